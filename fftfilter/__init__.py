@@ -1,0 +1,39 @@
+"""Filter images in the frequency domain on any OpenCL device.
+
+    import fftfilter
+    edges = fftfilter.highpass(image, radius=64)
+
+Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, and
+``fft``, ``ifft``, ``fft2`` and ``ifft2`` for the bare transforms.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .filters import Filter, bandpass, bandstop, highpass, lowpass
+    from .transforms import fft, fft2, ifft, ifft2
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Filter",
+    "bandpass",
+    "bandstop",
+    "fft",
+    "fft2",
+    "highpass",
+    "ifft",
+    "ifft2",
+    "lowpass",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: `fftfilter --help` imports this package and must not wait for OpenCL.
+    if name not in __all__:
+        raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
+    home = "transforms" if name in ("fft", "fft2", "ifft", "ifft2") else "filters"
+    return getattr(import_module(f".{home}", __name__), name)

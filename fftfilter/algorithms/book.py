@@ -1,0 +1,31 @@
+"""The book's transform: Cooley-Tukey, radix 2, decimation in time.
+
+Idea     bit reversal, then log2 n stages of butterflies, each twice as wide as the last
+Trips    log2 n + 1 through global memory; bit reversal out of place, butterflies in place
+Limits   n a power of two
+Source   The OpenCL Programming Book (Fixstars), section 6.1
+"""
+
+from __future__ import annotations
+
+from ..plan import RowPlan
+from ..steps.bit_reversal import bit_reversal
+from ..steps.butterfly import butterfly
+from ..steps.spin_factors import spin_factors
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int) -> RowPlan:
+    """Return spin factors, bit reversal and butterflies for rows of length n, a power of two."""
+    stages = range(1, n.bit_length())
+    return RowPlan(
+        n,
+        spin_length=n // 2,
+        tables=(spin_factors(n),),
+        stages=(bit_reversal(n), *(butterfly(n, stage) for stage in stages)),
+        width=n,
+    )

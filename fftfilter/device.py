@@ -1,0 +1,173 @@
+"""OpenCL devices: which there are, which one is taken, and what it can hold."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+from . import embedded_pocl
+from .errors import DeviceError, ParameterError, TooLargeError
+from .program import build
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+VARIABLE = "FFTFILTER_DEVICE"
+
+# The CPU runtimes that auto knows, best first; PoCL by its version.
+CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
+# A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
+SIMULATORS = ("Oclgrind",)
+
+
+@dataclass(eq=False)
+class Device:
+    """One OpenCL device and what was built for it.
+
+    ``index`` is its place in the list of all devices, ``mended`` what had to be mended before it could
+    build (see ``embedded_pocl.py``).
+    """
+
+    index: int
+    cl_device: cl.Device
+    mended: str | None = None
+    _programs: dict[tuple[tuple[str, ...], tuple[str, ...]], cl.Program] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The device's own name."""
+        return str(self.cl_device.name).strip()
+
+    @property
+    def platform(self) -> str:
+        """The name of its platform."""
+        return str(self.cl_device.platform.name).strip()
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU."""
+        import pyopencl as cl
+
+        return bool(self.cl_device.type & cl.device_type.GPU)
+
+    @property
+    def fp64(self) -> bool:
+        """Whether it computes in double precision."""
+        return bool(self.cl_device.double_fp_config)
+
+    @property
+    def work_group_limit(self) -> int:
+        """The most work-items that a work-group may have, in one dimension."""
+        return int(min(self.cl_device.max_work_group_size, self.cl_device.max_work_item_sizes[0]))
+
+    @cached_property
+    def context(self) -> cl.Context:
+        """The context that all buffers and programs on this device share."""
+        import pyopencl as cl
+
+        return cl.Context([self.cl_device])
+
+    def program(self, names: tuple[str, ...], defines: tuple[str, ...]) -> cl.Program:
+        """Return the program of these files with these defines, built on first use."""
+        key = (names, defines)
+        if key not in self._programs:
+            self._programs[key] = build(self.context, *key)
+        return self._programs[key]
+
+    def check_work_group_size(self, size: int) -> None:
+        """Raise ParameterError unless work-groups may have that many work-items."""
+        if not 1 <= size <= self.work_group_limit:
+            sizes = " ".join(str(s) for s in self.cl_device.max_work_item_sizes)
+            raise ParameterError(
+                f"work-group size {size} is not possible on {self.name}: give 1 to {self.work_group_limit} "
+                f"(work-group size {self.cl_device.max_work_group_size}, work-item sizes {sizes})"
+            )
+
+    def check_memory(self, what: str, buffers: list[int]) -> None:
+        """Raise TooLargeError if buffers of so many bytes cannot be held, before any is asked for."""
+        limits = (
+            (max(buffers), self.cl_device.max_mem_alloc_size, "in one buffer"),
+            (sum(buffers), self.cl_device.global_mem_size, "in all"),
+        )
+        for need, have, where in limits:
+            if need > have:
+                raise TooLargeError(
+                    f"{what} needs {need:,} bytes {where} and {self.name} has {have:,}: "
+                    "take a smaller image or a device with more memory"
+                )
+
+
+@cache
+def _open(index: int) -> Device:
+    """Return the device at a place in the list, the same object every time, ready to build."""
+    chosen = all_devices()[index]
+    return Device(index, chosen, embedded_pocl.mend(chosen))
+
+
+@cache
+def all_devices() -> tuple[cl.Device, ...]:
+    """Return the devices of all platforms, in the order of their indices."""
+    embedded_pocl.prepare_environment()
+    import pyopencl as cl
+
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:
+        return ()
+    found: list[cl.Device] = []
+    for platform in platforms:
+        try:
+            found += platform.get_devices()
+        except cl.Error:
+            continue  # a platform without a device says so by an error
+    return tuple(found)
+
+
+def rank(device: cl.Device) -> tuple[int, int, str]:
+    """Return how much auto likes a device, to be compared: GPU, then the best CPU runtime, then the rest."""
+    import pyopencl as cl
+
+    platform = device.platform.name
+    if any(name in platform for name in SIMULATORS):
+        return (0, 0, "")
+    if device.type & cl.device_type.GPU:
+        return (3, device.max_compute_units, "")
+    known = [len(CPU_RUNTIMES) - i for i, name in enumerate(CPU_RUNTIMES) if name in platform]
+    return (2 if device.type & cl.device_type.CPU else 1, max(known, default=0), device.platform.version)
+
+
+def choose(wanted: str | None = None) -> Device:
+    """Return the device that ``wanted`` names: auto, gpu, cpu, an index or a part of a name.
+
+    None asks the environment variable FFTFILTER_DEVICE, then means auto. Raises DeviceError if there is no
+    such device, ParameterError if several have that part of a name.
+    """
+    asked = wanted if wanted is not None else os.environ.get(VARIABLE) or "auto"
+    found = all_devices()
+    if not found:
+        raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and the line that mends it")
+    return _open(_index(asked, found))
+
+
+def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
+    import pyopencl as cl
+
+    by_rank = sorted(range(len(found)), key=lambda i: rank(found[i]), reverse=True)
+    choice = asked.strip().lower()
+    if choice == "auto":
+        if rank(found[by_rank[0]])[0] == 0:
+            raise DeviceError("no OpenCL device but a simulator: name it with --device if it is meant")
+        return by_rank[0]
+    if choice in ("gpu", "cpu"):
+        kind = cl.device_type.GPU if choice == "gpu" else cl.device_type.CPU
+        matching = [i for i in by_rank if found[i].type & kind and rank(found[i])[0] > 0]
+    elif choice.isdecimal():
+        matching = [int(choice)] if int(choice) < len(found) else []
+    else:
+        matching = [i for i in by_rank if choice in f"{found[i].name} {found[i].platform.name}".lower()]
+    if not matching:
+        names = ", ".join(f"{i} {device.name.strip()}" for i, device in enumerate(found))
+        raise DeviceError(f"no OpenCL device {asked!r}: there is {names}")
+    return matching[0]

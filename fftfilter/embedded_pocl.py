@@ -1,0 +1,136 @@
+"""The PoCL that `pip install pyopencl[pocl]` brings, made to build on every CPU.
+
+`pocl-binary-distribution` 3.0 (PoCL 3.0-rc2 with LLVM 14, of 2022) compiles for the CPU *name* that LLVM
+gives and links a library of builtins that it picks by CPU *features*. The two must fit and often do not:
+
+- CPUs that LLVM 14 does not know (AMD Zen 5, Hygon, Zhaoxin) are "generic": no program builds.
+- Zen 4 is "znver3", many virtual CPUs are "k8-sse3", a Xeon whose hypervisor hides AVX-512 still is
+  "skylake-avx512": the name has other vector registers than the library, and a build aborts the process.
+
+No environment variable and no build option names the CPU, so `mend` does, in the device's struct. It writes
+only where platform, wheel, struct and features are all as known here, and leaves everything else alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+PLATFORM = "OpenCL 3.0 PoCL 3.0-rc2  Linux, Release, RELOC, LLVM 14.0.6, SLEEF, DISTRO, POCL_DEBUG"
+WHEEL = "/libpocl-21062cec.so"  # the digits are a hash of the library, so no other build has this name
+TRIPLET = "x86_64-unknown-linux-gnu"
+TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
+FP_FMA = 1 << 5  # CL_FP_FMA
+
+# PoCL's libraries, the best first, as its getX86KernelLibName picks them: the flags of /proc/cpuinfo that it
+# asks for, and LLVM 14's names for CPUs that fit, first the one that the library was compiled for.
+# Older CPUs than these do not run NumPy.
+LIBRARIES = {
+    "avx512f": (
+        "skylake-avx512 cascadelake cooperlake cannonlake "
+        "icelake-client icelake-server tigerlake rocketlake sapphirerapids"
+    ),
+    "avx avx2 cx16 popcnt abm f16c fma bmi1 bmi2": ("haswell broadwell skylake alderlake bdver4 znver1 znver2 znver3"),
+    "avx cx16 popcnt xop fma4": "bdver1 bdver2 bdver3",
+    "avx cx16 popcnt f16c": "ivybridge btver2",
+    "avx cx16 popcnt": "sandybridge",
+    "sse4_1 cx16": "penryn nehalem westmere silvermont goldmont goldmont-plus tremont",
+}
+# PoCL asks for avx512f alone, skylake-avx512 has more: CPUs without it (Knights Landing) are left alone.
+SKYLAKE_AVX512 = {"avx2", "fma", "bmi2", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+
+
+def prepare_environment() -> None:
+    """Pin PoCL's workers to a core each; to be called before the OpenCL platforms load.
+
+    Unpinned, two workers may land on one core, which almost doubles the time. PoCL counts cores from 0 and
+    aborts at one that the process may not use, so this is only for a process that may use them all.
+    """
+    if "POCL_MAX_PTHREAD_COUNT" in os.environ or not hasattr(os, "sched_getaffinity"):
+        return
+    if os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
+        os.environ.setdefault("POCL_AFFINITY", "1")
+
+
+def ways_out() -> str:
+    """Say in one line what gives a machine an OpenCL device that builds programs."""
+    return (
+        "install the OpenCL driver of the GPU's vendor, or for the CPU a system package (Debian, Ubuntu: "
+        "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
+        "OCL_ICD_VENDORS to a folder with a file intel.icd that holds the path of their lib/libintelocl.so"
+    )
+
+
+def names_that_fit(flags: set[str]) -> list[str]:
+    """LLVM 14's CPU names that fit the library PoCL picks for `flags`, its own first; none where unsure."""
+    for needed, names in LIBRARIES.items():
+        if flags.issuperset(needed.split()):
+            return names.split() if "avx512f" not in flags or flags >= SKYLAKE_AVX512 else []
+    return []
+
+
+def mend(device: cl.Device) -> str | None:
+    """Give the device a CPU name that fits PoCL's library; to be called before the first build on it.
+
+    Returns what was done in a few words, None where nothing was: not this PoCL, no need, or a surprise.
+    """
+    named = re.fullmatch(rf".* PoCL HSTR: \w+-{TRIPLET}-([\w-]+)", device.version.strip())
+    if device.platform.version.strip() != PLATFORM or named is None:
+        return None
+    name, address = named[1], device.int_ptr
+    try:
+        fitting = names_that_fit(_flags(device))
+        if not fitting or name in fitting or WHEEL not in Path("/proc/self/maps").read_text("latin-1"):
+            return None
+        if _text(address + TRIPLET_OFFSET) != TRIPLET or _text(address + CPU_OFFSET) != name:
+            return None
+        if not _point(address + CPU_OFFSET, fitting[0]):
+            return None
+    except (OSError, OverflowError):  # no /proc, or a pointer that is none: not the library known here
+        return None
+    return f"PoCL builds for {fitting[0]}: its LLVM takes this CPU for {name}, which its builtins do not fit"
+
+
+def _flags(device: cl.Device) -> set[str]:
+    """CPU features as PoCL sees them; none if its own answers claim what the kernel's list lacks.
+
+    PoCL picks its library by CPUID, which a virtual machine need not show alike in /proc/cpuinfo. Its vector
+    width and FMA bit come from the same call as its choice: where they deny a feature, it is not there.
+    """
+    line = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text("latin-1"), re.MULTILINE)
+    flags = set(line[1].split()) if line else set()
+    width, fma = device.native_vector_width_float, bool(device.single_fp_config & FP_FMA)
+    for claimed, those in (width >= 16, {"avx512f"}), (width >= 8, {"avx"}), (fma, {"fma", "fma4"}):
+        if claimed and not flags & those:
+            return set()
+        if not claimed:
+            flags -= those
+    return flags
+
+
+def _text(address: int) -> str:
+    """Follow the `char *` at `address`, reading through the kernel: a wrong address is an error, no crash."""
+    with Path("/proc/self/mem").open("rb", buffering=0) as memory:
+        memory.seek(address)
+        memory.seek(int.from_bytes(memory.read(8), "little"))
+        return memory.read(64).partition(b"\0")[0].decode("latin-1")
+
+
+def _point(address: int, name: str) -> bool:
+    """Point the `char *` at `address` to `name`, or leave it as it was."""
+    libc = ctypes.CDLL(None)
+    libc.strdup.restype = ctypes.c_void_p  # never freed: PoCL reads the name as long as the process lives
+    pointer, copy = ctypes.c_void_p.from_address(address), libc.strdup(name.encode())
+    before = pointer.value
+    if copy:
+        pointer.value = copy
+        if _text(address) == name:
+            return True
+        pointer.value = before
+    return False

@@ -1,0 +1,58 @@
+"""The errors that fftfilter raises on purpose.
+
+    FftfilterError           exit code 1
+    ├── ParameterError       exit code 2   a wrong option or argument; also a ValueError
+    ├── ImageError           exit code 1   a file that cannot be read, held or written
+    │   ├── ReadError                      missing, truncated, not an image, not finite ...
+    │   ├── WriteError                     no permission, disk full, format cannot hold it ...
+    │   └── TooLargeError                  more bytes than the device or the machine has
+    └── DeviceError          exit code 3   no usable OpenCL device
+        ├── BuildError                     a kernel that the device's compiler refuses
+        └── RefusedError                   a device that computes wrongly
+
+A message is one line: cause, value, way out. The command line prints it and exits with the code.
+"""
+
+from __future__ import annotations
+
+
+class FftfilterError(Exception):
+    """Base of every error raised on purpose."""
+
+    exit_code = 1
+
+
+class ParameterError(FftfilterError, ValueError):
+    """An option or argument with a value that cannot be meant."""
+
+    exit_code = 2
+
+
+class ImageError(FftfilterError):
+    """An image that cannot be read, held or written."""
+
+
+class ReadError(ImageError):
+    """An input that is missing, damaged or no image."""
+
+
+class WriteError(ImageError):
+    """An output that cannot be written."""
+
+
+class TooLargeError(ImageError):
+    """An image that needs more memory than there is."""
+
+
+class DeviceError(FftfilterError):
+    """No OpenCL device that can do the work."""
+
+    exit_code = 3
+
+
+class BuildError(DeviceError):
+    """A kernel that the device's compiler refuses."""
+
+
+class RefusedError(DeviceError):
+    """A device whose results differ from the reference."""

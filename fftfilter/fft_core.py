@@ -1,0 +1,31 @@
+"""The transform of rows that everything else stands on, as the book's ``fft_core``.
+
+Bit reversal, butterflies and, on the way back, the division by the number of samples; or any other
+algorithm's stages in their place. One long row is a 1-D signal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .bluestein import bluestein
+from .plan import INVERSE, SPIN, RowPlan, Stages
+from .steps.normalize import normalize
+
+if TYPE_CHECKING:
+    from .algorithms import Algorithm
+
+
+def plan_rows(n: int, algorithm: Algorithm) -> RowPlan:
+    """Return how an algorithm transforms rows of length n: directly where it can, else through Bluestein."""
+    if n == 1:
+        return RowPlan(1, 0, (), (), 1)
+    if algorithm.supports(n):
+        return algorithm.plan(n)
+    return bluestein(n, algorithm.plan)
+
+
+def fft_core(plan: RowPlan, rows: int, direction: int) -> Stages:
+    """Return the stages that transform so many rows: FORWARD unnormalized, INVERSE divided by n."""
+    stages = tuple(stage.bind({SPIN: plan.spin}) for stage in plan.run(rows, direction))
+    return (*stages, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else stages

@@ -1,0 +1,201 @@
+"""Filters as Python calls: one function a pass, and :class:`Filter`, a plan to use again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import numpy as np
+
+from . import algorithms
+from .errors import ParameterError
+from .launch import Launcher, Timing
+from .pipeline import PIXELS, StagedPipeline
+from .selftest import open_device
+from .steps.transpose import TRANSPOSES
+from .transfer import transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from .transfer import Given
+
+OUTPUTS = ("magnitude", "real")
+
+
+class Options(TypedDict, total=False):
+    """What every call takes beside its cutoffs; see :class:`Filter`."""
+
+    shape: str
+    order: int | None
+    engine: str
+    device: str | None
+    precision: str
+    work_group_size: int | None
+    transpose: str
+    output: str
+
+
+class Filter:
+    """A filter to use again: one transfer function on one device.
+
+    ``kind`` is lowpass or highpass with ``radius`` (default n/8), bandpass or bandstop with ``inner`` and
+    ``outer``; n is the image's shorter side. A radius is a number of cycles across it, or a text with a unit:
+    ``"8px"`` (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of Nyquist). ``shape`` is ideal,
+    gaussian or butterworth with ``order``.
+
+    ``engine`` names the transform, ``device`` the device (auto, gpu, cpu, an index or a part of a name),
+    ``precision`` single or double, ``transpose`` tiled or plain. ``output`` "magnitude" is the normalized
+    picture of the input's type, "real" the filtered values as they are, float.
+
+    Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        *,
+        radius: Given | None = None,
+        inner: Given | None = None,
+        outer: Given | None = None,
+        shape: str = "ideal",
+        order: int | None = None,
+        engine: str = "book",
+        device: str | None = None,
+        precision: str = "single",
+        work_group_size: int | None = None,
+        transpose: str = "tiled",
+        output: str = "magnitude",
+        profile: bool = False,
+    ) -> None:
+        for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose, TRANSPOSES)):
+            if given not in known:
+                raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
+        self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order)
+        self._algorithm = algorithms.load(engine)
+        self._output = output
+        self._transpose = transpose
+        self.launcher = Launcher(
+            open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
+        )
+        self._key: tuple[object, ...] = ()
+        self._pipeline: StagedPipeline | None = None
+
+    def __call__(
+        self,
+        image: ArrayLike,
+        *,
+        channel_axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        levels: int | None = None,
+        observe: Callable[[str, NDArray[Any]], None] | None = None,
+    ) -> NDArray[Any]:
+        """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
+
+        uint8 and uint16 give their own type, every other real type float32 from 0 to 1, unless ``dtype``
+        asks for one of the three. ``levels`` is the output's white, by default the type's largest value.
+        Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with
+        channels along that axis, and one scale for all.
+        ``observe`` is called with the name and contents of every intermediate result.
+
+        Raises ParameterError for an array that is no image, TooLargeError for one that the device cannot hold.
+        """
+        array = np.asarray(image)
+        stack = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+        if stack.ndim not in (2, 3) or stack.size == 0 or stack.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+                "(height, width), a stack (count, height, width), or channels with channel_axis"
+            )
+        stack, exponent = _pixels(stack.reshape(-1, *stack.shape[-2:]))
+        out = stack.dtype if dtype is None else np.dtype(dtype)
+        if out not in PIXELS:
+            raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
+        pipeline = self._prepared(stack, out, levels, one_scale=channel_axis is not None)
+        if self._output == "real":
+            values = pipeline.run(stack, until="filtered", observe=observe).real
+            result: NDArray[Any] = np.ldexp(values, exponent)
+        else:
+            result = pipeline.run(stack, observe=observe)
+        if channel_axis is not None:
+            return np.moveaxis(result, 0, channel_axis)
+        return result.reshape(array.shape)
+
+    def timings(self) -> list[Timing]:
+        """Return the time of each step on the device since the last call; needs ``profile=True``."""
+        return self.launcher.timings()
+
+    def close(self) -> None:
+        """Give the device's memory back; a later call takes it again."""
+        self._key, self._pipeline = (), None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _prepared(
+        self, stack: NDArray[Any], out: np.dtype[Any], levels: int | None, *, one_scale: bool
+    ) -> StagedPipeline:
+        """Return the pipeline for stacks like this one: the last one, if it fits."""
+        key = (stack.shape, stack.dtype, out, levels, one_scale)
+        if self._pipeline is None or key != self._key:
+            self.close()
+            count, height, width = stack.shape
+            self._pipeline = StagedPipeline(
+                self.launcher,
+                self._algorithm,
+                (count, height, width),
+                stack.dtype,
+                self.transfer,
+                out=out,
+                levels=levels or (1 if out.kind == "f" else int(np.iinfo(out).max)),
+                one_scale=one_scale,
+                transpose_kind=self._transpose,
+            )
+            self._key = key
+        return self._pipeline
+
+
+def _pixels(stack: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return a stack in one of the device's pixel types, floats divided by 2^exponent to lie within [-1, 1]."""
+    if stack.dtype == np.bool_:
+        return stack.astype(np.uint8) * np.uint8(255), 0
+    if stack.dtype.newbyteorder("=") in PIXELS and stack.dtype.kind == "u":
+        return np.ascontiguousarray(stack, stack.dtype.newbyteorder("=")), 0
+    wide = stack.astype(np.result_type(stack.dtype, np.float64), copy=False)
+    finite = np.isfinite(wide)
+    if not finite.all():
+        first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
+        raise ParameterError(
+            f"{int((~finite).sum())} values are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
+            "replace them, for example with numpy.nan_to_num"
+        )
+    exponent = int(np.frexp(np.max(np.abs(wide)))[1])
+    return np.ascontiguousarray(np.ldexp(wide, -exponent), np.float32), exponent
+
+
+def lowpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Options]) -> NDArray[Any]:
+    """Return what is slower than the cutoff, normalized; shape and type of the image. Options as in :class:`Filter`."""
+    return Filter("lowpass", radius=radius, **options)(image)
+
+
+def highpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Options]) -> NDArray[Any]:
+    """Return what is faster than the cutoff, normalized; shape and type of the image. Options as in :class:`Filter`."""
+    return Filter("highpass", radius=radius, **options)(image)
+
+
+def bandpass(image: ArrayLike, inner: Given, outer: Given, **options: Unpack[Options]) -> NDArray[Any]:
+    """Return what lies between two cutoffs, normalized; shape and type of the image. Options as in :class:`Filter`."""
+    return Filter("bandpass", inner=inner, outer=outer, **options)(image)
+
+
+def bandstop(image: ArrayLike, inner: Given, outer: Given, **options: Unpack[Options]) -> NDArray[Any]:
+    """Return all but what lies between two cutoffs, normalized. Options as in :class:`Filter`."""
+    return Filter("bandstop", inner=inner, outer=outer, **options)(image)

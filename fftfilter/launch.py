@@ -1,0 +1,184 @@
+"""Runs plans on a device: binds names to buffers, builds what is missing, launches, keeps the times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+import numpy as np
+
+from .errors import DeviceError, ParameterError, TooLargeError
+from .plan import Argument, Local, Stage, X, Y
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, MutableMapping
+
+    import pyopencl as cl
+
+    from .device import Device
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
+    "single": ("float", np.dtype(np.float32), np.dtype(np.complex64)),
+    "double": ("double", np.dtype(np.float64), np.dtype(np.complex128)),
+}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The time that a step took on the device, from OpenCL's events."""
+
+    step: str
+    launches: int
+    seconds: float
+
+
+def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
+    """Turn what OpenCL raises in a Launcher's method into this package's errors."""
+
+    @wraps(method)
+    def plain(*args: P.args, **kwargs: P.kwargs) -> R:
+        import pyopencl as cl
+
+        try:
+            return method(*args, **kwargs)
+        except cl.MemoryError as error:
+            name = cast("Launcher", args[0]).device.name
+            raise TooLargeError(
+                f"{name} ran out of memory ({error}): take a smaller image, or another device with --device"
+            ) from error
+        except cl.Error as error:
+            name = cast("Launcher", args[0]).device.name
+            raise DeviceError(
+                f"{name} failed ({error}): see 'fftfilter devices', or choose another device with --device"
+            ) from error
+
+    return plain
+
+
+class Launcher:
+    """A queue on a device, in one precision and with one work-group size.
+
+    ``work_group_size`` None leaves the size to the OpenCL runtime. Raises ParameterError if the device
+    has no double precision or no work-groups of that size.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        *,
+        precision: str = "single",
+        work_group_size: int | None = None,
+        profile: bool = False,
+    ) -> None:
+        import pyopencl as cl
+
+        if precision not in PRECISIONS:
+            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        if precision == "double" and not device.fp64:
+            raise ParameterError(f"{device.name} has no double precision (fp64): choose single or another device")
+        if work_group_size is not None:
+            device.check_work_group_size(work_group_size)
+        self.device = device
+        self.real_name, self.real, self.complex = PRECISIONS[precision]
+        self.work_group_size = work_group_size
+        properties = cl.command_queue_properties(cl.command_queue_properties.PROFILING_ENABLE if profile else 0)
+        self.queue = cl.CommandQueue(device.context, properties=properties)
+        self._profile = profile
+        self._events: list[tuple[str, Any]] = []
+        self._kernels: dict[tuple[str, tuple[str, ...], str], cl.Kernel] = {}
+
+    @property
+    def reduction_size(self) -> int:
+        """The work-group of a reduction: a power of two, at most 256."""
+        return 1 << (min(256, self.work_group_size or self.device.work_group_limit).bit_length() - 1)
+
+    @property
+    def tile_side(self) -> int:
+        """The side of a transpose's tile: a power of two, at most 16, its square within a work-group."""
+        return 1 << ((self.reduction_size.bit_length() - 1) // 2)
+
+    @_plain_errors
+    def allocate(self, size: int) -> cl.Buffer:
+        """Return a device buffer of so many bytes."""
+        import pyopencl as cl
+
+        return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, size)
+
+    @_plain_errors
+    def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
+        """Copy a contiguous host array into the buffer."""
+        import pyopencl as cl
+
+        self._keep("write", cl.enqueue_copy(self.queue, buffer, array))
+
+    @_plain_errors
+    def read(self, array: np.ndarray[Any, Any], buffer: cl.Buffer) -> None:
+        """Copy the buffer's beginning into a contiguous host array, and wait for it."""
+        import pyopencl as cl
+
+        self._keep("read", cl.enqueue_copy(self.queue, array, buffer))
+
+    @_plain_errors
+    def run(self, stages: Iterable[Stage], names: MutableMapping[str, Any]) -> None:
+        """Launch the stages in order; ``names`` says which buffer or number each name stands for.
+
+        Buffers X and Y change places in ``names`` after each stage that works out of place.
+        """
+        import pyopencl as cl
+
+        for stage in stages:
+            kernel = self._kernel(stage)
+            kernel.set_args(*(self._argument(a, names) for a in stage.arguments))
+            items, group = self._work_size(stage)
+            self._keep(stage.step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
+            if stage.swap:
+                names[X], names[Y] = names[Y], names[X]
+
+    def timings(self) -> list[Timing]:
+        """Return the time of each step since the last call, in the order of first use; needs ``profile``."""
+        self.queue.finish()
+        seconds: dict[str, list[float]] = {}
+        for step, event in self._events:
+            seconds.setdefault(step, []).append((event.profile.end - event.profile.start) * 1e-9)
+        self._events.clear()
+        return [Timing(step, len(each), sum(each)) for step, each in seconds.items()]
+
+    def _keep(self, step: str, event: cl.Event) -> None:
+        if self._profile:
+            self._events.append((step, event))
+
+    def _kernel(self, stage: Stage) -> cl.Kernel:
+        import pyopencl as cl
+
+        key = (stage.source, stage.defines, stage.kernel)
+        if key not in self._kernels:
+            program = self.device.program((stage.source,), (f"REAL={self.real_name}", *stage.defines))
+            self._kernels[key] = cl.Kernel(program, stage.kernel)
+        return self._kernels[key]
+
+    def _argument(self, argument: Argument, names: MutableMapping[str, Any]) -> Any:
+        import pyopencl as cl
+
+        if isinstance(argument, str):
+            argument = names[argument]
+        if isinstance(argument, Local):
+            return cl.LocalMemory(argument.numbers * self.complex.itemsize)
+        if isinstance(argument, float):
+            return self.real.type(argument)
+        if isinstance(argument, int):
+            return np.uint32(argument)
+        return argument
+
+    def _work_size(self, stage: Stage) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+        """Return global and local size; the first is rounded up to whole work-groups."""
+        group = stage.group
+        if group is None:
+            if self.work_group_size is None:
+                return stage.items, None
+            group = (min(self.work_group_size, stage.items[0]), *(1 for _ in stage.items[1:]))
+        items = tuple(-(-i // g) * g for i, g in zip(stage.items, group, strict=True))
+        return items, group

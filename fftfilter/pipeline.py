@@ -1,0 +1,114 @@
+"""The staged pipeline: the book's flow chart, with any algorithm for the row transforms."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .fft_core import fft_core, plan_rows
+from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, Stages, X
+from .steps.extremes import extremes, first_pair
+from .steps.load import load
+from .steps.magnitude import magnitude
+from .steps.mask import mask
+from .steps.quantize import quantize
+from .steps.transpose import transpose
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .algorithms import Algorithm
+    from .launch import Launcher
+    from .transfer import Transfer
+
+    Array = np.ndarray[Any, Any]
+
+PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
+
+# A result that never exceeds this part of the input's largest value is rounding noise.
+NOISE = 1e-5
+
+
+class Box(NamedTuple):
+    """A box of the flow chart: some launches, named after what they leave in X.
+
+    ``shape`` is how it lies there.
+    """
+
+    leaves: str
+    stages: Stages
+    shape: tuple[int, int, int]
+
+
+class StagedPipeline:
+    """The whole filter for stacks of images of one size: four device buffers and a list of launches.
+
+    A stack is ``(count, height, width)`` of uint8, uint16 or float32 values within [-1, 1]. With
+    ``one_scale`` its images are the channels of one picture and share their extremes. The output is of type
+    ``out``; ``levels`` is its white.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        algorithm: Algorithm,
+        shape: tuple[int, int, int],
+        dtype: np.dtype[Any],
+        transfer: Transfer,
+        *,
+        out: np.dtype[Any],
+        levels: int,
+        one_scale: bool = False,
+        transpose_kind: str = "tiled",
+    ) -> None:
+        count, height, width = self.shape = shape
+        self.out = out
+        rows = plan_rows(width, algorithm)
+        columns = plan_rows(height, algorithm)
+        upright, turned = shape, (count, width, height)
+        pictures = 1 if one_scale else count
+        values = count * height * width // pictures
+        group = launcher.reduction_size
+        pair = first_pair(values, pictures, group)
+        turn = partial(transpose, kind=transpose_kind, side=launcher.tile_side)
+
+        self.flow = (
+            Box("image", (load(width, count * height, PIXELS[dtype]),), upright),
+            Box("rows", fft_core(rows, count * height, FORWARD), upright),
+            Box("rows-transposed", (turn(width, height, count),), turned),
+            Box("spectrum", fft_core(columns, count * width, FORWARD), turned),
+            Box("spectrum-masked", (mask(height, width, count, transfer),), turned),
+            Box("columns-inverse", fft_core(columns, count * width, INVERSE), turned),
+            Box("columns-transposed", (turn(height, width, count),), upright),
+            Box("filtered", fft_core(rows, count * height, INVERSE), upright),
+            Box("magnitude", (magnitude(width, count * height),), upright),
+            Box("extremes", extremes(values, pictures, group), upright),
+            Box("output", (quantize(values, pictures, pair, PIXELS[out], levels),), upright),
+        )
+        # The extremes lie in the buffer that is free by then: more numbers than a tiny image has pixels.
+        elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
+        what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
+        size = count * height * width
+        self._workspace = Workspace(launcher, (rows, columns), elements, what, size * max(dtype.itemsize, out.itemsize))
+
+    def run(self, stack: Array, *, until: str = "output", observe: Callable[[str, Array], None] | None = None) -> Array:
+        """Filter a stack.
+
+        ``until`` "output" returns the pixels; "filtered" the complex images before the magnitude. ``observe`` is called
+        with the name and the contents of each box's result as it lies in the buffer.
+        """
+        space = self._workspace
+        floor = NOISE * float(np.max(np.abs(stack))) if stack.dtype.kind == "f" else NOISE * float(stack.max())
+        space.names[NOISE_FLOOR] = floor
+        space.write(IMAGE, np.ascontiguousarray(stack))
+        for box in self.flow:
+            space.run(box.stages)
+            if observe is not None and box.leaves not in ("extremes", "output"):
+                dtype = space.launcher.real if box.leaves == "magnitude" else space.launcher.complex
+                observe(box.leaves, space.read(X, np.empty(box.shape, dtype)))
+            if box.leaves == until != "output":
+                return space.read(X, np.empty(self.shape, space.launcher.complex))
+        return space.read(IMAGE, np.empty(self.shape, self.out))

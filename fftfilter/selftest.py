@@ -1,0 +1,104 @@
+"""A device is tried before it is trusted: once with each driver, on first use.
+
+A small filter is compared with the float64 reference. That a device passed is remembered in the user's
+cache folder, under everything that could change the result: device, driver, platform, fftfilter and its
+kernels. A device that computes wrongly is refused with its name and the error measured.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import __version__, algorithms, reference
+from .device import Device, choose
+from .errors import RefusedError
+from .launch import Launcher
+from .pipeline import StagedPipeline
+from .program import folder
+from .transfer import transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from importlib.resources.abc import Traversable
+
+SHAPE = (1, 32, 16)
+# Single precision stays below 1e-6 here; a wrong kernel is off by 0.1 and more.
+MOST_ERROR = 1e-5
+
+
+def open_device(wanted: str | None = None) -> Device:
+    """Return the device that ``wanted`` names (see :func:`device.choose`), tried if it is new here.
+
+    Raises RefusedError if it computes wrongly.
+    """
+    device = choose(wanted)
+    _trust(device)
+    return device
+
+
+def measure(device: Device) -> float:
+    """Return the error of a small high-pass on the device, in norm, relative to the reference."""
+    image = np.random.default_rng(61).integers(0, 256, SHAPE, dtype=np.uint8)
+    high = transfer("highpass", radius=3)
+    pipeline = StagedPipeline(
+        Launcher(device), algorithms.load("book"), SHAPE, image.dtype, high, out=image.dtype, levels=255
+    )
+    got = pipeline.run(image, until="filtered")
+    wanted = reference.filtered(image, high.gain(*SHAPE[1:]))
+    error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+    return error if np.isfinite(error) else np.inf
+
+
+@cache
+def _trust(device: Device) -> None:
+    passed = _cache_file(device)
+    if passed.exists():
+        return
+    error = measure(device)
+    if error > MOST_ERROR:
+        raise RefusedError(
+            f"{device.name} ({device.platform}, driver {device.cl_device.driver_version}) computes wrongly: "
+            f"relative error {error:.1e} in a small filter, at most {MOST_ERROR:.0e} is right; "
+            "update its driver or choose another device with --device"
+        )
+    _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
+
+
+def _remember(file: Path, result: dict[str, object]) -> None:
+    """Write the result, whole or not at all; without a writable cache the next process tries again."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            json.dump(result, out)
+        Path(name).replace(file)
+    except OSError:
+        return
+
+
+def _cache_file(device: Device) -> Path:
+    from platformdirs import user_cache_path
+
+    cl_device = device.cl_device
+    described = [__version__, cl_device.name, cl_device.driver_version, cl_device.version]
+    described += [cl_device.platform.name, cl_device.platform.version, str(device.mended)]
+    key = hashlib.sha256("\n".join(described).encode())
+    for kernel in _files(folder()):
+        key.update(kernel.read_bytes())
+    return user_cache_path("fftfilter") / f"trusted-{key.hexdigest()[:16]}.json"
+
+
+def _files(place: Traversable) -> Iterator[Traversable]:
+    for entry in sorted(place.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            yield from _files(entry)
+        elif entry.name.endswith(".cl"):
+            yield entry

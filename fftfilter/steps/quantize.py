@@ -1,0 +1,20 @@
+"""Quantize: magnitudes to the pixels that are written."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..plan import IMAGE, NOISE_FLOOR, Stage, X, Y
+
+SOURCE = "steps/quantize.cl"
+
+# A level that rounding left short of a whole number by less than this counts as reached, so that a filter
+# that passes everything gives the image back. It moves one pixel of 4096 by one level.
+NUDGE = 1 / 4096
+
+
+def quantize(count: int, images: int, first_pair: int, pixel: str, levels: int) -> Stage:
+    """Map images of count magnitudes in X to 0 ... levels by their extremes in Y; float pixels to 0 ... 1."""
+    to = (1.0, 0.0) if pixel == "float" else (float(levels), NUDGE)
+    arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, *to)
+    return Stage(SOURCE, "quantize", (count, images), arguments, defines=(f"PIXEL={pixel}",))

@@ -1,0 +1,114 @@
+"""Bare transforms: ``fft``, ``ifft``, ``fft2`` and ``ifft2`` with numpy.fft's conventions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+import numpy as np
+
+from . import algorithms
+from .errors import ParameterError
+from .fft_core import fft_core, plan_rows
+from .launch import Launcher
+from .plan import FORWARD, INVERSE, X
+from .selftest import open_device
+from .steps.transpose import transpose
+from .workspace import Workspace
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Complex = NDArray[np.complexfloating[Any, Any]]
+
+# Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
+SAFE_EXPONENT = 40
+
+
+class Options(TypedDict, total=False):
+    """What every transform takes: the algorithm's name, the device as in Filter, single or double precision."""
+
+    algorithm: str
+    device: str | None
+    precision: str
+
+
+def fft(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+    """Return the transform of every row, the last axis of ``x``, as ``numpy.fft.fft`` does.
+
+    The result is complex64, complex128 in double precision, of the shape of ``x``. Any length; one that
+    the algorithm cannot do by itself goes through Bluestein's chirp-z. Raises ParameterError and DeviceError.
+    """
+    return _transform(x, FORWARD, 1, **options)
+
+
+def ifft(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+    """Return the inverse transform of every row, divided by the row's length, as ``numpy.fft.ifft`` does."""
+    return _transform(x, INVERSE, 1, **options)
+
+
+def fft2(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+    """Return the 2-D transform over the last two axes, as ``numpy.fft.fft2`` does.
+
+    ``x`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex.
+    """
+    return _transform(x, FORWARD, 2, **options)
+
+
+def ifft2(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+    """Return the inverse 2-D transform, divided by height times width, as ``numpy.fft.ifft2`` does."""
+    return _transform(x, INVERSE, 2, **options)
+
+
+def _transform(
+    x: ArrayLike,
+    direction: int,
+    axes: int,
+    *,
+    algorithm: str = "book",
+    device: str | None = None,
+    precision: str = "single",
+) -> Complex:
+    method = algorithms.load(algorithm)
+    data = np.asarray(x)
+    if data.ndim < axes or data.size == 0 or data.dtype.kind not in "biufc":
+        raise ParameterError(
+            f"an array of shape {data.shape} and type {data.dtype} has no transform over {axes} axes: "
+            "give numbers, at least one along each axis"
+        )
+    launcher = Launcher(open_device(device), precision=precision)
+    data, exponent = _scaled(data, launcher.complex)
+
+    height, width = data.shape[-2:] if axes == 2 else (1, data.shape[-1])
+    count = data.size // (height * width)
+    rows = plan_rows(width, method)
+    columns = plan_rows(height, method)
+    stages = fft_core(rows, count * height, direction)
+    if axes == 2:
+        stages += (
+            transpose(width, height, count, side=launcher.tile_side),
+            *fft_core(columns, count * width, direction),
+            transpose(height, width, count, side=launcher.tile_side),
+        )
+    elements = count * max(height * rows.width, width * columns.width)
+    space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
+    space.write(X, data)
+    space.run(stages)
+    return _ldexp(space.read(X, np.empty(data.shape, launcher.complex)), exponent)
+
+
+def _scaled(data: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Complex, int]:
+    """Return the data as contiguous complex numbers, divided by 2^exponent where their size asks for it."""
+    wide = data.astype(np.complex128)
+    largest = float(np.max(np.abs(wide.view(np.float64))))
+    exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
+    if abs(exponent) <= SAFE_EXPONENT:
+        exponent = 0
+    return np.ascontiguousarray(_ldexp(wide, -exponent), dtype), exponent
+
+
+def _ldexp(data: Complex, exponent: int) -> Complex:
+    """Return complex numbers times 2^exponent, exactly; beyond the type's range they become infinite."""
+    if exponent == 0:
+        return data
+    with np.errstate(over="ignore"):
+        return np.ldexp(data.view(data.real.dtype), exponent).view(data.dtype)

@@ -1,0 +1,31 @@
+// Quantize: magnitudes to grey levels, the book's normalizeF2PGM on the device.
+//
+// Launch   (count, images) work-items
+// Reads    values[i], and the image's pair of extremes at parts[first + image]
+// Writes   image[i] = levels (value - smallest) / (largest - smallest), truncated; the largest value gives
+//          levels exactly. A value that rounding left just below a whole level counts as that level:
+//          nudge is added before truncation. An image that never exceeds noise_floor is rounding noise
+//          and becomes zero.
+//
+// -D PIXEL=uchar | ushort | float
+
+#ifndef PIXEL
+#error "quantize.cl: -D PIXEL=uchar, ushort or float is missing"
+#endif
+
+kernel void quantize(global PIXEL *image, global const real_t *values, global const complex_t *parts,
+                     const ulong first, const ulong count, const real_t noise_floor, const real_t levels,
+                     const real_t nudge)
+{
+    const size_t i = get_global_id(0);
+    const size_t which = get_global_id(1);
+    if (i >= count)
+        return;
+
+    const real_t smallest = parts[first + which].x;
+    const real_t largest = parts[first + which].y;
+    const real_t value = values[which * count + i];
+    const real_t level = levels * ((value - smallest) / (largest - smallest)) + nudge;
+    const real_t inside = value < largest ? fmin(level, levels) : levels;
+    image[which * count + i] = largest > noise_floor ? (PIXEL)inside : (PIXEL)0;
+}
