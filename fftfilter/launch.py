@@ -85,7 +85,7 @@ class Launcher:
         self.device = device
         self.real_name, self.real, self.complex = PRECISIONS[precision]
         self.work_group_size = work_group_size
-        properties = cl.command_queue_properties(cl.command_queue_properties.PROFILING_ENABLE if profile else 0)
+        properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profile else 0
         self.queue = cl.CommandQueue(device.context, properties=properties)
         self._profile = profile
         self._events: list[tuple[str, Any]] = []
