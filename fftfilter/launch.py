@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# One size for every launch: PoCL compiles a kernel anew for each work-group size that it meets.
+WORK_GROUP_SIZE = 64
+
 PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
     "single": ("float", np.dtype(np.float32), np.dtype(np.complex64)),
     "double": ("double", np.dtype(np.float64), np.dtype(np.complex128)),
@@ -59,10 +62,14 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
     return plain
 
 
+def _kernel_key(stage: Stage) -> tuple[str, tuple[str, ...], str]:
+    return stage.source, stage.defines, stage.kernel
+
+
 class Launcher:
     """A queue on a device, in one precision and with one work-group size.
 
-    ``work_group_size`` None leaves the size to the OpenCL runtime. Raises ParameterError if the device
+    Raises ParameterError if the device
     has no double precision or no work-groups of that size.
     """
 
@@ -84,7 +91,7 @@ class Launcher:
             device.check_work_group_size(work_group_size)
         self.device = device
         self.real_name, self.real, self.complex = PRECISIONS[precision]
-        self.work_group_size = work_group_size
+        self.work_group_size = work_group_size or min(WORK_GROUP_SIZE, device.work_group_limit)
         properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profile else 0
         self.queue = cl.CommandQueue(device.context, properties=properties)
         self._profile = profile
@@ -94,7 +101,7 @@ class Launcher:
     @property
     def reduction_size(self) -> int:
         """The work-group of a reduction: a power of two, at most 256."""
-        return 1 << (min(256, self.work_group_size or self.device.work_group_limit).bit_length() - 1)
+        return 1 << (min(256, self.work_group_size).bit_length() - 1)
 
     @property
     def tile_side(self) -> int:
@@ -122,6 +129,25 @@ class Launcher:
 
         self._keep("read", cl.enqueue_copy(self.queue, array, buffer))
 
+    def build(self, stages: Iterable[Stage]) -> None:
+        """Build what the stages lack, in as few programs as their defines allow: each costs 20 ms and more."""
+        import pyopencl as cl
+
+        missing = [stage for stage in stages if _kernel_key(stage) not in self._kernels]
+        while missing:
+            values: dict[str, str] = {"REAL": self.real_name}
+            together: list[Stage] = []
+            for stage in missing:
+                own = dict(define.split("=", 1) for define in stage.defines)
+                if all(values.get(name, value) == value for name, value in own.items()):
+                    values |= own
+                    together.append(stage)
+            sources = tuple(dict.fromkeys(stage.source for stage in together))
+            program = self.device.program(sources, tuple(f"{name}={value}" for name, value in values.items()))
+            for stage in together:
+                self._kernels[_kernel_key(stage)] = cl.Kernel(program, stage.kernel)
+            missing = [stage for stage in missing if _kernel_key(stage) not in self._kernels]
+
     @_plain_errors
     def run(self, stages: Iterable[Stage], names: MutableMapping[str, Any]) -> None:
         """Launch the stages in order; ``names`` says which buffer or number each name stands for.
@@ -130,8 +156,10 @@ class Launcher:
         """
         import pyopencl as cl
 
+        stages = tuple(stages)
+        self.build(stages)
         for stage in stages:
-            kernel = self._kernel(stage)
+            kernel = self._kernels[_kernel_key(stage)]
             kernel.set_args(*(self._argument(a, names) for a in stage.arguments))
             items, group = self._work_size(stage)
             self._keep(stage.step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
@@ -151,15 +179,6 @@ class Launcher:
         if self._profile:
             self._events.append((step, event))
 
-    def _kernel(self, stage: Stage) -> cl.Kernel:
-        import pyopencl as cl
-
-        key = (stage.source, stage.defines, stage.kernel)
-        if key not in self._kernels:
-            program = self.device.program((stage.source,), (f"REAL={self.real_name}", *stage.defines))
-            self._kernels[key] = cl.Kernel(program, stage.kernel)
-        return self._kernels[key]
-
     def _argument(self, argument: Argument, names: MutableMapping[str, Any]) -> Any:
         import pyopencl as cl
 
@@ -173,12 +192,8 @@ class Launcher:
             return np.uint32(argument)
         return argument
 
-    def _work_size(self, stage: Stage) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
+    def _work_size(self, stage: Stage) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return global and local size; the first is rounded up to whole work-groups."""
-        group = stage.group
-        if group is None:
-            if self.work_group_size is None:
-                return stage.items, None
-            group = (min(self.work_group_size, stage.items[0]), *(1 for _ in stage.items[1:]))
+        group = stage.group or (self.work_group_size, *(1 for _ in stage.items[1:]))
         items = tuple(-(-i // g) * g for i, g in zip(stage.items, group, strict=True))
         return items, group

@@ -91,6 +91,7 @@ class StagedPipeline:
         # The extremes lie in the buffer that is free by then: more numbers than a tiny image has pixels.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
+        launcher.build((*rows.tables, *columns.tables, *(stage for box in self.flow for stage in box.stages)))
         size = count * height * width
         self._workspace = Workspace(launcher, (rows, columns), elements, what, size * max(dtype.itemsize, out.itemsize))
 
@@ -101,8 +102,7 @@ class StagedPipeline:
         with the name and the contents of each box's result as it lies in the buffer.
         """
         space = self._workspace
-        floor = NOISE * float(np.max(np.abs(stack))) if stack.dtype.kind == "f" else NOISE * float(stack.max())
-        space.names[NOISE_FLOOR] = floor
+        space.names[NOISE_FLOOR] = NOISE * max(float(stack.max()), -float(stack.min()))
         space.write(IMAGE, np.ascontiguousarray(stack))
         for box in self.flow:
             space.run(box.stages)
@@ -111,4 +111,7 @@ class StagedPipeline:
                 observe(box.leaves, space.read(X, np.empty(box.shape, dtype)))
             if box.leaves == until != "output":
                 return space.read(X, np.empty(self.shape, space.launcher.complex))
-        return space.read(IMAGE, np.empty(self.shape, self.out))
+        result = space.read(IMAGE, np.empty(self.shape, self.out))
+        if observe is not None:
+            observe("output", result)
+        return result

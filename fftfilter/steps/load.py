@@ -9,4 +9,4 @@ SOURCE = "steps/load.cl"
 
 def load(width: int, rows: int, pixel: str) -> Stage:
     """Turn rows of pixels (``uchar``, ``ushort`` or ``float``) into complex rows."""
-    return Stage(SOURCE, "load", (width, rows), (X, IMAGE, width), defines=(f"PIXEL={pixel}",))
+    return Stage(SOURCE, "load", (width, rows), (X, IMAGE, width), defines=(f"LOAD_PIXEL={pixel}",))

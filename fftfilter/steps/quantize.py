@@ -17,4 +17,4 @@ def quantize(count: int, images: int, first_pair: int, pixel: str, levels: int) 
     """Map images of count magnitudes in X to 0 ... levels by their extremes in Y; float pixels to 0 ... 1."""
     to = (1.0, 0.0) if pixel == "float" else (float(levels), NUDGE)
     arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, *to)
-    return Stage(SOURCE, "quantize", (count, images), arguments, defines=(f"PIXEL={pixel}",))
+    return Stage(SOURCE, "quantize", (count, images), arguments, defines=(f"STORE_PIXEL={pixel}",))

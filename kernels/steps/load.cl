@@ -4,13 +4,13 @@
 // Reads    image[i]                -> coalesced
 // Writes   x[i]                    -> coalesced
 //
-// -D PIXEL=uchar | ushort | float
+// -D LOAD_PIXEL=uchar | ushort | float
 
-#ifndef PIXEL
-#error "load.cl: -D PIXEL=uchar, ushort or float is missing"
+#ifndef LOAD_PIXEL
+#error "load.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
-kernel void load(global complex_t *x, global const PIXEL *image, const uint width)
+kernel void load(global complex_t *x, global const LOAD_PIXEL *image, const uint width)
 {
     const uint column = get_global_id(0);
     const size_t row = get_global_id(1);

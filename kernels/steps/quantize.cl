@@ -7,13 +7,13 @@
 //          nudge is added before truncation. An image that never exceeds noise_floor is rounding noise
 //          and becomes zero.
 //
-// -D PIXEL=uchar | ushort | float
+// -D STORE_PIXEL=uchar | ushort | float
 
-#ifndef PIXEL
-#error "quantize.cl: -D PIXEL=uchar, ushort or float is missing"
+#ifndef STORE_PIXEL
+#error "quantize.cl: -D STORE_PIXEL=uchar, ushort or float is missing"
 #endif
 
-kernel void quantize(global PIXEL *image, global const real_t *values, global const complex_t *parts,
+kernel void quantize(global STORE_PIXEL *image, global const real_t *values, global const complex_t *parts,
                      const ulong first, const ulong count, const real_t noise_floor, const real_t levels,
                      const real_t nudge)
 {
@@ -27,5 +27,5 @@ kernel void quantize(global PIXEL *image, global const real_t *values, global co
     const real_t value = values[which * count + i];
     const real_t level = levels * ((value - smallest) / (largest - smallest)) + nudge;
     const real_t inside = value < largest ? fmin(level, levels) : levels;
-    image[which * count + i] = largest > noise_floor ? (PIXEL)inside : (PIXEL)0;
+    image[which * count + i] = largest > noise_floor ? (STORE_PIXEL)inside : (STORE_PIXEL)0;
 }

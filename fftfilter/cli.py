@@ -1,0 +1,89 @@
+"""The click group: finds the commands, turns every error into one line and an exit code.
+
+0  all well
+1  a file could not be read or written
+2  usage: an unknown option, a value that cannot be meant
+3  no usable OpenCL device
+130  interrupted
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import sys
+import traceback
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from . import __version__, commands
+from .errors import FftfilterError, TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INTERRUPTED = 130
+# -v -v: where an error came from is wanted.
+TRACEBACK = 2
+
+
+class Cli(click.Group):
+    """A group whose commands are the click commands in the modules of ``commands/``."""
+
+    verbosity = 0
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for module in pkgutil.iter_modules(commands.__path__):
+            found = vars(import_module(f"{commands.__name__}.{module.name}")).values()
+            for command in found:
+                if isinstance(command, click.Command):
+                    self.add_command(command)
+
+    def main(
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **extra: Any
+    ) -> NoReturn:
+        """Run a command line; always ends by SystemExit."""
+        self.verbosity = 0
+        extra["standalone_mode"] = False
+        try:
+            result = super().main(args, prog_name, **extra)
+        except (KeyboardInterrupt, click.Abort):
+            self._fail("interrupted", INTERRUPTED)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except click.UsageError as error:
+            path = error.ctx.command_path if error.ctx else "fftfilter"
+            self._fail(f"{error.format_message()} See '{path} --help'.", error.exit_code)
+        except click.ClickException as error:
+            self._fail(error.format_message(), error.exit_code)
+        except FftfilterError as error:
+            self._fail(str(error), error.exit_code)
+        except MemoryError:
+            self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
+        except BrokenPipeError:
+            # Whoever read our output has gone; nothing is left to say, not even at exit.
+            sys.stdout = None
+            sys.exit(1)
+        except Exception as error:  # noqa: BLE001  a traceback helps only who asks for it
+            what = " ".join(str(error).split())
+            self._fail(f"internal error: {type(error).__name__}: {what}; -v -v shows where", 1)
+        sys.exit(result if isinstance(result, int) else 0)
+
+    def _fail(self, message: str, code: int) -> NoReturn:
+        if self.verbosity >= TRACEBACK:
+            traceback.print_exc()
+        click.echo(f"fftfilter: {message}", err=True)
+        sys.exit(code)
+
+
+@click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Filter images in the frequency domain, on any OpenCL device.
+
+    \b
+    Example: fftfilter highpass in.pgm out.pgm
+    """

@@ -1,0 +1,1 @@
+"""The commands: one file each. A module's click commands become commands of the program."""

@@ -1,0 +1,75 @@
+"""``devices``: what OpenCL there is, which device is taken and why, and what is wrong."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from ..errors import DeviceError
+from .options import device_option, verbose_option
+
+BYTES = ("local memory", "global memory", "largest allocation")
+
+
+@click.command()
+@device_option
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@verbose_option
+def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
+    """List OpenCL devices, their limits, and which one is taken.
+
+    Tries each device with a small filter and says what is wrong with the line that mends it. Exit code 3 if
+    no device can be used.
+
+    \b
+    Example: fftfilter devices
+             fftfilter devices --json
+    """
+    from .. import diagnosis
+
+    found = [diagnosis.describe(each) for each in diagnosis.devices()]
+    index, why = diagnosis.chosen(device)
+    wrong = diagnosis.problems()
+    if as_json:
+        result = {
+            "devices": found,
+            "chosen": index,
+            "why": why,
+            "problems": [problem._asdict() for problem in wrong],
+        }
+        click.echo(json.dumps(result, indent=2))
+    else:
+        for each in found:
+            click.echo(_text(each, why if each["index"] == index else None))
+        for problem in wrong:
+            click.echo(f"problem: {problem.what}\n   mend: {problem.mend}")
+    if index is None:
+        raise DeviceError(why)
+
+
+def _text(described: dict[str, Any], why: str | None) -> str:
+    """Return a device as lines: its name, then what is known of it."""
+    lines = [f"{described['index']}  {described['name']}" + (f"   <- taken ({why})" if why else "")]
+    for key, value in described.items():
+        if key in ("index", "name") or value is None:
+            continue
+        shown = value
+        if key in BYTES:
+            shown = _bytes(value)
+        elif isinstance(value, bool):
+            shown = "yes" if value else "no"
+        elif isinstance(value, list):
+            shown = " ".join(str(v) for v in value)
+        lines.append(f"   {key:<20} {shown}")
+    return "\n".join(lines) + "\n"
+
+
+def _bytes(number: int) -> str:
+    """Return bytes in the largest unit that leaves at least 1."""
+    size, units = float(number), ["bytes", "KiB", "MiB", "GiB", "TiB"]
+    while size >= 1024 and len(units) > 1:
+        size /= 1024
+        units.pop(0)
+    return f"{size:.4g} {units[0]}"

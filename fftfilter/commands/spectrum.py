@@ -1,0 +1,39 @@
+"""``spectrum``: the log-magnitude spectrum of an image."""
+
+from __future__ import annotations
+
+import click
+
+from .options import file_options, transform_options
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@transform_options
+@file_options
+def spectrum(
+    *, source: str, target: str, engine: str, device: str | None, precision: str, in_place: bool, verbose: int
+) -> None:
+    """Write the log-magnitude spectrum, DC in the middle.
+
+    Brightness is log(1 + |F|), the largest value white, 8 bits; each channel of a color image has its own
+    spectrum, on one scale.
+
+    \b
+    Example: fftfilter spectrum in.png spectrum.png
+    """
+    from .. import images
+    from ..stage_pictures import log_magnitude
+    from ..transforms import fft2
+
+    images.check_output(source, target, in_place=in_place)
+    picture = images.read(source)
+    picture.alpha = None  # a transparency of places has no meaning among frequencies
+    images.check_fits(picture, target)
+    transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
+    picture.planes, picture.maxval = log_magnitude(transformed), 255
+    images.write(picture, target)
+    if verbose:
+        _, height, width = picture.planes.shape
+        click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
