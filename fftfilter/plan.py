@@ -23,6 +23,7 @@ X = "x"
 Y = "y"
 IMAGE = "image"
 SPIN = "spin"
+REACH = "reach"
 NOISE_FLOOR = "noise floor"
 FLIP = "flip"
 
@@ -37,7 +38,7 @@ class Local:
     numbers: int
 
 
-Argument = str | int | float | np.uint32 | np.uint64 | Local
+Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
 
 
 @dataclass(frozen=True)
