@@ -129,6 +129,7 @@ class Launcher:
 
         self._keep("read", cl.enqueue_copy(self.queue, array, buffer))
 
+    @_plain_errors
     def build(self, stages: Iterable[Stage]) -> None:
         """Build what the stages lack, in as few programs as their defines allow: each costs 20 ms and more."""
         import pyopencl as cl
