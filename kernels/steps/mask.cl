@@ -7,6 +7,8 @@
 //          and it is the book's dist2; on others height/gcd and width/gcd, so that it is exact there too.
 //          A cutoff is the radius squared in that unit: rounded up as a whole number for the ideal shape
 //          (distance2 < limit is then exactly distance < radius), and as a real for the smooth ones.
+// Order    along an axis whose transform left its bins in bit-reversed order, bits = log2 of its length;
+//          0 where bins lie in natural order
 //
 // -D SHAPE=ideal | gaussian | butterworth                  the low-pass it is made of
 // -D PASS=lowpass | highpass | bandpass | bandstop         what is made of it
@@ -58,7 +60,7 @@ inline real_t bandstop(const ulong distance2, const cutoff_t outer, const cutoff
 
 kernel void mask(global complex_t *x, const uint width, const uint height, const ulong scale_x, const ulong scale_y,
                  const ulong outer_limit, const real_t outer_radius2, const ulong inner_limit,
-                 const real_t inner_radius2, const int order)
+                 const real_t inner_radius2, const int order, const uint column_bits, const uint row_bits)
 {
     const uint column = get_global_id(0);
     const uint row = get_global_id(1);
@@ -66,8 +68,10 @@ kernel void mask(global complex_t *x, const uint width, const uint height, const
     if (column >= width || row >= height)
         return;
 
-    const ulong kx = min(column, width - column) * scale_x;
-    const ulong ky = min(row, height - row) * scale_y;
+    const uint across = column_bits > 0 ? reversed(column, column_bits) : column;
+    const uint down = row_bits > 0 ? reversed(row, row_bits) : row;
+    const ulong kx = min(across, width - across) * scale_x;
+    const ulong ky = min(down, height - down) * scale_y;
     const cutoff_t outer = {outer_limit, outer_radius2, order};
     const cutoff_t inner = {inner_limit, inner_radius2, order};
 
