@@ -1,0 +1,133 @@
+"""Transfer functions: units, shapes and passes as the contract of the numbers has them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fftfilter.errors import ParameterError
+from fftfilter.transfer import PASSES, SHAPES, Radius, transfer
+
+SIZES = [(1, 1), (1, 9), (8, 1), (8, 8), (7, 7), (6, 9), (300, 451), (64, 48)]
+
+
+def distance(height, width):
+    """Cycles across the shorter side, as the contract writes it."""
+    fx, fy = np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None]
+    return np.hypot(fx, fy) * min(height, width)
+
+
+def cutoffs_of(kind, radius=3.0, inner=1.5):
+    return {"radius": radius} if kind in ("lowpass", "highpass") else {"inner": inner, "outer": radius}
+
+
+@pytest.mark.parametrize(
+    ("text", "bins"),
+    [("40", 40), ("8px", 12.5), ("0.125cyc", 12.5), ("25%", 12.5), (" 1e1 ", 10), ("2.5PX", 40), (12, 12), (0.5, 0.5)],
+)
+def test_units_on_an_image_of_100_by_200(text, bins):
+    assert Radius.parse(text).bins(100, 200) == bins
+
+
+@pytest.mark.parametrize("text", ["0", "-3", "nan", "inf", "-inf", "0px", 0, -1, float("nan"), "1e999"], ids=str)
+def test_a_radius_is_finite_and_above_zero(text):
+    with pytest.raises(ParameterError, match="finite and greater than zero"):
+        Radius.parse(text)
+
+
+@pytest.mark.parametrize("text", ["", "px", "abc", "1.2.3", "4 5", "--4", "%"])
+def test_a_radius_is_a_number(text):
+    with pytest.raises(ParameterError, match="no number"):
+        Radius.parse(text)
+
+
+def test_an_unknown_unit_is_told_the_known_ones():
+    with pytest.raises(ParameterError, match=r"unknown unit 'mm'.*40, 8px, 0.125cyc, 25%"):
+        Radius.parse("8mm")
+
+
+@pytest.mark.parametrize("n", [2, 5, 8, 16, 33])
+def test_ideal_is_the_books_comparison_of_squares(n):
+    k = np.rint(np.fft.fftfreq(n) * n).astype(int)
+    dist2 = k**2 + k[:, None] ** 2
+    for radius in (1, 2, np.sqrt(2), 2.5, n / 8, n):
+        low = transfer("lowpass", radius=radius).gain(n, n)
+        assert (low == (dist2 < radius * radius)).all()
+
+
+@given(st.integers(1, 60), st.integers(1, 60), st.floats(0.1, 60))
+def test_ideal_agrees_with_float64_on_any_grid(height, width, radius):
+    wanted = distance(height, width) < radius
+    assert (transfer("lowpass", radius=radius).gain(height, width) == wanted).all()
+
+
+@pytest.mark.parametrize("size", [(1000, 1500), (1080, 1920), (300, 451)], ids=str)
+def test_the_default_radius_is_an_eighth_of_the_shorter_side(size):
+    assert (transfer("lowpass").gain(*size) == (distance(*size) < min(size) / 8)).all()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_smooth_shapes_follow_their_formulas(size):
+    d = distance(*size)
+    gaussian = transfer("lowpass", radius=3, shape="gaussian").gain(*size)
+    np.testing.assert_allclose(gaussian, np.exp(-np.log(2) * (d / 3) ** 2), rtol=1e-12)
+    butterworth = transfer("lowpass", radius=3, shape="butterworth", order=4).gain(*size)
+    np.testing.assert_allclose(butterworth, 1 / (1 + (d / 3) ** 8), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "butterworth"])
+def test_smooth_shapes_have_half_their_gain_at_the_cutoff(shape):
+    assert transfer("lowpass", radius=4, shape=shape).gain(32, 32)[4, 0] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_passes_are_made_of_low_passes(shape, size):
+    def gain(kind, **cutoffs):
+        return transfer(kind, shape=shape, **cutoffs).gain(*size)
+
+    low, high = gain("lowpass", radius=3), gain("highpass", radius=3)
+    assert (low + high == 1).all()
+    band = gain("lowpass", radius=3) * gain("highpass", radius=1.5)
+    np.testing.assert_allclose(gain("bandpass", inner=1.5, outer=3), band, rtol=1e-15)
+    np.testing.assert_allclose(gain("bandstop", inner=1.5, outer=3), 1 - band, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", PASSES)
+@pytest.mark.parametrize("radius", ["1e-200", "1e200"])
+def test_extreme_radii_have_finite_gains(kind, radius):
+    for shape in SHAPES:
+        gain = transfer(kind, shape=shape, **cutoffs_of(kind, radius, "1e-250")).gain(9, 12)
+        assert np.isfinite(gain).all()
+        assert gain.min() >= 0
+        assert gain.max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        ("sharpen", {}, "no filter"),
+        ("lowpass", {"shape": "square"}, "no shape"),
+        ("lowpass", {"order": 2}, "no meaning for the ideal shape"),
+        ("lowpass", {"shape": "butterworth", "order": 0}, "from 1 to 100"),
+        ("lowpass", {"shape": "butterworth", "order": 2.5}, "from 1 to 100"),
+        ("lowpass", {"inner": 1, "outer": 2}, "one cutoff"),
+        ("bandpass", {"radius": 3}, "two cutoffs"),
+        ("bandstop", {"inner": 3}, "two cutoffs"),
+        ("bandpass", {"inner": 3, "outer": 3}, "not below"),
+        ("bandpass", {"inner": "5px", "outer": "5px"}, "not below"),
+        ("bandpass", {"inner": "4px", "outer": "8px"}, "not below"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(kind, given, message):
+    with pytest.raises(ParameterError, match=message):
+        transfer(kind, **given)
+
+
+def test_cutoffs_of_different_units_are_compared_on_the_image():
+    band = transfer("bandpass", inner="10px", outer=12)
+    assert band.gain(100, 200).any()
+    with pytest.raises(ParameterError, match="20 and 12 bins from DC"):
+        band.gain(200, 300)

@@ -1,0 +1,130 @@
+"""``fft``, ``ifft``, ``fft2`` and ``ifft2`` against numpy.fft in float64, for every algorithm there is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from conftest import assert_transform
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fftfilter
+from fftfilter import algorithms
+from fftfilter.errors import ParameterError
+
+UNIT = {"single": 1e-7, "double": 1e-15}
+
+# By code path: no stage, one, two, odd and even numbers of stages, the largest of everyday images; then lengths
+# that go through Bluestein: the smallest, odd, composite, an image's, a prime.
+LENGTHS = (1, 2, 4, 8, 32, 64, 512, 1024, 4096, 3, 6, 15, 37, 100, 451, 1021)
+
+
+def numbers(rng, shape):
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("algorithm", algorithms.names())
+def test_rows_there_and_back(algorithm, n, precision, rng):
+    x = numbers(rng, (3, n))
+    options = {"algorithm": algorithm, "precision": precision}
+    assert_transform(fftfilter.fft(x, **options), np.fft.fft(x), n, unit=UNIT[precision])
+    assert_transform(fftfilter.ifft(x, **options), np.fft.ifft(x), n, unit=UNIT[precision])
+
+
+@pytest.mark.parametrize("rows", [1, 5, 300], ids=lambda r: f"{r} rows")
+@pytest.mark.parametrize("algorithm", algorithms.names())
+def test_batches_of_rows(algorithm, rows, rng):
+    x = numbers(rng, (rows, 16))
+    assert_transform(fftfilter.fft(x, algorithm=algorithm), np.fft.fft(x), 16)
+
+
+# Square, wide and tall, one side Bluestein's, both, a single row and column, a stack.
+@pytest.mark.parametrize("shape", [(8, 8), (4, 32), (32, 4), (16, 9), (11, 6), (1, 20), (20, 1), (1, 1), (3, 8, 4)], ids=str)
+@pytest.mark.parametrize("algorithm", algorithms.names())
+def test_two_dimensions(algorithm, shape, rng):
+    x = numbers(rng, shape)
+    n = max(shape[-2:]) if all(s & (s - 1) == 0 for s in shape[-2:]) else 37
+    assert_transform(fftfilter.fft2(x, algorithm=algorithm), np.fft.fft2(x), n)
+    assert_transform(fftfilter.ifft2(x, algorithm=algorithm), np.fft.ifft2(x), n)
+
+
+def test_a_long_signal(rng):
+    x = numbers(rng, 1 << 18)
+    assert_transform(fftfilter.fft(x), np.fft.fft(x), 1 << 18)
+
+
+def test_types_and_shapes_follow_numpy():
+    assert fftfilter.fft([1, 2, 3, 4]).tolist() == pytest.approx([10, -2 + 2j, -2, -2 - 2j])
+    assert fftfilter.fft(np.ones(4)).dtype == np.complex64
+    assert fftfilter.fft(np.ones(4), precision="double").dtype == np.complex128
+    assert fftfilter.fft2(np.ones((2, 3, 4), bool)).shape == (2, 3, 4)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-42, 1e30, 1e37])
+def test_huge_and_tiny_numbers_come_through(size, rng):
+    x = size * numbers(rng, 64)
+    got = fftfilter.fft(x / 8, precision="double" if size < 1e-40 else "single")
+    assert_transform(got.astype(complex) / size, np.fft.fft(x / 8) / size, 64)
+
+
+@pytest.mark.parametrize("x", [5, [], np.ones((0, 4)), ["a"]], ids=repr)
+def test_no_numbers_no_transform(x):
+    with pytest.raises(ParameterError, match="no transform"):
+        fftfilter.fft(x)
+
+
+def test_an_unknown_algorithm_is_told_the_known_ones():
+    with pytest.raises(ParameterError, match="choose .*book"):
+        fftfilter.fft([1, 2], algorithm="magic")
+
+
+rows_of_complex = st.integers(1, 40).flatmap(
+    lambda n: st.lists(st.complex_numbers(max_magnitude=1e6, allow_nan=False), min_size=n, max_size=n)
+)
+properties = settings(max_examples=25, deadline=None)
+
+
+def close(got, wanted, size):
+    np.testing.assert_allclose(got, wanted, atol=2e-6 * max(size, 1e-30))
+
+
+@pytest.mark.parametrize("algorithm", algorithms.names())
+class TestProperties:
+    @properties
+    @given(x=rows_of_complex)
+    def test_round_trip(self, algorithm, x):
+        there = fftfilter.fft(x, algorithm=algorithm)
+        close(fftfilter.ifft(there, algorithm=algorithm), x, np.linalg.norm(x))
+
+    @properties
+    @given(x=rows_of_complex, a=st.floats(-100, 100), b=st.floats(-100, 100))
+    def test_linearity(self, algorithm, x, a, b):
+        x = np.array(x)
+        y = np.roll(x.conj(), 1)
+        both = fftfilter.fft(a * x + b * y, algorithm=algorithm)
+        apart = a * fftfilter.fft(x, algorithm=algorithm) + b * fftfilter.fft(y, algorithm=algorithm)
+        close(both, apart, (abs(a) + abs(b)) * np.linalg.norm(x) * np.sqrt(len(x)))
+
+    @properties
+    @given(x=rows_of_complex, by=st.integers(0, 50))
+    def test_a_shift_turns_the_spectrum(self, algorithm, x, by):
+        n = len(x)
+        turn = np.exp(-2j * np.pi * by * np.arange(n) / n)
+        shifted = fftfilter.fft(np.roll(x, by), algorithm=algorithm)
+        close(shifted, turn * fftfilter.fft(x, algorithm=algorithm), np.linalg.norm(x) * np.sqrt(n))
+
+    @properties
+    @given(x=rows_of_complex)
+    def test_parseval(self, algorithm, x):
+        spectrum = fftfilter.fft(x, algorithm=algorithm).astype(complex)
+        assert np.linalg.norm(spectrum) == pytest.approx(np.sqrt(len(x)) * np.linalg.norm(x), rel=1e-5, abs=1e-30)
+
+    @properties
+    @given(n=st.integers(1, 70), at=st.integers(0, 69))
+    def test_an_impulse_holds_every_frequency(self, algorithm, n, at):
+        impulse = np.zeros(n)
+        impulse[at % n] = 1
+        wanted = np.exp(-2j * np.pi * (at % n) * np.arange(n) / n)
+        close(fftfilter.fft(impulse, algorithm=algorithm), wanted, 1)
