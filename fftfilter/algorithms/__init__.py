@@ -1,10 +1,12 @@
 """The FFT algorithms: one file each, found by looking into this folder.
 
 An algorithm is a module with a docstring that is its entry in the catalogue (see :func:`catalogue`);
-``supports(n)``, whether it transforms rows of length n by itself; and ``plan(n)``, how. Keyword parameters
-of ``plan`` are the algorithm's options, checked there; ``TRANSPOSE``, where a module has it, is the kind of
-transpose that its 2-D transform asks for. Its name is the file's, with hyphens. Every other length goes
-through Bluestein's chirp-z on top of it.
+``supports(n)``, whether it transforms rows of length n by itself; and ``plan(n)``, how. Its name is the
+file's, with hyphens. Every other length goes through Bluestein's chirp-z on top of it.
+
+Keyword parameters of ``plan`` are the algorithm's options, checked there; ``VARIANTS`` are the sets of options
+that take different ways through the code. ``TRANSPOSE``, where a module has it, is the kind of transpose that
+its 2-D transform was published with.
 """
 
 from __future__ import annotations
@@ -93,6 +95,11 @@ def names() -> list[str]:
 def load(name: str, **options: Option) -> Algorithm:
     """Return the algorithm of that name with its options; raises ParameterError that lists what there is."""
     return Algorithm(name, _module(name), options)
+
+
+def variants(name: str) -> list[Mapping[str, Option]]:
+    """Return the sets of options of an algorithm that take different ways, the defaults first."""
+    return [{}, *getattr(_module(name), "VARIANTS", ())]
 
 
 def catalogue() -> list[Entry]:

@@ -18,6 +18,7 @@ from ..steps.bit_reversal import bit_reversal
 from ..steps.spin_factors import spin_factors
 
 SOURCE = "algorithms/binary_exchange.cl"
+VARIANTS = tuple({"p": p} for p in (1, 3, 8, 1 << 30))
 
 
 def supports(n: int) -> bool:

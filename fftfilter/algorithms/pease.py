@@ -18,6 +18,7 @@ from . import choose
 
 SOURCE = "algorithms/pease.cl"
 TRANSPOSE = "float4"
+VARIANTS = ({"layout": "line"}, {"layout": "square"})
 
 
 def supports(n: int) -> bool:

@@ -16,6 +16,7 @@ from ..steps.spin_factors import spin_factors
 from . import choose
 
 SOURCE = "algorithms/stockham.cl"
+VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))
 
 
 def supports(n: int) -> bool:

@@ -15,6 +15,7 @@ from ..steps.spin_factors import spin_factors
 from . import choose
 
 SOURCE = "algorithms/workgroup_coalesced.cl"
+VARIANTS = tuple({"r": r} for r in (1, 2, 4, 8, 16, 32, 64, 128, 256))
 ITEMS = 256
 
 
