@@ -7,7 +7,7 @@ from .cli import cli
 
 def main() -> None:
     """Run the command line and exit."""
-    cli(prog_name="fftfilter")
+    cli(prog_name=cli.name)
 
 
 if __name__ == "__main__":

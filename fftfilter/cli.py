@@ -79,7 +79,7 @@ class Cli(click.Group):
         sys.exit(code)
 
 
-@click.group(cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("fftfilter", cls=Cli, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 def cli() -> None:
     """Filter images in the frequency domain, on any OpenCL device.

@@ -114,11 +114,13 @@ class Filter:
                 f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
                 "(height, width), a stack (count, height, width), or channels with channel_axis"
             )
-        stack, exponent = _pixels(stack.reshape(-1, *stack.shape[-2:]))
-        out = stack.dtype if dtype is None else np.dtype(dtype)
+        stack = stack.reshape(-1, *stack.shape[-2:])
+        pixel = _pixel_type(stack.dtype)
+        out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
-        pipeline = self._prepared(stack, out, levels, one_scale=channel_axis is not None)
+        pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
+        stack, exponent = _pixels(stack, pixel)
         if self._output == "real":
             values = pipeline.run(stack, until="filtered", observe=observe).real
             result: NDArray[Any] = np.ldexp(values, exponent)
@@ -145,18 +147,24 @@ class Filter:
         self.close()
 
     def _prepared(
-        self, stack: NDArray[Any], out: np.dtype[Any], levels: int | None, *, one_scale: bool
+        self,
+        shape: tuple[int, ...],
+        pixel: np.dtype[Any],
+        out: np.dtype[Any],
+        levels: int | None,
+        *,
+        one_scale: bool,
     ) -> StagedPipeline:
-        """Return the pipeline for stacks like this one: the last one, if it fits."""
-        key = (stack.shape, stack.dtype, out, levels, one_scale)
+        """Return the pipeline for such stacks: the last one, if it fits."""
+        key = (shape, pixel, out, levels, one_scale)
         if self._pipeline is None or key != self._key:
             self.close()
-            count, height, width = stack.shape
+            count, height, width = shape
             self._pipeline = StagedPipeline(
                 self.launcher,
                 self._algorithm,
                 (count, height, width),
-                stack.dtype,
+                pixel,
                 self.transfer,
                 out=out,
                 levels=levels or (1 if out.kind == "f" else int(np.iinfo(out).max)),
@@ -167,12 +175,19 @@ class Filter:
         return self._pipeline
 
 
-def _pixels(stack: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """Return a stack in one of the device's pixel types, floats divided by 2^exponent to lie within [-1, 1]."""
-    if stack.dtype == np.bool_:
-        return stack.astype(np.uint8) * np.uint8(255), 0
-    if stack.dtype.newbyteorder("=") in PIXELS and stack.dtype.kind == "u":
-        return np.ascontiguousarray(stack, stack.dtype.newbyteorder("=")), 0
+def _pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the device's pixel type for an array's: uint8 and uint16 as they are, bool as uint8, others float32."""
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    native = dtype.newbyteorder("=")
+    return native if native.kind == "u" and native in PIXELS else np.dtype(np.float32)
+
+
+def _pixels(stack: NDArray[Any], pixel: np.dtype[Any]) -> tuple[NDArray[Any], int]:
+    """Return a stack as the device's pixels, floats divided by 2^exponent to lie within [-1, 1]."""
+    if pixel.kind == "u":
+        pixels = np.ascontiguousarray(stack, pixel)
+        return (pixels * np.uint8(255) if stack.dtype.kind == "b" else pixels), 0
     wide = stack.astype(np.result_type(stack.dtype, np.float64), copy=False)
     finite = np.isfinite(wide)
     if not finite.all():
@@ -182,7 +197,7 @@ def _pixels(stack: NDArray[Any]) -> tuple[NDArray[Any], int]:
             "replace them, for example with numpy.nan_to_num"
         )
     exponent = int(np.frexp(np.max(np.abs(wide)))[1])
-    return np.ascontiguousarray(np.ldexp(wide, -exponent), np.float32), exponent
+    return np.ascontiguousarray(np.ldexp(wide, -exponent), pixel), exponent
 
 
 def lowpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Options]) -> NDArray[Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .fft_core import fft_core, plan_rows
-from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, Stages, X
+from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
-from .steps.mask import mask
+from .steps.mask import mask, reach
 from .steps.quantize import quantize
 from .steps.transpose import transpose
 from .workspace import Workspace
@@ -95,7 +95,14 @@ class StagedPipeline:
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         launcher.build((*rows.tables, *columns.tables, *(stage for box in self.flow for stage in box.stages)))
         size = count * height * width
-        self._workspace = Workspace(launcher, (rows, columns), elements, what, size * max(dtype.itemsize, out.itemsize))
+        self._workspace = Workspace(
+            launcher,
+            (rows, columns),
+            elements,
+            what,
+            image_bytes=size * max(dtype.itemsize, out.itemsize),
+            tables={REACH: reach(height, width, transfer)},
+        )
 
     def run(self, stack: Array, *, until: str = "output", observe: Callable[[str, Array], None] | None = None) -> Array:
         """Filter a stack.

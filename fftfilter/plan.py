@@ -26,6 +26,7 @@ X = "x"
 Y = "y"
 IMAGE = "image"
 SPIN = "spin"
+REACH = "reach"
 NOISE_FLOOR = "noise floor"
 FLIP = "flip"
 
@@ -40,7 +41,7 @@ class Local:
     numbers: int
 
 
-Argument = str | int | float | np.uint32 | np.uint64 | Local
+Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -29,29 +28,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Gain = NDArray[np.float64]
+Near = NDArray[np.bool_]
+Bins = NDArray[np.int64]
 Given: TypeAlias = "float | str | Radius"
 
 PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
 MAX_ORDER = 100
 
 
-def ideal(distance2: NDArray[np.uint64], cutoff: Cutoff) -> Gain:
-    """Everything nearer than the cutoff, nothing else; exact, in whole numbers."""
-    return (distance2 < cutoff.limit).astype(np.float64)
+def ideal(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG001
+    """Everything nearer than the cutoff, nothing else."""
+    return near.astype(np.float64)
 
 
-def gaussian(distance2: NDArray[np.uint64], cutoff: Cutoff) -> Gain:
+def gaussian(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG001
     """exp(-ln 2 (d/r)^2): no ringing, gain 1/2 at the cutoff."""
-    return np.exp2(-distance2.astype(np.float64) / cutoff.radius2)
+    return np.exp2(-relative2)
 
 
-def butterworth(distance2: NDArray[np.uint64], cutoff: Cutoff) -> Gain:
+def butterworth(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG001
     """1 / (1 + (d/r)^(2 order)): flat, then falling by the order; gain 1/2 at the cutoff."""
     with np.errstate(over="ignore"):
-        return 1 / (1 + (distance2.astype(np.float64) / cutoff.radius2) ** cutoff.order)
+        return 1 / (1 + relative2**order)
 
 
-SHAPES: dict[str, Callable[[NDArray[np.uint64], Cutoff], Gain]] = {
+# Each takes whether a bin is nearer than the cutoff, its distance over the radius squared, and the order.
+SHAPES: dict[str, Callable[[Near, Gain, int], Gain]] = {
     shape.__name__: shape for shape in (ideal, gaussian, butterworth)
 }
 
@@ -110,52 +112,42 @@ class Radius:
 
 @dataclass(frozen=True)
 class Cutoff:
-    """A cutoff on one grid, in the whole-number unit of :class:`Grid`.
-
-    ``distance2 < limit`` is exactly ``distance < radius``; ``radius2`` is the radius squared.
-    """
-
-    limit: np.uint64
-    radius2: float
-    order: int
-
-
-NO_CUTOFF = Cutoff(np.uint64(0), 1.0, 1)
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The frequencies of a ``(height, width)`` image in whole numbers.
-
-    ``distance2 = (kx scale_x)^2 + (ky scale_y)^2`` with ``scale_x = height/gcd`` and ``scale_y = width/gcd``
-    orders the bins exactly as ``hypot(kx/width, ky/height)`` does, without rounding.
-    """
+    """A cutoff on the grid of a ``(height, width)`` image; ``radius`` in cycles across the shorter side n."""
 
     height: int
     width: int
+    radius: float
 
-    @property
-    def scale_x(self) -> int:
-        """What a step along the width counts."""
-        return self.height // math.gcd(self.height, self.width)
+    def near(self, kx: Bins, ky: Bins) -> Near:
+        """Tell whether bins lie nearer to DC than the radius.
 
-    @property
-    def scale_y(self) -> int:
-        """What a step along the height counts."""
-        return self.width // math.gcd(self.height, self.width)
+        On a square image by whole numbers, the book's ``dist2 < radius * radius``; on others by the same
+        float64 arithmetic as ``hypot(fftfreq(width), fftfreq(height)) * n``, so that NumPy agrees on every bin.
+        """
+        if self.height == self.width:
+            return np.asarray(kx * kx + ky * ky < self.radius * self.radius)
+        f = np.hypot(kx * (1 / self.width), ky * (1 / self.height))
+        return np.asarray(f * min(self.height, self.width) < self.radius)
 
-    def distance2(self) -> NDArray[np.uint64]:
-        """Return the squared distance of every bin from DC, shape ``(height, width)``, DC in the corner."""
-        x = np.minimum(np.arange(self.width), self.width - np.arange(self.width)).astype(np.uint64)
-        y = np.minimum(np.arange(self.height), self.height - np.arange(self.height)).astype(np.uint64)
-        return (x * np.uint64(self.scale_x)) ** 2 + ((y * np.uint64(self.scale_y)) ** 2)[:, None]
+    def reach(self) -> NDArray[np.uint32]:
+        """Return how many |kx| = 0, 1, 2 ... are near in the rows |ky| = 0 ... height/2: the ideal mask as a table."""
+        n = min(self.height, self.width)
+        ky = np.arange(self.height // 2 + 1)
+        chord = np.sqrt(np.maximum((self.radius / n) ** 2 - (ky / self.height) ** 2, 0)) * self.width
+        # Right but for rounding: the bins around it decide.
+        first = np.minimum(chord, self.width).astype(np.int64) - 2
+        around = np.maximum(first, 0) + np.arange(5)[:, None]
+        count = np.maximum(first, 0) + self.near(around, ky).sum(axis=0)
+        reached: NDArray[np.uint32] = np.minimum(count, self.width // 2 + 1).astype(np.uint32)
+        return reached
 
-    def cutoff(self, radius: float, order: int) -> Cutoff:
-        """Return the cutoff of a radius in cycles across the shorter side."""
-        exact = (Fraction(radius) * max(self.scale_x, self.scale_y)) ** 2
-        # Single precision holds 1e-38 to 1e38; a cutoff below every bin or above all of them may be moved.
-        radius2 = min(max(float(exact), 1e-30), 1e30)
-        return Cutoff(np.uint64(min(math.ceil(exact), 2**64 - 1)), radius2, order)
+    def steps(self) -> tuple[float, float]:
+        """Return what a bin along the width and along the height adds to the distance over the radius.
+
+        At most 1e15, so that its square stays within single precision; at that gain nothing passes but DC.
+        """
+        n = min(self.height, self.width)
+        return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
 
 
 @dataclass(frozen=True)
@@ -172,37 +164,34 @@ class Transfer:
     shape: str = "ideal"
     order: int = 2
 
-    def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff]:
+    def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
         """Return the outer and the inner cutoff on a ``(height, width)`` grid.
 
         Raises ParameterError if the inner is not below the outer there.
         """
-        grid = Grid(height, width)
         outer = self.outer.bins(height, width) if self.outer else min(height, width) / 8
         if self.inner is None:
-            return grid.cutoff(outer, self.order), NO_CUTOFF
+            return Cutoff(height, width, outer), None
         inner = self.inner.bins(height, width)
         if inner >= outer:
             raise ParameterError(
                 f"inner radius {self.inner} is not below outer radius {self.outer}: "
                 f"on {width} x {height} pixels they are {inner:g} and {outer:g} bins from DC"
             )
-        return grid.cutoff(outer, self.order), grid.cutoff(inner, self.order)
+        return Cutoff(height, width, outer), Cutoff(height, width, inner)
 
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+        kx = np.minimum(np.arange(width), width - np.arange(width))
+        ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+
+        def low(cutoff: Cutoff) -> Gain:
+            x, y = cutoff.steps()
+            return SHAPES[self.shape](cutoff.near(kx, ky), (kx * x) ** 2 + (ky * y) ** 2, self.order)
+
         outer, inner = self.cutoffs(height, width)
-        distance2 = Grid(height, width).distance2()
-        low = SHAPES[self.shape]
-        match self.kind:
-            case "lowpass":
-                return low(distance2, outer)
-            case "highpass":
-                return 1 - low(distance2, outer)
-            case "bandpass":
-                return low(distance2, outer) * (1 - low(distance2, inner))
-            case _:
-                return 1 - low(distance2, outer) * (1 - low(distance2, inner))
+        passed = low(outer) if inner is None else low(outer) * (1 - low(inner))
+        return 1 - passed if self.kind in ("highpass", "bandstop") else passed
 
     def __str__(self) -> str:
         shape = f"{self.shape} of order {self.order}" if self.shape == "butterworth" else self.shape

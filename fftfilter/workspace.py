@@ -1,4 +1,4 @@
-"""The device buffers of a transform: two complex ones that change places, and one of spin factors."""
+"""The device buffers of a transform: two complex ones that change places, and one of tables."""
 
 from __future__ import annotations
 
@@ -7,49 +7,68 @@ from typing import TYPE_CHECKING, Any
 from .plan import IMAGE, SPIN, RowPlan, X, Y
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
 
     from .launch import Launcher
     from .plan import Stage
 
+    Array = np.ndarray[Any, Any]
+
 
 class Workspace:
     """Buffers for rows of several lengths, the spin factors filled in.
 
     ``elements`` is the most complex numbers that the data takes while the plans run, ``image_bytes`` the
-    size of the image's own buffer. Raises TooLargeError, naming ``what``, before anything is allocated.
+    size of the image's own buffer, ``tables`` what else the stages read, by name; they lie beside the spin
+    factors. Raises TooLargeError, naming ``what``, before anything is allocated.
     """
 
     def __init__(
-        self, launcher: Launcher, plans: Iterable[RowPlan], elements: int, what: str, image_bytes: int = 0
+        self,
+        launcher: Launcher,
+        plans: Iterable[RowPlan],
+        elements: int,
+        what: str,
+        *,
+        image_bytes: int = 0,
+        tables: Mapping[str, Array] | None = None,
     ) -> None:
         self.launcher = launcher
-        plans = {plan.n: plan for plan in plans if plan.spin_length}.values()
+        tables = tables or {}
+        filled = {plan.spin: plan for plan in plans if plan.spin_length}
         item = launcher.complex.itemsize
+        sizes = {name: plan.spin_length * item for name, plan in filled.items()}
+        sizes |= {name: table.nbytes for name, table in tables.items()}
+        # Where a part of a buffer may begin.
         align = max(1, launcher.device.cl_device.mem_base_addr_align // 8)
-        tables = [-(-plan.spin_length * item // align) * align for plan in plans]
+        table_bytes = sum(-(-size // align) * align for size in sizes.values())
         complex_bytes = elements * item
-        launcher.device.check_memory(what, [complex_bytes, complex_bytes, sum(tables), image_bytes])
+        launcher.device.check_memory(what, [complex_bytes, complex_bytes, table_bytes, image_bytes])
 
         self.names: dict[str, Any] = {name: launcher.allocate(complex_bytes) for name in (X, Y)}
         if image_bytes:
             self.names[IMAGE] = launcher.allocate(image_bytes)
-        spin = launcher.allocate(max(item, sum(tables)))
-        for i, plan in enumerate(plans):
-            self.names[plan.spin] = spin.get_sub_region(sum(tables[:i]), tables[i])
-            self.run(stage.bind({SPIN: plan.spin}) for stage in plan.tables)
+        if sizes:
+            buffer, begin = launcher.allocate(table_bytes), 0
+            for name, size in sizes.items():
+                self.names[name] = buffer.get_sub_region(begin, size)
+                begin += -(-size // align) * align
+        for name, table in tables.items():
+            self.write(name, table)
+        for name, plan in filled.items():
+            self.run(stage.bind({SPIN: name}) for stage in plan.tables)
 
     def run(self, stages: Iterable[Stage]) -> None:
         """Launch stages on these buffers."""
         self.launcher.run(stages, self.names)
 
-    def write(self, name: str, array: np.ndarray[Any, Any]) -> None:
+    def write(self, name: str, array: Array) -> None:
         """Copy a contiguous host array into a buffer."""
         self.launcher.write(self.names[name], array)
 
-    def read(self, name: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def read(self, name: str, array: Array) -> Array:
         """Copy a buffer's beginning into a contiguous host array, and return it."""
         self.launcher.read(array, self.names[name])
         return array

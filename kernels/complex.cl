@@ -46,7 +46,6 @@ inline uint reversed(uint i, const uint log2_n)
     i = (i & 0x33333333) << 2 | (i & 0xcccccccc) >> 2;
     i = (i & 0x0f0f0f0f) << 4 | (i & 0xf0f0f0f0) >> 4;
     i = (i & 0x00ff00ff) << 8 | (i & 0xff00ff00) >> 8;
-    // The last swap by rotate: a compiler that knew all of them as one instruction would use it, and Oclgrind, which
-    // checks the kernels, has none.
-    return log2_n > 0 ? rotate(i, 16u) >> (32 - log2_n) : 0;
+    i = (i & 0x0000ffff) << 16 | (i & 0xffff0000) >> 16;
+    return log2_n > 0 ? i >> (32 - log2_n) : 0;
 }

@@ -34,7 +34,8 @@ def assert_grey_levels(got, wanted):
     """Hold an 8-bit picture to the contract: at most 1 level off, in at most 1 pixel of 500."""
     off = np.abs(got.astype(int) - wanted.astype(int))
     worst = np.argsort(off, axis=None)[::-1][:5]
-    shown = [(tuple(int(i) for i in np.unravel_index(w, off.shape)), int(got.flat[w]), int(wanted.flat[w])) for w in worst]
+    where = [tuple(int(i) for i in np.unravel_index(w, off.shape)) for w in worst]
+    shown = [(w, int(got[w]), int(wanted[w])) for w in where]
     assert off.max() <= 1, f"(index, got, wanted): {shown}"
     # A chance pixel on the edge between two levels is allowed to an image of less than 500 pixels, too.
     assert np.count_nonzero(off) <= max(1, off.size // 500), f"{np.count_nonzero(off)} pixels differ: {shown}"

@@ -59,9 +59,7 @@ VERSION = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-"
 class FakeDevice(SimpleNamespace):
     """What `mend` reads of a device, by default of a Zen 4, over memory laid out like the struct it knows."""
 
-    def __init__(
-        self, llvm_cpu: str = "znver3", triplet: str = embedded_pocl.TRIPLET, **changed: Any
-    ) -> None:
+    def __init__(self, llvm_cpu: str = "znver3", triplet: str = embedded_pocl.TRIPLET, **changed: Any) -> None:
         self.struct = ctypes.create_string_buffer(1024)
         self.texts = [ctypes.create_string_buffer(text.encode()) for text in (triplet, llvm_cpu)]
         for offset, text in zip((632, 640), self.texts, strict=True):
@@ -108,9 +106,7 @@ def test_known_struct_is_mended_once() -> None:
 
 @needs_proc
 @pytest.mark.usefixtures("known_machine")
-@pytest.mark.parametrize(
-    ("width", "fma", "name"), [(8, 32, "haswell"), (8, 0, "ivybridge"), (4, 0, "penryn")]
-)
+@pytest.mark.parametrize(("width", "fma", "name"), [(8, 32, "haswell"), (8, 0, "ivybridge"), (4, 0, "penryn")])
 def test_features_that_pocl_denies_do_not_count(width: int, fma: int, name: str) -> None:
     device: Any = FakeDevice(
         "k8-sse3", version=VERSION + "k8-sse3", native_vector_width_float=width, single_fp_config=fma
@@ -135,9 +131,7 @@ def test_features_that_only_pocl_claims_are_a_surprise(known_machine: dict[str, 
         pytest.param(FakeDevice("tigerlake", version=VERSION + "tigerlake"), id="fits"),
         pytest.param(FakeDevice(platform=SimpleNamespace(version="OpenCL 3.0 PoCL 3.1")), id="other version"),
         pytest.param(FakeDevice(version="OpenCL 1.2 (Oclgrind 21.10)"), id="other device"),
-        pytest.param(
-            FakeDevice(version=VERSION.replace("x86_64", "aarch64") + "znver3"), id="other architecture"
-        ),
+        pytest.param(FakeDevice(version=VERSION.replace("x86_64", "aarch64") + "znver3"), id="other architecture"),
         pytest.param(FakeDevice("znver2"), id="name unlike the device's"),
         pytest.param(FakeDevice("\x7fELF\x02"), id="no name"),
         pytest.param(FakeDevice(""), id="empty"),

@@ -17,7 +17,8 @@ from fftfilter.transfer import PASSES, SHAPES, transfer
 
 # By code path: one pixel, single rows and columns; both sides direct; one side Bluestein's, the other direct; both
 # Bluestein's; square and not; more rows than a tile and a work-group; primes.
-SIZES = [(1, 1), (1, 9), (9, 1), (1, 64), (64, 1), (2, 2), (16, 16), (32, 128), (100, 64), (64, 100), (37, 53), (300, 451)]
+SIZES = [(1, 1), (1, 9), (9, 1), (1, 64), (64, 1), (2, 2), (16, 16), (32, 128), (100, 64), (64, 100), (37, 53)]
+SIZES += [(300, 451)]
 
 
 def cutoffs_of(kind, height, width):
@@ -141,7 +142,7 @@ def test_what_is_no_image_is_refused(image, message):
 
 def test_an_image_larger_than_the_device_is_refused_with_its_bytes():
     huge = np.broadcast_to(np.uint8(7), (1 << 20, 1 << 20))
-    with pytest.raises(TooLargeError, match=r"1048576 x 1048576 needs [\d,]{19,} bytes"):
+    with pytest.raises(TooLargeError, match=r"1048576 x 1048576 needs [\d,]{17} bytes"):
         fftfilter.lowpass(huge)
 
 
@@ -187,8 +188,9 @@ def test_three_buffers_beside_the_image(camera, monkeypatch):
     allocate = Launcher.allocate
     monkeypatch.setattr(Launcher, "allocate", lambda self, size: (sizes.append(size), allocate(self, size))[1])
     Filter("highpass")(camera)
-    image, two_complex, spin_factors = 512 * 512, 512 * 512 * 8, 256 * 8
-    assert sorted(sizes) == [spin_factors, image, two_complex, two_complex]
+    # The third holds the spin factors, 256, and the mask's reach in 257 rows, each from an aligned place on.
+    image, complex_, tables = 512 * 512, 512 * 512 * 8, 256 * 8 + 1152
+    assert sorted(sizes) == [tables, image, complex_, complex_]
 
 
 def test_the_flow_is_the_books():
@@ -218,7 +220,7 @@ def test_the_profile_names_every_step_and_the_transfers():
         highpass(np.eye(16, dtype=np.uint8))
         timings = {timing.step: timing for timing in highpass.timings()}
         assert list(timings) == [
-            "spin_factors", "write", "load", "bit_reversal", "butterfly", "transpose", "mask", "normalize",
+            "write", "spin_factors", "load", "bit_reversal", "butterfly", "transpose", "mask", "normalize",
             "magnitude", "extremes", "quantize", "read",
         ]  # fmt: skip
         assert timings["butterfly"].launches == 4 * 4
@@ -256,7 +258,7 @@ def test_band_pass_and_band_stop_give_the_image_back(image, radius):
 @given(image=images, radius=radii)
 def test_filters_are_linear(image, radius):
     other = np.flip(image)
-    both = real("lowpass", image.astype(float) - 3 * other, radius=radius)
+    both = real("lowpass", image - 3.0 * other, radius=radius)
     apart = real("lowpass", image, radius=radius) - 3 * real("lowpass", other, radius=radius)
     np.testing.assert_allclose(both, apart, atol=2e-3)
 

@@ -45,7 +45,7 @@ def test_other_lengths_are_convolutions_of_a_power_of_two(n, m):
     plan = plan_rows(n, BOOK)
     inner = kernels(BOOK.plan(m).stages)
     assert kernels(plan.stages) == ["chirp_in", *inner, "convolve", *inner, "chirp_out"]
-    assert m >= 2 * n - 1 and plan.width == m
+    assert plan.width == m >= 2 * n - 1
     assert plan.spin_length == m // 2 + n + m
 
 

@@ -68,13 +68,29 @@ def test_the_default_radius_is_an_eighth_of_the_shorter_side(size):
     assert (transfer("lowpass").gain(*size) == (distance(*size) < min(size) / 8)).all()
 
 
+@given(st.integers(1, 60), st.integers(1, 60), st.floats(1e-3, 100))
+def test_reach_is_the_ideal_mask_row_by_row(height, width, radius):
+    low = transfer("lowpass", radius=radius)
+    quarter = low.gain(height, width)[: height // 2 + 1, : width // 2 + 1]
+    assert low.cutoffs(height, width)[0].reach().tolist() == quarter.sum(axis=1).tolist()
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "radius"), [(1000, 1500, 125), (97, 131, 25), (640, 480, 25), (512, 512, 65)]
+)
+def test_reach_where_bins_lie_exactly_on_the_radius(height, width, radius):
+    low = transfer("lowpass", radius=radius)
+    quarter = low.gain(height, width)[: height // 2 + 1, : width // 2 + 1]
+    assert low.cutoffs(height, width)[0].reach().tolist() == quarter.sum(axis=1).tolist()
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_smooth_shapes_follow_their_formulas(size):
     d = distance(*size)
     gaussian = transfer("lowpass", radius=3, shape="gaussian").gain(*size)
-    np.testing.assert_allclose(gaussian, np.exp(-np.log(2) * (d / 3) ** 2), rtol=1e-12)
+    np.testing.assert_allclose(gaussian, np.exp(-np.log(2) * (d / 3) ** 2), rtol=1e-9)
     butterworth = transfer("lowpass", radius=3, shape="butterworth", order=4).gain(*size)
-    np.testing.assert_allclose(butterworth, 1 / (1 + (d / 3) ** 8), rtol=1e-12)
+    np.testing.assert_allclose(butterworth, 1 / (1 + (d / 3) ** 8), rtol=1e-9)
 
 
 @pytest.mark.parametrize("shape", ["gaussian", "butterworth"])

@@ -41,7 +41,10 @@ def test_batches_of_rows(algorithm, rows, rng):
 
 
 # Square, wide and tall, one side Bluestein's, both, a single row and column, a stack.
-@pytest.mark.parametrize("shape", [(8, 8), (4, 32), (32, 4), (16, 9), (11, 6), (1, 20), (20, 1), (1, 1), (3, 8, 4)], ids=str)
+SHAPES = [(8, 8), (4, 32), (32, 4), (16, 9), (11, 6), (1, 20), (20, 1), (1, 1), (3, 8, 4)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("algorithm", algorithms.names())
 def test_two_dimensions(algorithm, shape, rng):
     x = numbers(rng, shape)
@@ -76,7 +79,7 @@ def test_no_numbers_no_transform(x):
 
 
 def test_an_unknown_algorithm_is_told_the_known_ones():
-    with pytest.raises(ParameterError, match="choose .*book"):
+    with pytest.raises(ParameterError, match=r"choose .*book"):
         fftfilter.fft([1, 2], algorithm="magic")
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from ..errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from ..plan import RowPlan
 
@@ -112,14 +112,6 @@ def catalogue() -> list[Entry]:
         fields = {label.lower(): told[label] for label in LABELS}
         entries.append(Entry(name, title.rstrip("."), **fields, options=_defaults(module)))
     return entries
-
-
-def choose(option: str, given: Option, known: Iterable[Option]) -> None:
-    """Raise ParameterError unless the option's value is one of those known."""
-    choices = list(known)
-    # True == 1, and is not what an option means by 1.
-    if given not in choices or isinstance(given, bool):
-        raise ParameterError(f"{option} {given!r} is impossible: choose {', '.join(str(value) for value in choices)}")
 
 
 def _module(name: str) -> Module:

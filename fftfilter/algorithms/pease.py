@@ -13,8 +13,8 @@ Source   Marichal-Hernandez, Rosa, Rodriguez-Ramos, Efficient implementation of 
 
 from __future__ import annotations
 
+from ..errors import check_option
 from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
-from . import choose
 
 SOURCE = "algorithms/pease.cl"
 TRANSPOSE = "float4"
@@ -32,7 +32,7 @@ def plan(n: int, *, layout: str = "line") -> RowPlan:
     ``layout`` "line" launches over a row as it is, "square" over the row of n = N^2 numbers laid out as
     N x N (N x 2N for odd powers), where recombination goes by even and odd rows as well; from n = 8 up.
     """
-    choose("layout", layout, ("line", "square"))
+    check_option("layout", layout, ("line", "square"))
     if n == 2:
         pair = Stage(SOURCE, "pease_pair", (1,), (X,))
         return RowPlan(n, spin_length=0, tables=(), stages=(pair,), width=n)

@@ -11,9 +11,9 @@ Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "A simple radix-2 k
 
 from __future__ import annotations
 
+from ..errors import check_option
 from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
 from ..steps.spin_factors import spin_factors
-from . import choose
 
 SOURCE = "algorithms/stockham.cl"
 VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))
@@ -26,15 +26,13 @@ def supports(n: int) -> bool:
 
 def plan(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:
     """Return one out-of-place stage for every factor ``radix`` of n; ``arithmetic`` is plain or mad."""
-    choose("radix", radix, (2, 4, 8, 16))
-    choose("arithmetic", arithmetic, ("plain", "mad"))
+    check_option("radix", radix, (2, 4, 8, 16))
+    check_option("arithmetic", arithmetic, ("plain", "mad"))
     stages = []
     p = 1
     while p < n:
         r = min(radix, n // p)
         defines = (f"STOCKHAM_RADIX={r}", f"STOCKHAM_MULTIPLY=multiply_{arithmetic}")
-        stages.append(
-            Stage(SOURCE, f"stockham_radix{r}", (n // r,), (Y, X, SPIN, FLIP, n, p), swap=True, defines=defines)
-        )
+        stages.append(Stage(SOURCE, "stockham", (n // r,), (Y, X, SPIN, FLIP, n, p), swap=True, defines=defines))
         p *= r
     return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=tuple(stages), width=n)

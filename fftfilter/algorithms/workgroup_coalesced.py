@@ -10,9 +10,9 @@ Source   the profile in E. Bainville, OpenCL Fast Fourier Transform (2010), "One
 
 from __future__ import annotations
 
+from ..errors import check_option
 from ..plan import FLIP, SPIN, Local, RowPlan, Stage, X, Y
 from ..steps.spin_factors import spin_factors
-from . import choose
 
 SOURCE = "algorithms/workgroup_coalesced.cl"
 VARIANTS = tuple({"r": r} for r in (1, 2, 4, 8, 16, 32, 64, 128, 256))
@@ -26,7 +26,7 @@ def supports(n: int) -> bool:
 
 def plan(n: int, *, r: int = 32) -> RowPlan:
     """Return one launch for every factor 2r of n, in work-groups of up to 256."""
-    choose("r", r, (1, 2, 4, 8, 16, 32, 64, 128, 256))
+    check_option("r", r, (1, 2, 4, 8, 16, 32, 64, 128, 256))
     stages = []
     p = 1
     while p < n:

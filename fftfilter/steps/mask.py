@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import Stage, X
-from ..transfer import Grid
+from ..plan import REACH, Stage, X
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ..transfer import Transfer
 
 SOURCE = "steps/mask.cl"
@@ -21,14 +22,17 @@ def mask(height: int, width: int, images: int, transfer: Transfer, reversed_bits
     The spectra lie transposed, as rows, transpose and rows leave them: ``(width, height)``. Along an axis
     whose bins lie in bit-reversed order ``reversed_bits`` is log2 of its length, else 0; (height, width).
     """
-    grid = Grid(height, width)
     outer, inner = transfer.cutoffs(height, width)
-    scales = (np.uint64(grid.scale_y), np.uint64(grid.scale_x))
-    cutoffs = (outer.limit, outer.radius2, inner.limit, inner.radius2, outer.order)
+    steps = (*outer.steps(), *(inner or outer).steps())
     return Stage(
         SOURCE,
         "mask",
         (height, width, images),
-        (X, height, width, *scales, *cutoffs, *reversed_bits),
+        (X, REACH, height, width, *steps, np.int32(transfer.order), *reversed_bits),
         defines=(f"SHAPE={transfer.shape}", f"PASS={transfer.kind}"),
     )
+
+
+def reach(height: int, width: int, transfer: Transfer) -> NDArray[np.uint32]:
+    """Return the table REACH that the mask reads: the outer cutoff's reach in every row, then the inner's."""
+    return np.concatenate([cutoff.reach() for cutoff in transfer.cutoffs(height, width) if cutoff])

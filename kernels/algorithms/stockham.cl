@@ -34,9 +34,8 @@ inline complex_t multiply_mad(const complex_t a, const complex_t b)
     return (complex_t)(mad(a.x, b.x, -a.y * b.y), mad(a.x, b.y, a.y * b.x));
 }
 
-kernel void PASTE(stockham_radix, STOCKHAM_RADIX)(global complex_t *y, global const complex_t *x,
-                                                  global const complex_t *w, const uint flip, const uint n,
-                                                  const uint p)
+kernel void stockham(global complex_t *y, global const complex_t *x, global const complex_t *w, const uint flip,
+                     const uint n, const uint p)
 {
     const uint i = get_global_id(0);
     const size_t row = get_global_id(1);

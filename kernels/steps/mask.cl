@@ -1,14 +1,13 @@
 // Mask: every frequency times the transfer function, around DC in the corner; the spectrum is not moved.
 //
-// Launch   (width, height, images) work-items; the spectrum may lie transposed (then width is the height)
-// Reads    x[ky][kx]               -> coalesced
+// Launch   (height, width, images) work-items, for spectra that lie transposed: rows of one kx, columns of one ky
+// Reads    x[kx][ky]               -> coalesced
 // Writes   the same place
-// Units    distance2 = (kx scale_x)^2 + (ky scale_y)^2, whole numbers: on a square image the scales are 1
-//          and it is the book's dist2; on others height/gcd and width/gcd, so that it is exact there too.
-//          A cutoff is the radius squared in that unit: rounded up as a whole number for the ideal shape
-//          (distance2 < limit is then exactly distance < radius), and as a real for the smooth ones.
-// Order    along an axis whose transform left its bins in bit-reversed order, bits = log2 of its length;
-//          0 where bins lie in natural order
+// Units    kx and ky in bins, without their sign. reach[ky] is how many kx of that ky are nearer than the
+//          cutoff: the book's dist2 < radius^2 for a whole row, found exactly on the host. A step is what one
+//          bin adds to distance / radius.
+// Order    along a side whose transform leaves its bins in bit-reversed order, its bits are log2 of its length;
+//          0 where bins lie in order
 //
 // -D SHAPE=ideal | gaussian | butterworth                  the low-pass it is made of
 // -D PASS=lowpass | highpass | bandpass | bandstop         what is made of it
@@ -18,62 +17,69 @@
 #endif
 
 typedef struct {
-    ulong limit;
-    real_t radius2;
+    global const uint *reach;
+    real_t step_x, step_y;
     int order;
 } cutoff_t;
 
-inline real_t ideal(const ulong distance2, const cutoff_t cutoff)
+// (distance / radius)^2
+inline real_t relative2(const uint kx, const uint ky, const cutoff_t cutoff)
 {
-    return distance2 < cutoff.limit;
+    const real_t x = kx * cutoff.step_x, y = ky * cutoff.step_y;
+    return x * x + y * y;
 }
 
-inline real_t gaussian(const ulong distance2, const cutoff_t cutoff)
+inline real_t ideal(const uint kx, const uint ky, const cutoff_t cutoff)
 {
-    return exp2(-(real_t)distance2 / cutoff.radius2);
+    return kx < cutoff.reach[ky];
 }
 
-inline real_t butterworth(const ulong distance2, const cutoff_t cutoff)
+inline real_t gaussian(const uint kx, const uint ky, const cutoff_t cutoff)
 {
-    return 1 / (1 + pown((real_t)distance2 / cutoff.radius2, cutoff.order));
+    return exp2(-relative2(kx, ky, cutoff));
 }
 
-inline real_t lowpass(const ulong distance2, const cutoff_t outer, const cutoff_t inner)
+inline real_t butterworth(const uint kx, const uint ky, const cutoff_t cutoff)
 {
-    return SHAPE(distance2, outer);
+    return 1 / (1 + pown(relative2(kx, ky, cutoff), cutoff.order));
 }
 
-inline real_t highpass(const ulong distance2, const cutoff_t outer, const cutoff_t inner)
+inline real_t lowpass(const uint kx, const uint ky, const cutoff_t outer, const cutoff_t inner)
 {
-    return 1 - SHAPE(distance2, outer);
+    return SHAPE(kx, ky, outer);
 }
 
-inline real_t bandpass(const ulong distance2, const cutoff_t outer, const cutoff_t inner)
+inline real_t highpass(const uint kx, const uint ky, const cutoff_t outer, const cutoff_t inner)
 {
-    return SHAPE(distance2, outer) * (1 - SHAPE(distance2, inner));
+    return 1 - SHAPE(kx, ky, outer);
 }
 
-inline real_t bandstop(const ulong distance2, const cutoff_t outer, const cutoff_t inner)
+inline real_t bandpass(const uint kx, const uint ky, const cutoff_t outer, const cutoff_t inner)
 {
-    return 1 - bandpass(distance2, outer, inner);
+    return SHAPE(kx, ky, outer) * (1 - SHAPE(kx, ky, inner));
 }
 
-kernel void mask(global complex_t *x, const uint width, const uint height, const ulong scale_x, const ulong scale_y,
-                 const ulong outer_limit, const real_t outer_radius2, const ulong inner_limit,
-                 const real_t inner_radius2, const int order, const uint column_bits, const uint row_bits)
+inline real_t bandstop(const uint kx, const uint ky, const cutoff_t outer, const cutoff_t inner)
+{
+    return 1 - bandpass(kx, ky, outer, inner);
+}
+
+kernel void mask(global complex_t *x, global const uint *reach, const uint height, const uint width,
+                 const real_t outer_x, const real_t outer_y, const real_t inner_x, const real_t inner_y,
+                 const int order, const uint height_bits, const uint width_bits)
 {
     const uint column = get_global_id(0);
     const uint row = get_global_id(1);
     const size_t image = get_global_id(2);
-    if (column >= width || row >= height)
+    if (column >= height)
         return;
 
-    const uint across = column_bits > 0 ? reversed(column, column_bits) : column;
-    const uint down = row_bits > 0 ? reversed(row, row_bits) : row;
-    const ulong kx = min(across, width - across) * scale_x;
-    const ulong ky = min(down, height - down) * scale_y;
-    const cutoff_t outer = {outer_limit, outer_radius2, order};
-    const cutoff_t inner = {inner_limit, inner_radius2, order};
+    const uint down = height_bits > 0 ? reversed(column, height_bits) : column;
+    const uint across = width_bits > 0 ? reversed(row, width_bits) : row;
+    const uint ky = min(down, height - down);
+    const uint kx = min(across, width - across);
+    const cutoff_t outer = {reach, outer_x, outer_y, order};
+    const cutoff_t inner = {reach + height / 2 + 1, inner_x, inner_y, order};
 
-    x[(image * height + row) * width + column] *= PASS(kx * kx + ky * ky, outer, inner);
+    x[(image * width + row) * height + column] *= PASS(kx, ky, outer, inner);
 }
