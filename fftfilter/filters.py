@@ -15,12 +15,13 @@ from .steps.transpose import TRANSPOSES
 from .transfer import transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import TracebackType
     from typing import Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from .algorithms import Option
     from .transfer import Given
 
 OUTPUTS = ("magnitude", "real")
@@ -32,10 +33,11 @@ class Options(TypedDict, total=False):
     shape: str
     order: int | None
     engine: str
+    engine_options: Mapping[str, Option] | None
     device: str | None
     precision: str
     work_group_size: int | None
-    transpose: str
+    transpose: str | None
     output: str
 
 
@@ -47,9 +49,10 @@ class Filter:
     ``"8px"`` (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of Nyquist). ``shape`` is ideal,
     gaussian or butterworth with ``order``.
 
-    ``engine`` names the transform, ``device`` the device (auto, gpu, cpu, an index or a part of a name),
-    ``precision`` single or double, ``transpose`` tiled or plain. ``output`` "magnitude" is the normalized
-    picture of the input's type, "real" the filtered values as they are, float.
+    ``engine`` names the transform, ``engine_options`` are its own (``{"radix": 8}`` for stockham), ``device`` the
+    device (auto, gpu, cpu, an index or a part of a name), ``precision`` single or double, ``transpose`` tiled,
+    plain or float4 (by default the engine's own). ``output`` "magnitude" is the normalized picture of the
+    input's type, "real" the filtered values as they are, float.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -64,18 +67,19 @@ class Filter:
         shape: str = "ideal",
         order: int | None = None,
         engine: str = "book",
+        engine_options: Mapping[str, Option] | None = None,
         device: str | None = None,
         precision: str = "single",
         work_group_size: int | None = None,
-        transpose: str = "tiled",
+        transpose: str | None = None,
         output: str = "magnitude",
         profile: bool = False,
     ) -> None:
-        for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose, TRANSPOSES)):
+        for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose or TRANSPOSES[0], TRANSPOSES)):
             if given not in known:
                 raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
         self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order)
-        self._algorithm = algorithms.load(engine)
+        self._algorithm = algorithms.load(engine, **(engine_options or {}))
         self._output = output
         self._transpose = transpose
         self.launcher = Launcher(
