@@ -35,5 +35,5 @@ def test_json_has_the_same():
 
 
 def test_an_unknown_one_is_told_the_known_ones():
-    with pytest.raises(ParameterError, match="choose .*book"):
+    with pytest.raises(ParameterError, match=r"choose .*book"):
         CliRunner().invoke(engines, ["magic"], catch_exceptions=False)
