@@ -14,8 +14,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import pkgutil
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from ..errors import ParameterError
 
@@ -70,8 +69,7 @@ class Algorithm:
         return self._module.plan(n, **self.options)
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """An algorithm as the catalogue shows it; ``options`` maps names to their defaults."""
 
     name: str
@@ -81,7 +79,7 @@ class Entry:
     trips: str
     limits: str
     source: str
-    options: Mapping[str, Option]
+    options: Mapping[str, Option | None]
 
 
 LABELS = ("Idea", "Radix", "Trips", "Limits", "Source")
@@ -120,7 +118,7 @@ def _module(name: str) -> Module:
     return cast("Module", importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
 
 
-def _defaults(module: Module) -> dict[str, Option]:
+def _defaults(module: Module) -> dict[str, Option | None]:
     """Return the keyword parameters of the module's plan with their defaults."""
     parameters = inspect.signature(module.plan).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
