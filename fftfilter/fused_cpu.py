@@ -142,6 +142,15 @@ class FusedCpuPipeline:
         self._strips, self._groups = (strips, count), (groups, count)
         self._bands = (min(height, 16), count)
 
+    def launches(self) -> tuple[tuple[Any, tuple[int, int]], ...]:
+        """Return the kernels in their order, each with its number of work-groups of one work-item."""
+        return (
+            (self._forward, self._strips),
+            (self._rows, self._groups),
+            (self._inverse, self._strips),
+            (self._quantize, self._bands),
+        )
+
     def run(self, stack: Array) -> Array:
         """Filter a stack ``(count, height, width)`` and return its pixels."""
         import pyopencl as cl
@@ -156,12 +165,8 @@ class FusedCpuPipeline:
         pixels = cl.Buffer(context, cl.mem_flags.WRITE_ONLY | cl.mem_flags.USE_HOST_PTR, hostbuf=result)
         self._forward.set_arg(2, image)
         self._quantize.set_arg(0, pixels)
-        one = (1, 1)
-        enqueue = cl.enqueue_nd_range_kernel
-        enqueue(queue, self._forward, self._strips, one)
-        enqueue(queue, self._rows, self._groups, one)
-        enqueue(queue, self._inverse, self._strips, one)
-        enqueue(queue, self._quantize, self._bands, one)
+        for kernel, groups in self.launches():
+            cl.enqueue_nd_range_kernel(queue, kernel, groups, (1, 1))
         queue.finish()
         return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
 

@@ -16,8 +16,10 @@
 #error "fused/cpu_columns.cl: -D PIXEL=uchar, ushort or float is missing"
 #endif
 
-#define pixels_at PASTE(vload, VECTOR)
 #define to_floats PASTE(convert_float, VECTOR)
+
+// Pixels as they lie in an image, at any address.
+typedef PASTE(PIXEL, VECTOR) __attribute__((aligned(sizeof(PIXEL)))) pixels_t;
 
 // First stage: butterflies of pixels, so that the image is never stored as floats.
 ALWAYS vector_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image, const uint pitch,
@@ -28,9 +30,9 @@ ALWAYS vector_t first_stage(const uint kind, const uint radix, global vector_t *
         number_t a[WIDEST];
 #pragma unroll
         for (uint q = 0; q < radix; ++q) {
-            global const PIXEL *row = image + (size_t)(j + q * span) * pitch;
-            a[q] = (number_t){to_floats(pixels_at(0, row)), to_floats(pixels_at(1, row))};
-            brightest = larger(brightest, larger(fabs(a[q].re), fabs(a[q].im)));
+            global const pixels_t *row = (global const pixels_t *)(image + (size_t)(j + q * span) * pitch);
+            a[q] = (number_t){to_floats(row[0]), to_floats(row[1])};
+            brightest = larger(brightest, larger(absolute(a[q].re), absolute(a[q].im)));
         }
         butterfly(kind, a, radix, roots);
         put(z, j, a[0]);
@@ -55,7 +57,7 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
         butterfly(kind, a, radix, roots);
 #pragma unroll
         for (uint q = 0; q < radix; ++q) {
-            const number_t magnitude = {fabs(a[q].im), fabs(a[q].re)};
+            const number_t magnitude = {absolute(a[q].im), absolute(a[q].re)};
             largest = larger(largest, larger(magnitude.re, magnitude.im));
             put(z, j + q * span, magnitude);
         }
@@ -65,8 +67,8 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
 
 ALWAYS float largest_of(const vector_t v)
 {
-    float lanes[VECTOR], largest = 0;
-    PASTE(vstore, VECTOR)(v, 0, lanes);
+    const float *lanes = (const float *)&v;
+    float largest = 0;
     for (uint i = 0; i < VECTOR; ++i)
         largest = lanes[i] > largest ? lanes[i] : largest;
     return largest;

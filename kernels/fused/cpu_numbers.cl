@@ -62,6 +62,12 @@ ALWAYS number_t turned(const number_t a)
     return (number_t){a.im, a.re};
 }
 
+// Written out, as fabs, fmax, vload and vstore are calls of functions on some CPUs.
+ALWAYS vector_t absolute(const vector_t a)
+{
+    return PASTE(as_float, VECTOR)(PASTE(as_int, VECTOR)(a) & 0x7fffffff);
+}
+
 ALWAYS vector_t larger(const vector_t a, const vector_t b)
 {
     return a < b ? b : a;

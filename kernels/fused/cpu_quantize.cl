@@ -12,10 +12,11 @@
 #endif
 
 #define to_levels PASTE(PASTE(convert_, LEVEL), VECTOR)
-#define store_levels PASTE(vstore, VECTOR)
 #define float_is_float 1
 #define uchar_is_float 0
 #define ushort_is_float 0
+
+typedef PASTE(LEVEL, VECTOR) __attribute__((aligned(sizeof(LEVEL)))) levels_t;
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void quantize(global LEVEL *image, global const vector_t *z, global const float *largest,
@@ -44,9 +45,9 @@ void quantize(global LEVEL *image, global const vector_t *z, global const float 
                 const vector_t inside = level < levels ? level : (vector_t)(levels);
                 const vector_t top = is_noise ? (vector_t)(0) : (vector_t)(levels);
 #if PASTE(LEVEL, _is_float)
-                store_levels(value < most ? inside : top, half_, to);
+                ((global levels_t *)to)[half_] = value < most ? inside : top;
 #else
-                store_levels(to_levels(PASTE(convert_int, VECTOR)(value < most ? inside : top)), half_, to);
+                ((global levels_t *)to)[half_] = to_levels(PASTE(convert_int, VECTOR)(value < most ? inside : top));
 #endif
             }
         }

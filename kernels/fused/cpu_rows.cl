@@ -5,7 +5,22 @@
 // their sums and differences are twice the transforms of the left and the right columns. They are turned from
 // rows into lanes on the way into the work space, and back on the way out to the same places.
 
-// VECTOR x VECTOR numbers change rows and columns: log2 VECTOR times the even ones of neighbors, then the odd.
+// The lower and the upper halves of a and b, one element of each in turn
+#if VECTOR == 4
+#define LOWER(a, b) (float4)(a.x, b.x, a.y, b.y)
+#define UPPER(a, b) (float4)(a.z, b.z, a.w, b.w)
+#elif VECTOR == 8
+#define LOWER(a, b) (float8)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3)
+#define UPPER(a, b) (float8)(a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
+#else
+#define LOWER(a, b) \
+    (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)
+#define UPPER(a, b) \
+    (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)
+#endif
+
+// VECTOR x VECTOR numbers change rows and columns: log2 VECTOR perfect shuffles of the tile as a whole, which
+// for every pair of registers is one instruction each for the lower and the upper half.
 ALWAYS void transpose(vector_t *tile)
 {
 #pragma unroll
@@ -13,8 +28,8 @@ ALWAYS void transpose(vector_t *tile)
         vector_t next[VECTOR];
 #pragma unroll
         for (uint i = 0; i < VECTOR / 2; ++i) {
-            next[i] = (vector_t)(tile[2 * i].even, tile[2 * i + 1].even);
-            next[i + VECTOR / 2] = (vector_t)(tile[2 * i].odd, tile[2 * i + 1].odd);
+            next[2 * i] = LOWER(tile[i], tile[i + VECTOR / 2]);
+            next[2 * i + 1] = UPPER(tile[i], tile[i + VECTOR / 2]);
         }
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
@@ -28,6 +43,7 @@ ALWAYS void transpose(vector_t *tile)
 // Tile t of a strip is one of the four: from part t & 1 of p and m, to l or r, re or im.
 ALWAYS void take_apart(SPACE vector_t *x, global const vector_t *z, global const uint *at, global const uint *mirror)
 {
+#pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
         const uint from = t & 1, right = (0x6 >> t) & 1, to = t >> 1;
         const float plus_p = t == 2 ? -1 : 1, plus_m = t == 3 ? -1 : 1;
@@ -46,6 +62,7 @@ ALWAYS void take_apart(SPACE vector_t *x, global const vector_t *z, global const
 //       m = conj l + i conj r    re: l.re + r.im     im: r.re - l.im
 ALWAYS void put_together(global vector_t *z, SPACE const vector_t *x, global const uint *at, global const uint *mirror)
 {
+#pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
         const uint to = t & 1;
         const float plus_l = t == 3 ? -1 : 1, plus_r = t == 0 ? -1 : 1;
