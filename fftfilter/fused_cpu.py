@@ -19,9 +19,12 @@ import numpy as np
 
 from . import mixed_radix
 from .errors import ParameterError
+from .mixed_radix import Chirp
 from .transfer import Grid
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from .launch import Launcher
@@ -37,7 +40,12 @@ NUDGE = 1 / 4096
 BLOCK_BYTES = 36 << 10
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17
-NUMBERS = ("fused/cpu_numbers.cl", "fused/cpu_butterflies.cl", "fused/cpu_stages.cl")
+# Rows of a work-group that writes pixels.
+BAND = 16
+# Where work spaces are too large for local memory: how many groups are launched at once for each compute unit.
+GROUPS_PER_UNIT = 4
+FIRST_GROUP = 14  # the number of that argument of the rows kernel
+NUMBERS = ("cpu_numbers.cl", "cpu_butterflies.cl", "cpu_stages.cl")
 
 
 class FusedCpuPipeline:
@@ -74,8 +82,8 @@ class FusedCpuPipeline:
         strips = -(-self.pitch // (2 * lanes))
         last = self.pitch - 2 * lanes
         block = BLOCK_BYTES // (8 * lanes)
-        columns = mixed_radix.plan(height, block, 1)
-        rows = mixed_radix.plan(width, block, 0)
+        columns = mixed_radix.transform(height, block, 1)
+        rows = mixed_radix.transform(width, block, 0)
         strip_size = height + SPARE_ROWS
 
         frequencies = columns.frequencies()
@@ -100,56 +108,81 @@ class FusedCpuPipeline:
         z = launcher.allocate(8 * lanes * strip_size * strips * count)
         brightest, largest = (launcher.allocate(4 * strips * count) for _ in range(2))
         self._buffers += [z, brightest, largest]  # a kernel does not keep its arguments alive
-        column_stages, column_spin = constant(columns.table()), constant(columns.spin())
-        row_stages, row_spin = constant(rows.table()), constant(rows.spin())
-
         common = ("REAL=float", f"VECTOR={lanes}")
-        pixel, level = PIXELS[np.dtype(dtype)], PIXELS[self.out]
-        column_program = device.program(
-            (*NUMBERS, "fused/cpu_columns.cl", "fused/cpu_quantize.cl"),
-            (*common, "SPACE=global", *radix_defines(columns), f"PIXEL={pixel}", f"LEVEL={level}"),
-        )
-        mask_defines = (f"SHAPE={transfer.shape}", f"PASS={transfer.kind}") if transfer else ()
-        if gain is not None:
-            mask_defines = ("SHAPE=ideal", "PASS=lowpass", "TABLE=1")
-        row_program = device.program(
-            (*NUMBERS, "fused/cpu_mask.cl", "fused/cpu_rows.cl"),
-            (*common, "SPACE=local", *radix_defines(rows), *mask_defines),
-        )
         u = np.uint32
-        gains = constant(np.zeros(1, np.float32) if gain is None else gain_table(gain, rows.frequencies(), down_k))
-        self._forward = cl.Kernel(column_program, "columns_forward")
-        self._forward.set_args(
-            z, brightest, None, column_stages, column_spin, u(len(columns.stages)), u(columns.whole),
-            u(height), u(self.pitch), u(last), u(strip_size),
-        )  # fmt: skip
-        self._rows = cl.Kernel(row_program, "rows")
-        self._rows.set_args(
-            z, cl.LocalMemory(8 * lanes * max(width, strips * 2 * lanes)), row_stages, row_spin, constant(places.astype(u)), constant(across),
-            constant(down), gains, u(len(rows.stages)), u(rows.whole), u(width), u(strips), u(last), u(strip_size),
-            u(0), u(0), np.int32(order), np.float32(0.5 / (height * width)),
-        )  # fmt: skip
-        self._inverse = cl.Kernel(column_program, "columns_inverse")
-        self._inverse.set_args(
-            z, largest, column_stages, column_spin, u(len(columns.stages)), u(columns.whole), u(height), u(strip_size)
+
+        def spare(numbers: int) -> tuple[str, Any, int, int]:
+            """Return where a work space of so many numbers lies: in local memory or, too large, once a group."""
+            size = 8 * lanes * numbers
+            if size <= device.cl_device.local_mem_size:
+                return "local", cl.LocalMemory(size), 0, 0
+            groups = GROUPS_PER_UNIT * device.cl_device.max_compute_units
+            self._buffers.append(launcher.allocate(size * groups * count))
+            return "global", self._buffers[-1], numbers, groups
+
+        def plan_arguments(axis: MixedRadix | Chirp) -> tuple[Any, ...]:
+            inner = axis.inner if isinstance(axis, Chirp) else axis
+            return constant(inner.table()), constant(inner.spin()), u(len(inner.stages)), u(inner.whole)
+
+        def chirp_arguments(axis: Chirp) -> tuple[Any, ...]:
+            return constant(axis.chirp()), constant(axis.filter()), u(axis.inner.n)
+
+        pixel, level = PIXELS[np.dtype(dtype)], PIXELS[self.out]
+        forward = [z, brightest, None, *plan_arguments(columns), u(height), u(self.pitch), u(last), u(strip_size)]
+        inverse = [z, largest, *plan_arguments(columns), u(height), u(strip_size)]
+        if isinstance(columns, Chirp):
+            space, room, numbers, self._strip_slots = spare(columns.inner.n)
+            chirp = [room, *chirp_arguments(columns), u(0), u(strips), u(numbers)]
+            self._first_strip = len(forward) + 4, len(inverse) + 4
+            forward += chirp
+            inverse += chirp
+        else:
+            space, self._strip_slots, self._first_strip = "global", 0, (0, 0)
+        program = device.program(
+            column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), f"PIXEL={pixel}", f"LEVEL={level}")
         )
+        self._forward = cl.Kernel(program, "columns_forward")
+        self._forward.set_args(*forward)
+        self._inverse = cl.Kernel(program, "columns_inverse")
+        self._inverse.set_args(*inverse)
         top, nudge = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
-        self._quantize = cl.Kernel(column_program, "quantize")
+        self._quantize = cl.Kernel(program, "quantize")
         self._quantize.set_args(
             None, z, largest, brightest, u(height), u(self.pitch), u(strips), u(last), u(strip_size),
             u(one_scale), np.float32(NOISE), np.float32(top), np.float32(nudge),
         )  # fmt: skip
-        self._strips, self._groups = (strips, count), (groups, count)
-        self._bands = (min(height, 16), count)
 
-    def launches(self) -> tuple[tuple[Any, tuple[int, int]], ...]:
-        """Return the kernels in their order, each with its number of work-groups of one work-item."""
-        return (
-            (self._forward, self._strips),
-            (self._rows, self._groups),
-            (self._inverse, self._strips),
-            (self._quantize, self._bands),
+        space, room, numbers, self._row_slots = spare(
+            max(strips * 2 * lanes, rows.inner.n if isinstance(rows, Chirp) else width)
         )
+        gains = constant(np.zeros(1, np.float32) if gain is None else gain_table(gain, rows.frequencies(), down_k))
+        table, spin, *sizes = plan_arguments(rows)
+        arguments = [
+            z, room, table, spin, constant(places.astype(u)), constant(across), constant(down), gains, *sizes,
+            u(width), u(strips), u(last), u(strip_size), u(0), u(numbers), np.int32(order),
+            np.float32(0.5 / (height * width)),
+        ]  # fmt: skip
+        if isinstance(rows, Chirp):
+            arguments += chirp_arguments(rows)
+        shape_defines = ("TABLE=1",) if transfer is None or gain is not None else ()
+        if transfer is not None and gain is None:
+            shape_defines = (f"SHAPE={transfer.shape}", f"PASS={transfer.kind}")
+        program = device.program(row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *shape_defines))
+        self._rows = cl.Kernel(program, "rows")
+        self._rows.set_args(*arguments)
+        self._strips, self._groups = strips, groups
+
+    def launches(self) -> Iterator[tuple[str, Any, tuple[int, int]]]:
+        """Yield the launches in their order: the step, its kernel, its work-groups of one work-item."""
+        count, height, _ = self.shape
+        first_forward, first_inverse = self._first_strip
+        for groups in _slices(self._forward, first_forward, self._strips, self._strip_slots):
+            yield "columns forward", self._forward, (groups, count)
+        for groups in _slices(self._rows, FIRST_GROUP, self._groups, self._row_slots):
+            yield "rows", self._rows, (groups, count)
+        for groups in _slices(self._inverse, first_inverse, self._strips, self._strip_slots):
+            yield "columns inverse", self._inverse, (groups, count)
+        yield "quantize", self._quantize, (-(-height // BAND), count)
 
     def run(self, stack: Array) -> Array:
         """Filter a stack ``(count, height, width)`` and return its pixels."""
@@ -165,10 +198,38 @@ class FusedCpuPipeline:
         pixels = cl.Buffer(context, cl.mem_flags.WRITE_ONLY | cl.mem_flags.USE_HOST_PTR, hostbuf=result)
         self._forward.set_arg(2, image)
         self._quantize.set_arg(0, pixels)
-        for kernel, groups in self.launches():
+        for _, kernel, groups in self.launches():
             cl.enqueue_nd_range_kernel(queue, kernel, groups, (1, 1))
         queue.finish()
         return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
+
+
+def _slices(kernel: Any, argument: int, groups: int, slots: int) -> Iterator[int]:
+    """Yield how many groups to launch, all at once or as many as have a work space, the first one set."""
+    if not slots:
+        yield groups
+        return
+    for first in range(0, groups, slots):
+        kernel.set_arg(argument, np.uint32(first))
+        yield min(slots, groups - first)
+
+
+def column_files(axis: MixedRadix | Chirp) -> tuple[str, ...]:
+    """Return the files of the vertical transforms' program."""
+    if isinstance(axis, Chirp):
+        files = (*NUMBERS, "cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_pixels.cl", "cpu_columns_bluestein.cl")
+    else:
+        files = (*NUMBERS, "cpu_pixels.cl", "cpu_columns.cl")
+    return tuple(f"fused/{name}" for name in (*files, "cpu_quantize.cl"))
+
+
+def row_files(axis: MixedRadix | Chirp) -> tuple[str, ...]:
+    """Return the files of the horizontal transform's program."""
+    if isinstance(axis, Chirp):
+        files = ("cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_mask.cl", "cpu_tiles.cl", "cpu_rows_bluestein.cl")
+    else:
+        files = ("cpu_mask.cl", "cpu_middle.cl", "cpu_there_and_back.cl", "cpu_tiles.cl", "cpu_rows.cl")
+    return tuple(f"fused/{name}" for name in (*NUMBERS, *files))
 
 
 def vector_width(native: int) -> int:
@@ -176,9 +237,9 @@ def vector_width(native: int) -> int:
     return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))
 
 
-def radix_defines(*plans: MixedRadix) -> tuple[str, ...]:
-    """Return the defines that compile what the plans need, and nothing else."""
-    radices = {radix for plan in plans for radix in plan.radices}
+def radix_defines(axis: MixedRadix | Chirp) -> tuple[str, ...]:
+    """Return the defines that compile what the plan needs, and nothing else."""
+    radices = set((axis.inner if isinstance(axis, Chirp) else axis).radices)
     looped = [radix for radix in radices if mixed_radix.is_looped(radix)]
     bits = sum(1 << radix for radix in radices if radix not in looped)
     return (f"RADICES={bits}", f"PRIME={max(looped, default=1)}")

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 # The radices that have a butterfly of their own, in the order of the stages: the largest first, as the first
 # stages work outside the first cache and each saves a trip.
 RADICES = (8, 5, 4, 3, 2)
+# What a stage costs for each number, loads and stores included, to choose between convolution lengths.
+INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
 # Primes up to here go through a loop over the definition, which costs less than Bluestein's two transforms of
 # more than twice the length.
 LARGEST_PRIME = 61
@@ -122,6 +124,49 @@ def plan(n: int, block: int, least_whole: int) -> MixedRadix:
     while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > block):
         whole += 1
     return MixedRadix(n, tuple(stages), whole)
+
+
+@dataclass(frozen=True)
+class Chirp:
+    """The transform of a length n with a large prime in it: Bluestein's convolution on a smooth length's plan."""
+
+    n: int
+    inner: MixedRadix
+
+    def chirp(self) -> NDArray[np.complex64]:
+        """Return exp(-pi i k^2 / n), k^2 reduced as a whole number."""
+        return self._chirp().astype(np.complex64)
+
+    def filter(self) -> NDArray[np.complex64]:
+        """Return the spectrum of the conjugate chirp around 0, divided by m, as the inner plan's stages order it."""
+        m = self.inner.n
+        around = np.zeros(m, np.complex128)
+        around[: self.n] = self._chirp().conj()
+        around[m - self.n + 1 :] = around[self.n - 1 : 0 : -1]
+        return (np.fft.fft(around)[self.inner.frequencies()] / m).astype(np.complex64)
+
+    def _chirp(self) -> NDArray[np.complex128]:
+        k = np.arange(self.n)
+        return np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
+
+    def frequencies(self) -> NDArray[np.int64]:
+        """Return the frequency that each position holds: its own."""
+        return np.arange(self.n)
+
+
+def convolution_length(n: int) -> int:
+    """Return the length from 2n - 1 up, made of 2, 3 and 5, whose transform takes the fewest instructions."""
+    least = 2 * n - 1
+    lengths = (m for m in range(least, 1 << least.bit_length()) if set(factors(m)) <= set(RADICES))
+    lengths_and_power = (1 << (least - 1).bit_length(), *lengths)
+    return min(lengths_and_power, key=lambda m: m * sum(INSTRUCTIONS[radix] for radix in factors(m)))
+
+
+def transform(n: int, block: int, least_whole: int) -> MixedRadix | Chirp:
+    """Return the plan of any length; see :func:`plan`."""
+    if is_smooth(n):
+        return plan(n, block, least_whole)
+    return Chirp(n, plan(convolution_length(n), block, 0))
 
 
 def mirrored_pairs(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

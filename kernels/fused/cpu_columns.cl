@@ -6,20 +6,6 @@
 //
 // A strip lies by itself, all its rows one after the other, so that it is its own work space and stays in the
 // cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
-//
-// Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
-// columns that the one before has too are computed twice: no work-item has an edge.
-//
-// -D PIXEL=uchar | ushort | float
-
-#ifndef PIXEL
-#error "fused/cpu_columns.cl: -D PIXEL=uchar, ushort or float is missing"
-#endif
-
-#define to_floats PASTE(convert_float, VECTOR)
-
-// Pixels as they lie in an image, at any address.
-typedef PASTE(PIXEL, VECTOR) __attribute__((aligned(sizeof(PIXEL)))) pixels_t;
 
 // First stage: butterflies of pixels, so that the image is never stored as floats.
 ALWAYS vector_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image, const uint pitch,
@@ -30,9 +16,8 @@ ALWAYS vector_t first_stage(const uint kind, const uint radix, global vector_t *
         number_t a[WIDEST];
 #pragma unroll
         for (uint q = 0; q < radix; ++q) {
-            global const pixels_t *row = (global const pixels_t *)(image + (size_t)(j + q * span) * pitch);
-            a[q] = (number_t){to_floats(row[0]), to_floats(row[1])};
-            brightest = larger(brightest, larger(absolute(a[q].re), absolute(a[q].im)));
+            a[q] = pixels(image + (size_t)(j + q * span) * pitch);
+            brightest = larger_part(brightest, a[q]);
         }
         butterfly(kind, a, radix, roots);
         put(z, j, a[0]);
@@ -58,19 +43,10 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
 #pragma unroll
         for (uint q = 0; q < radix; ++q) {
             const number_t magnitude = {absolute(a[q].im), absolute(a[q].re)};
-            largest = larger(largest, larger(magnitude.re, magnitude.im));
+            largest = larger_part(largest, magnitude);
             put(z, j + q * span, magnitude);
         }
     }
-    return largest;
-}
-
-ALWAYS float largest_of(const vector_t v)
-{
-    const float *lanes = (const float *)&v;
-    float largest = 0;
-    for (uint i = 0; i < VECTOR; ++i)
-        largest = lanes[i] > largest ? lanes[i] : largest;
     return largest;
 }
 

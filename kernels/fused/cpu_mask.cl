@@ -4,9 +4,9 @@
 // with distance2 < limit, so that kx < count is that comparison. The smooth shapes take their distance (or for
 // the Gaussian, which separates, their gain) from a term for kx and one for ky.
 //
-// -D SHAPE=ideal | gaussian | butterworth | table
+// -D SHAPE=ideal | gaussian | butterworth
 // -D PASS=lowpass | highpass | bandpass | bandstop
-
+// -D TABLE=1                  any mask, from a table of gains, in place of both
 #if !defined SHAPE || !defined PASS
 #error "fused/cpu_mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
 #endif
@@ -63,4 +63,23 @@ ALWAYS vector_t bandpass(const across_t across, const down_t down, const int ord
 ALWAYS vector_t bandstop(const across_t across, const down_t down, const int order)
 {
     return 1 - OUTER * (1 - INNER);
+}
+
+// What a group of rows needs to know of the mask: scale undoes both transforms and the doubling of cpu_tiles.cl.
+typedef struct {
+    global const across_t *across;
+    down_t down;
+    global const vector_t *gains;
+    int order;
+    float scale;
+} mask_t;
+
+// The gain at position k of a row, times scale
+ALWAYS vector_t gain(const mask_t mask, const uint k)
+{
+#ifdef TABLE
+    return mask.scale * mask.gains[k];
+#else
+    return mask.scale * PASS(mask.across[k], mask.down, mask.order);
+#endif
 }

@@ -56,6 +56,11 @@ ALWAYS number_t spun(const number_t a, const float2 w)
     return (number_t){a.re * w.x - a.im * w.y, a.re * w.y + a.im * w.x};
 }
 
+ALWAYS number_t times(const number_t a, const vector_t gain)
+{
+    return (number_t){a.re * gain, a.im * gain};
+}
+
 // i conj(a), real and imaginary part changed about: what turns a forward transform into an inverse one.
 ALWAYS number_t turned(const number_t a)
 {
