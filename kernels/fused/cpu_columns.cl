@@ -50,50 +50,30 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
     return largest;
 }
 
-// Launch   (strips, images) work-items
-// Reads    the strip's pixels, row after row
-// Writes   its transform, permuted, and its brightest pixel
-//
-// Whole stages first, until the blocks fit into the first cache; then block after block, all that is left.
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void columns_forward(global vector_t *z, global float *brightest, global const PIXEL *image,
-                     global const stage_t *stages, global const float2 *spin, const uint stage_count,
-                     const uint whole, const uint height, const uint pitch, const uint last, const uint strip_size)
+ONCE vector_t forward(global vector_t *z, global const PIXEL *image, global const stage_t *stages,
+                      global const float2 *spin, const uint stage_count, const uint whole, const uint height,
+                      const uint pitch)
 {
-    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
-    z += 2 * strip_size * (picture * strips + strip);
-    image += picture * height * pitch + min((uint)strip * 2 * VECTOR, last);
-
     vector_t most = 0;
     uint s = 0;
 #define FIRST(...) most = first_stage(__VA_ARGS__)
     BY_RADIX(FIRST, z, image, pitch, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
-    brightest[picture * strips + strip] = largest_of(most);
     if (stage_count == 1)
-        return;
+        return most;
 
     const uint block_length = stages[whole - 1].span;
     for (uint block = 0; block < height; block += block_length) {
-        const bool is_first = block == 0;
-        for (s = is_first ? 1 : whole; s < stage_count - 1; ++s) {
-            const uint length = s < whole ? height : block_length;
-            BY_RADIX(forward_stage, z + 2 * block, length, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
-        }
+        for (s = block == 0 ? 1 : whole; s < stage_count - 1; ++s)
+            BY_RADIX(forward_stage, z + 2 * block, s < whole ? height : block_length, stages[s].span,
+                     spin + stages[s].spin, spin + stages[s].roots);
         BY_RADIX(last_forward_stage, z + 2 * block, block_length, spin + stages[s].roots);
     }
+    return most;
 }
 
-// Launch   (strips, images) work-items
-// Reads    the strip's transform, permuted
-// Writes   its magnitudes in its place, 2 VECTOR a row in the order of the columns, and the largest of them
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void columns_inverse(global vector_t *z, global float *largest, global const stage_t *stages,
-                     global const float2 *spin, const uint stage_count, const uint whole, const uint height,
-                     const uint strip_size)
+ONCE vector_t inverse(global vector_t *z, global const stage_t *stages, global const float2 *spin,
+                      const uint stage_count, const uint whole, const uint height)
 {
-    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
-    z += 2 * strip_size * (picture * strips + strip);
-
     uint s = 0;
     if (stage_count > 1) {
         const uint block_length = stages[whole - 1].span;
@@ -112,5 +92,36 @@ void columns_inverse(global vector_t *z, global float *largest, global const sta
     vector_t most = 0;
 #define MAGNITUDE(...) most = magnitude_stage(__VA_ARGS__)
     BY_RADIX(MAGNITUDE, z, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
+    return most;
+}
+
+// Launch   (strips, images) work-items
+// Reads    the strip's pixels, row after row
+// Writes   its transform, permuted, and its brightest pixel
+//
+// Whole stages first, until the blocks fit into the first cache; then block after block, all that is left.
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void columns_forward(global vector_t *z, global float *brightest, global const PIXEL *image,
+                     global const stage_t *stages, global const float2 *spin, const uint stage_count,
+                     const uint whole, const uint height, const uint pitch, const uint last, const uint strip_size)
+{
+    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
+    z += 2 * strip_size * (picture * strips + strip);
+    image += picture * height * pitch + min((uint)strip * 2 * VECTOR, last);
+    const vector_t most = forward(z, image, stages, spin, stage_count, whole, height, pitch);
+    brightest[picture * strips + strip] = largest_of(most);
+}
+
+// Launch   (strips, images) work-items
+// Reads    the strip's transform, permuted
+// Writes   its magnitudes in its place, 2 VECTOR a row in the order of the columns, and the largest of them
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void columns_inverse(global vector_t *z, global float *largest, global const stage_t *stages,
+                     global const float2 *spin, const uint stage_count, const uint whole, const uint height,
+                     const uint strip_size)
+{
+    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
+    z += 2 * strip_size * (picture * strips + strip);
+    const vector_t most = inverse(z, stages, spin, stage_count, whole, height);
     largest[picture * strips + strip] = largest_of(most);
 }

@@ -11,6 +11,13 @@
 #endif
 
 #define ALWAYS inline __attribute__((always_inline))
+// For what is large: PoCL compiles each kernel's body three times, but what it calls once. Such a function
+// must say that it has wide vectors, or clang halves the registers on CPUs that it thinks prefer the half.
+#ifdef __clang__
+#define ONCE __attribute__((noinline, min_vector_width(VECTOR * 32)))
+#else
+#define ONCE
+#endif
 
 typedef PASTE(float, VECTOR) vector_t;
 typedef PASTE(int, VECTOR) whole_t;

@@ -40,7 +40,7 @@ ALWAYS void transpose(vector_t *tile)
 //     2 l = p + conj m            re: p.re + m.re     im: p.im - m.im
 //     2 r = (p - conj m) / i      re: p.im + m.im     im: m.re - p.re
 // Tile t of a strip is one of the four: from part t & 1 of p and m, to l or r, re or im.
-ALWAYS void take_apart(SPACE vector_t *x, global const vector_t *z, global const uint *at, global const uint *mirror)
+ONCE void take_apart(SPACE vector_t *x, global const vector_t *z, global const uint *at, global const uint *mirror)
 {
 #pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
@@ -59,7 +59,7 @@ ALWAYS void take_apart(SPACE vector_t *x, global const vector_t *z, global const
 
 // Back: p = l + i r      re: l.re - r.im     im: l.im + r.re
 //       m = conj l + i conj r    re: l.re + r.im     im: r.re - l.im
-ALWAYS void put_together(global vector_t *z, SPACE const vector_t *x, global const uint *at, global const uint *mirror)
+ONCE void put_together(global vector_t *z, SPACE const vector_t *x, global const uint *at, global const uint *mirror)
 {
 #pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
