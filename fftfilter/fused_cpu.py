@@ -42,6 +42,9 @@ BLOCK_BYTES = 36 << 10
 SPARE_ROWS = 17
 # Rows of a work-group that writes pixels.
 BAND = 16
+HUGE = 4 << 20
+# Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
+ALIGNMENT = 128
 # Where work spaces are too large for local memory: how many groups are launched at once for each compute unit.
 GROUPS_PER_UNIT = 4
 FIRST_GROUP = 14  # the number of that argument of the rows kernel
@@ -105,7 +108,7 @@ class FusedCpuPipeline:
             )
             return self._buffers[-1]
 
-        z = launcher.allocate(8 * lanes * strip_size * strips * count)
+        z = self._paged(8 * lanes * strip_size * strips * count)
         brightest, largest = (launcher.allocate(4 * strips * count) for _ in range(2))
         self._buffers += [z, brightest, largest]  # a kernel does not keep its arguments alive
         common = ("REAL=float", f"VECTOR={lanes}")
@@ -171,6 +174,21 @@ class FusedCpuPipeline:
         self._rows = cl.Kernel(program, "rows")
         self._rows.set_args(*arguments)
         self._strips, self._groups = strips, groups
+
+    def _paged(self, size: int) -> Any:
+        """Return a buffer of so many bytes, in huge pages where it is large.
+
+        The rows touch a page for every strip, and small pages of a large image are more than the CPU remembers.
+        OpenCL has no word for that, but NumPy asks for huge pages from 4 MiB up.
+        """
+        import pyopencl as cl
+
+        if size < HUGE:
+            return self.launcher.allocate(size)
+        room = np.empty(size + ALIGNMENT, np.uint8)
+        start = -room.ctypes.data % ALIGNMENT
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+        return cl.Buffer(self.launcher.device.context, flags, hostbuf=room[start : start + size])
 
     def launches(self) -> Iterator[tuple[str, Any, tuple[int, int]]]:
         """Yield the launches in their order: the step, its kernel, its work-groups of one work-item."""
