@@ -1,0 +1,35 @@
+// Bluestein's chirp-z: a transform of any length n as a convolution of length m >= 2n - 1, in the cache.
+//
+// With the chirp c[k] = exp(-pi i k^2 sqrt(-1) / n):    X[k] = c[k] sum_j (x[j] c[j]) conj(c[k - j])
+// The sum is a product of spectra of length m, whose mixed radix stages go there and back; filter[] is the
+// spectrum of conj(c), divided by m and permuted as the stages leave it. The inverse is the same on turned
+// numbers. Source: see bluestein.cl.
+
+typedef struct {
+    global const float2 *chirp, *filter;
+} middle_t;
+
+ALWAYS void middle_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint first,
+                         const middle_t with, global const float2 *roots)
+{
+    for (uint block = 0; block < length; block += radix) {
+        number_t a[WIDEST];
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            a[q] = get(x, block + q);
+        butterfly(kind, a, radix, roots);
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            a[q] = turned(spun(a[q], with.filter[first + block + q]));
+        butterfly(kind, a, radix, roots);
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            put(x, block + q, turned(a[q]));
+    }
+}
+
+ALWAYS void clear(SPACE vector_t *x, const uint from, const uint to)
+{
+    for (uint k = from; k < to; ++k)
+        put(x, k, (number_t){0, 0});
+}

@@ -1,0 +1,127 @@
+// Columns: the vertical transforms, each strip of 2 VECTOR columns by one work-item.
+//
+// The left VECTOR columns of a strip are taken as real parts, the right ones as imaginary parts: one complex
+// transform does 2 VECTOR real ones, at any height. Taking the two apart needs the mirrored frequency and no
+// multiplication, which the rows do when they read (cpu_rows.cl).
+//
+// A strip lies by itself, all its rows one after the other, so that it is its own work space and stays in the
+// cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
+
+// First stage: butterflies of pixels, so that the image is never stored as floats.
+ALWAYS vector_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image, const uint pitch,
+                            const uint span, global const float2 *w, global const float2 *roots)
+{
+    vector_t brightest = 0;
+    for (uint j = 0; j < span; ++j) {
+        number_t a[WIDEST];
+#pragma unroll
+        for (uint q = 0; q < radix; ++q) {
+            a[q] = pixels(image + (size_t)(j + q * span) * pitch);
+            brightest = larger_part(brightest, a[q]);
+        }
+        butterfly(kind, a, radix, roots);
+        put(z, j, a[0]);
+#pragma unroll
+        for (uint q = 1; q < radix; ++q)
+            put(z, j + q * span, spun(a[q], w[j * (radix - 1) + q - 1]));
+    }
+    return brightest;
+}
+
+// Last stage: the result is real (left columns) and imaginary (right columns); what is kept is the magnitude.
+ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector_t *z, const uint span, global const float2 *w,
+                                global const float2 *roots)
+{
+    vector_t largest = 0;
+    for (uint j = 0; j < span; ++j) {
+        number_t a[WIDEST];
+        a[0] = turned(get(z, j));
+#pragma unroll
+        for (uint q = 1; q < radix; ++q)
+            a[q] = spun(turned(get(z, j + q * span)), w[j * (radix - 1) + q - 1]);
+        butterfly(kind, a, radix, roots);
+#pragma unroll
+        for (uint q = 0; q < radix; ++q) {
+            const number_t magnitude = {absolute(a[q].im), absolute(a[q].re)};
+            largest = larger_part(largest, magnitude);
+            put(z, j + q * span, magnitude);
+        }
+    }
+    return largest;
+}
+
+ONCE vector_t forward(global vector_t *z, global const PIXEL *image, global const stage_t *stages,
+                      global const float2 *spin, const uint stage_count, const uint whole, const uint height,
+                      const uint pitch)
+{
+    vector_t most = 0;
+    uint s = 0;
+#define FIRST(...) most = first_stage(__VA_ARGS__)
+    BY_RADIX(FIRST, z, image, pitch, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
+    if (stage_count == 1)
+        return most;
+
+    const uint block_length = stages[whole - 1].span;
+    for (uint block = 0; block < height; block += block_length) {
+        for (s = block == 0 ? 1 : whole; s < stage_count - 1; ++s)
+            BY_RADIX(forward_stage, z + 2 * block, s < whole ? height : block_length, stages[s].span,
+                     spin + stages[s].spin, spin + stages[s].roots);
+        BY_RADIX(last_forward_stage, z + 2 * block, block_length, spin + stages[s].roots);
+    }
+    return most;
+}
+
+ONCE vector_t inverse(global vector_t *z, global const stage_t *stages, global const float2 *spin,
+                      const uint stage_count, const uint whole, const uint height)
+{
+    uint s = 0;
+    if (stage_count > 1) {
+        const uint block_length = stages[whole - 1].span;
+        for (uint block = 0; block < height; block += block_length) {
+            s = stage_count - 1;
+            BY_RADIX(first_inverse_stage, z + 2 * block, block_length, spin + stages[s].roots);
+            const uint stop = block + block_length < height ? whole : 1;
+            for (--s; s >= stop; --s) {
+                const bool is_whole = s < whole;
+                BY_RADIX(inverse_stage, z + (is_whole ? 0 : 2 * block), is_whole ? height : block_length,
+                         stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
+            }
+        }
+    }
+    s = 0;
+    vector_t most = 0;
+#define MAGNITUDE(...) most = magnitude_stage(__VA_ARGS__)
+    BY_RADIX(MAGNITUDE, z, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
+    return most;
+}
+
+// Launch   (strips, images) work-items
+// Reads    the strip's pixels, row after row
+// Writes   its transform, permuted, and its brightest pixel
+//
+// Whole stages first, until the blocks fit into the first cache; then block after block, all that is left.
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void columns_forward(global vector_t *z, global float *brightest, global const PIXEL *image,
+                     global const stage_t *stages, global const float2 *spin, const uint stage_count,
+                     const uint whole, const uint height, const uint pitch, const uint last, const uint strip_size)
+{
+    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
+    z += 2 * strip_size * (picture * strips + strip);
+    image += picture * height * pitch + min((uint)strip * 2 * VECTOR, last);
+    const vector_t most = forward(z, image, stages, spin, stage_count, whole, height, pitch);
+    brightest[picture * strips + strip] = largest_of(most);
+}
+
+// Launch   (strips, images) work-items
+// Reads    the strip's transform, permuted
+// Writes   its magnitudes in its place, 2 VECTOR a row in the order of the columns, and the largest of them
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void columns_inverse(global vector_t *z, global float *largest, global const stage_t *stages,
+                     global const float2 *spin, const uint stage_count, const uint whole, const uint height,
+                     const uint strip_size)
+{
+    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
+    z += 2 * strip_size * (picture * strips + strip);
+    const vector_t most = inverse(z, stages, spin, stage_count, whole, height);
+    largest[picture * strips + strip] = largest_of(most);
+}

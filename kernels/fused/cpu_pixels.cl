@@ -1,0 +1,36 @@
+// Pixels: how the vertical transforms read an image, whatever lies at its edges.
+//
+// Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
+// columns that the one before has too are computed twice: no work-item has an edge.
+//
+// -D PIXEL=uchar | ushort | float
+
+#ifndef PIXEL
+#error "fused/cpu_pixels.cl: -D PIXEL=uchar, ushort or float is missing"
+#endif
+
+#define to_floats PASTE(convert_float, VECTOR)
+
+// Pixels as they lie in an image, at any address.
+typedef PASTE(PIXEL, VECTOR) __attribute__((aligned(sizeof(PIXEL)))) pixels_t;
+
+// The left VECTOR columns of a strip as real parts, the right ones as imaginary parts
+ALWAYS number_t pixels(global const PIXEL *at)
+{
+    global const pixels_t *row = (global const pixels_t *)at;
+    return (number_t){to_floats(row[0]), to_floats(row[1])};
+}
+
+ALWAYS vector_t larger_part(const vector_t most, const number_t a)
+{
+    return larger(most, larger(absolute(a.re), absolute(a.im)));
+}
+
+ALWAYS float largest_of(const vector_t v)
+{
+    const float *lanes = (const float *)&v;
+    float largest = 0;
+    for (uint i = 0; i < VECTOR; ++i)
+        largest = lanes[i] > largest ? lanes[i] : largest;
+    return largest;
+}

@@ -1,0 +1,81 @@
+// Stages: one sweep of butterflies over a transform's numbers, in place.
+//
+// Forward   decimation in frequency: butterfly, then spin factors; natural order in, permuted out.
+// Inverse   decimation in time, the same stages backward: spin factors, then butterfly; permuted in, natural
+//           out. So nothing is ever reversed: between the two, position p holds the frequency that the plan's
+//           table says. Numbers are turned (real and imaginary part changed about), which makes the forward
+//           butterflies inverse ones.
+//
+// A stage of radix r and this span works on blocks of r span numbers; a[q] lies q span apart.
+// Spin factors lie at w[j (r - 1) + q - 1] = W(j q, r span).
+
+typedef struct {
+    uint radix, span, spin, roots;
+} stage_t;
+
+ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
+                          global const float2 *w, global const float2 *roots)
+{
+    for (uint block = 0; block < length; block += radix * span) {
+        for (uint j = 0; j < span; ++j) {
+            SPACE vector_t *at = x + 2 * (block + j);
+            number_t a[WIDEST];
+#pragma unroll
+            for (uint q = 0; q < radix; ++q)
+                a[q] = get(at, q * span);
+            butterfly(kind, a, radix, roots);
+            put(at, 0, a[0]);
+#pragma unroll
+            for (uint q = 1; q < radix; ++q)
+                put(at, q * span, spun(a[q], w[j * (radix - 1) + q - 1]));
+        }
+    }
+}
+
+// The last stage has a span of 1 and no spin factors.
+ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
+{
+    for (uint block = 0; block < length; block += radix) {
+        number_t a[WIDEST];
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            a[q] = get(x, block + q);
+        butterfly(kind, a, radix, roots);
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            put(x, block + q, a[q]);
+    }
+}
+
+ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
+{
+    for (uint block = 0; block < length; block += radix) {
+        number_t a[WIDEST];
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            a[q] = turned(get(x, block + q));
+        butterfly(kind, a, radix, roots);
+#pragma unroll
+        for (uint q = 0; q < radix; ++q)
+            put(x, block + q, turned(a[q]));
+    }
+}
+
+ALWAYS void inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
+                          global const float2 *w, global const float2 *roots)
+{
+    for (uint block = 0; block < length; block += radix * span) {
+        for (uint j = 0; j < span; ++j) {
+            SPACE vector_t *at = x + 2 * (block + j);
+            number_t a[WIDEST];
+            a[0] = turned(get(at, 0));
+#pragma unroll
+            for (uint q = 1; q < radix; ++q)
+                a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]);
+            butterfly(kind, a, radix, roots);
+#pragma unroll
+            for (uint q = 0; q < radix; ++q)
+                put(at, q * span, turned(a[q]));
+        }
+    }
+}
