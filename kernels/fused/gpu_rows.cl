@@ -1,0 +1,61 @@
+// Rows: pixels to the transforms of all rows, two rows in one complex transform.
+//
+// Fused: load, spin factors, butterflies, transpose. The pixels are read as they are (no complex image is ever
+// written), and the spectra are stored where the columns will read them (no transpose of its own).
+//
+// Launch   (groups of FFTS pairs of rows x GROUP, images) work-items, GROUP a work-group
+// Reads    image[row][t + q LENGTH/FIRST]     -> coalesced
+// Writes   spectrum, see gpu_spectrum.cl      -> FFTS x TILE numbers side by side
+// Clears   the image's largest magnitude, which the inverse rows will find
+//
+// -D PIXEL=uchar | ushort | float
+
+#ifndef PIXEL
+#error "gpu_rows.cl: -D PIXEL=uchar, ushort or float is missing"
+#endif
+
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
+              global uint *largest)
+{
+    local exchanged_t x[FFTS * REGION];
+    complex_t v[VALUES];
+    const size_t picture = get_global_id(1);
+    image += picture * WIDTH * HEIGHT;
+    spectrum += picture * 2 * PLANE;
+    if (get_global_id(0) == 0)
+        largest[picture] = 0;
+
+    {
+        const uint p = min((uint)(get_group_id(0) * FFTS + own_fft(INNER)), (uint)(PAIRS - 1));
+        global const PIXEL *upper = image + (size_t)p * WIDTH;
+        global const PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
+        FOR_OWN(own_item(INNER), FIRST, b, t) {
+            UNROLL
+            for (uint q = 0; q < FIRST; q++) {
+                const uint at = t + q * (LENGTH / FIRST);
+                complex_t both = 0;
+                if (!BLUESTEIN || at < POINTS) {
+                    both.x = upper[at];
+                    if (HEIGHT % 2 == 0 || p + PAIRS < HEIGHT)
+                        both.y = lower[at];
+                }
+                v[b * FIRST + q] = both;
+            }
+        }
+    }
+
+    transform(v, x, tables, INNER, ACROSS);
+
+    const uint p = get_group_id(0) * FFTS + own_fft(ACROSS);
+    if (p >= PAIRS)
+        return;
+    FOR_OWN(own_item(ACROSS), AFTER, b, t) {
+        UNROLL
+        for (uint q = 0; q < AFTER; q++) {
+            const uint k = t + q * (LENGTH / AFTER);
+            if (!BLUESTEIN || k < POINTS)
+                spectrum[place_of_any(k, p)] = v[b * AFTER + q];
+        }
+    }
+}
