@@ -1,9 +1,9 @@
-"""The fused pipeline for GPUs: the book's flow in three kernels, the last run twice.
+"""The fused pipeline for GPUs: the book's flow in four kernels.
 
-    rows           load, spin factors, butterflies, transpose                  1 byte in, 4 out a pixel of 8 bits
-    columns        butterflies, mask, butterflies back                         4 in, 4 out
-    inverse rows   transpose, butterflies back, magnitude, then  extremes      4 in
-                                                             or  quantize      4 in, 1 out
+    rows           load, spin factors, butterflies, transpose                1 byte in, 4 out a pixel of 8 bits
+    columns        butterflies, mask, butterflies back                       4 in, 4 out
+    inverse rows   transpose, butterflies back, magnitude, extremes          4 in, 4 out
+    quantize       magnitudes to levels                                      4 in, 1 out
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
 scale of the output is known only when every pixel is. The kernels are in ``kernels/fused/gpu_*.cl``.
@@ -45,9 +45,12 @@ MASK = "fused/gpu_mask.cl"
 ROWS = "fused/gpu_rows.cl"
 COLUMNS = "fused/gpu_columns.cl"
 INVERSE_ROWS = "fused/gpu_inverse_rows.cl"
+QUANTIZE = "fused/gpu_quantize.cl"
 
 # What OpenCL promises of a GPU: a device with less is served by no plan here.
 LOCAL_BYTES = 48 * 1024
+# What the kernels keep in local memory beside the exchange.
+RESERVED_BYTES = 64
 GROUP_LIMIT = 1024
 # Numbers that a work-item holds. Sixteen keep four memory accesses of each kind in flight and leave registers
 # for two large work-groups at a time; more work-items with less each exchange more often.
@@ -56,6 +59,8 @@ MOST_STAGES = 5
 # A work-group of this size hides the latency of its barriers behind others of its kind.
 GROUP_WANTED = 256
 BANKS = 32
+REGISTERS = 64
+QUANTIZE_GROUP = 256
 
 # Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
 COSTS = {
@@ -83,6 +88,7 @@ class TransformPlan:
     values: int
     ffts: int
     parts: int
+    turns: int
     pads: tuple[tuple[int, int], ...]
     pads_reversed: tuple[tuple[int, int], ...]
     region: int
@@ -95,7 +101,7 @@ class TransformPlan:
     @property
     def local_bytes(self) -> int:
         """Local memory of a work-group."""
-        return self.ffts * self.region * 8 // self.parts
+        return self.ffts // self.turns * self.region * 8 // self.parts
 
     @property
     def table_offsets(self) -> tuple[int, int, int, int]:
@@ -121,6 +127,7 @@ class TransformPlan:
             f"PADS_REVERSED={_listed(sum(self.pads_reversed, ()), 2 * MOST_STAGES - 2, 1)}",
             f"REGION={self.region}",
             f"PARTS={self.parts}",
+            f"TURNS={self.turns}",
             f"SPIN_REVERSED={reversed_}",
             f"CHIRP={chirp}",
             f"CHIRP_FILTER={chirp_filter}",
@@ -194,17 +201,28 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     """
     radices, items, values, length = min(_candidates(n, columns), key=lambda c: _cost(*c[:2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
-    region = max(length + pad * (length // block) for block, pad in (*pads, *pads_reversed, (1, 0)))
+    region = _region(length, (*pads, *pads_reversed))
     ffts = 1
     while 2 * ffts * items <= GROUP_WANTED and ffts < others:
         ffts *= 2
     # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
     if ffts == 1 and others > 1 and 2 * items <= GROUP_LIMIT:
         ffts = 2
-    while ffts > 1 and ffts * region * 4 + 64 > LOCAL_BYTES:
-        ffts //= 2
-    parts = 1 if ffts * region * 8 + 64 <= LOCAL_BYTES else 2
-    return TransformPlan(n, length, radices, items, values, ffts, parts, pads, pads_reversed, region)
+    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
+    room = LOCAL_BYTES - RESERVED_BYTES
+    parts, turns = next(
+        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
+    )
+    banks = BANKS * parts // 2
+    if ffts > 1:
+        apart = region + (max(1, banks // ffts) - region) % banks
+        region = apart if ffts // turns * apart * 8 // parts <= room else region
+    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, pads, pads_reversed, region)
+
+
+def _region(length: int, pads: tuple[tuple[int, int], ...]) -> int:
+    """Return what a transform takes in local memory, in numbers."""
+    return max(length + pad * (length // block) for block, pad in (*pads, (1, 0)))
 
 
 def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
@@ -220,11 +238,11 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
                     values = max(-(-length // r // items) * r for r in radices)
                     if columns and not paired:
                         values = max(values, 2 * -(-(-(-n // 2)) // items))
-                    region = max(length + pad * (length // block) for block, pad in (*_pads(radices), (1, 0)))
+                    region = _region(length, (*_pads(radices), *_pads(radices[::-1])))
                     if (
                         values <= max(MOST_VALUES, radices[0])
                         and items <= GROUP_LIMIT
-                        and region * 4 + 64 <= LOCAL_BYTES
+                        and region * 4 <= LOCAL_BYTES - RESERVED_BYTES
                     ):
                         yield radices, items, values, length
 
@@ -364,11 +382,12 @@ class FusedGpuPipeline:
 
         tables = [self.plan.rows.tables(), self.plan.columns.tables()]
         mask_data, shape_name, kind, numbers = self._mask(transfer)
-        buffers = [self.plan.spectrum_length * count * 8, self._bytes_in, self._bytes_out]
+        values = 4 * math.prod(shape)
+        buffers = [self.plan.spectrum_length * count * 8, values, self._bytes_in, self._bytes_out]
         small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         launcher.device.check_memory(what, [*buffers, *small])
-        self._spectrum, *constants = (launcher.allocate(size) for size in (buffers[0], *small))
+        self._spectrum, self._values, *constants = (launcher.allocate(size) for size in (*buffers[:2], *small))
         for buffer, data in zip(constants, (*tables, mask_data), strict=False):
             if data.nbytes:
                 launcher.write(buffer, data)
@@ -420,40 +439,50 @@ class FusedGpuPipeline:
         pixel, pixel_out = f"PIXEL={PIXELS[self.dtype]}", f"PIXEL_OUT={PIXELS[self.out]}"
         mask = (f"SHAPE={shape_name}", f"PASS={kind}")
 
-        def kernel(source: str, name: str, transform: TransformPlan, *defines: str) -> cl.Kernel:
-            between = (BUTTERFLIES, TRANSFORM, SPECTRUM, *((MASK,) if source == COLUMNS else ()), source)
-            program = self.launcher.device.program(between, (*size, *transform.defines(), *defines))
-            return cl.Kernel(program, name)
+        def kernel(source: str, *defines: str, transform: TransformPlan | None = None) -> cl.Kernel:
+            between = (TRANSFORM, SPECTRUM) if transform else ()
+            mask_source = (MASK,) if source == COLUMNS else ()
+            program = self.launcher.device.program(
+                (BUTTERFLIES, *between, *mask_source, source),
+                (*size, *(transform.defines() if transform else ()), *defines),
+                self._options(),
+            )
+            return cl.Kernel(program, source.rpartition("/")[2].removesuffix(".cl"))
 
-        self._rows = kernel(ROWS, "gpu_rows", rows, pixel)
-        self._columns = kernel(COLUMNS, "gpu_columns", columns, *mask)
-        self._extremes = kernel(INVERSE_ROWS, "gpu_inverse_rows", rows, pixel, pixel_out)
-        self._quantize = kernel(INVERSE_ROWS, "gpu_inverse_rows", rows, pixel, pixel_out)
+        wide = 1 if height * width % 4 else 4
+        self._rows = kernel(ROWS, pixel, transform=rows)
+        self._columns = kernel(COLUMNS, *mask, transform=columns)
+        self._inverse_rows = kernel(INVERSE_ROWS, transform=rows)
+        self._quantize = kernel(QUANTIZE, pixel, pixel_out, f"SIZE={height * width}", f"WIDE={wide}")
 
         row_tables, column_tables, mask_data, largest = self._constants
+        scales = np.uint32(one_scale)
         self._rows.set_arg(0, self._spectrum)
         self._rows.set_arg(2, row_tables)
         self._rows.set_arg(3, largest)
         scale = np.float32(1 / (2 * width * height))
         self._columns.set_args(self._spectrum, column_tables, mask_data, scale, *numbers)
+        self._inverse_rows.set_args(self._values, self._spectrum, row_tables, largest, scales)
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
-        for final, each in enumerate((self._extremes, self._quantize)):
-            for at, value in enumerate((self._spectrum, row_tables, largest)):
-                each.set_arg(at, value)
-            rest = (np.uint32(final), np.uint32(one_scale), *map(np.float32, (NOISE, brightest, *to)))
-            for at, argument in enumerate(rest, 5):
-                each.set_arg(at, argument)
+        self._quantize.set_arg(1, self._values)
+        for at, argument in enumerate((largest, scales, *map(np.float32, (NOISE, brightest, *to))), 3):
+            self._quantize.set_arg(at, argument)
 
         row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
+        quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
         self._launches = (
             ("rows", self._rows, (row_groups, count), (rows.group, 1)),
             ("columns", self._columns, (self.plan.tiles * columns.group, count), (columns.group, 1)),
-            ("extremes", self._extremes, (row_groups, count), (rows.group, 1)),
-            ("quantize", self._quantize, (row_groups, count), (rows.group, 1)),
+            ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
+            ("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)),
         )
         self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
+
+    def _options(self) -> tuple[str, ...]:
+        """Return the compiler's own options: registers for two groups of 512 work-items at a time, a few spills included."""
+        return (f"-cl-nv-maxrregcount={REGISTERS}",) if "NVIDIA" in self.launcher.device.platform else ()
 
     def enqueue(self, image: cl.Buffer, output: cl.Buffer) -> None:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
@@ -461,9 +490,8 @@ class FusedGpuPipeline:
 
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
-            for each in (self._extremes, self._quantize):
-                each.set_arg(3, output)
-                each.set_arg(4, image)
+            self._quantize.set_arg(0, output)
+            self._quantize.set_arg(2, image)
             self._bound = (image, output)
         queue = self.launcher.queue
         for step, kernel, items, group in self._launches:

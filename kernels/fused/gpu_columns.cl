@@ -9,18 +9,6 @@
 // Writes   the same places
 // Scale    1/2 of the unpacking and 1/(width height) of the inverse, once with the mask
 
-#if PARTS == 1
-#define PART_OF(number, part) (number)
-#define SET_PART(number, part, value) number = value
-#else
-#define PART_OF(number, part) ((part) ? (number).y : (number).x)
-#define SET_PART(number, part, value)                                                                               \
-    if (part)                                                                                                       \
-        number.y = value;                                                                                           \
-    else                                                                                                            \
-        number.x = value
-#endif
-
 #define PAIRED (FIRST % 2 == 0 && HEIGHT % 2 == 0 && !BLUESTEIN)
 #define OWN_PAIRS ((PAIRS + ITEMS - 1) / ITEMS)
 
@@ -68,31 +56,35 @@ ALWAYS void load_column(complex_t *v, global const complex_t *own, global const 
                         local exchanged_t *x)
 {
     const uint i = own_item(ACROSS);
-    x += own_fft(ACROSS) * REGION;
+    x += PLACE_IN_TURN(own_fft(ACROSS));
     UNROLL
     for (uint n = 0; n < OWN_PAIRS; n++) {
         const uint p = min(i + n * ITEMS, (uint)(PAIRS - 1));
         unpack(v + 2 * n, v + 2 * n + 1, own[p * TILE], mirrored[p * TILE]);
     }
     UNROLL
-    for (uint part = 0; part < PARTS; part++) {
+    for (uint step = 0; step < PARTS * TURNS; step++) {
+        const uint part = step / TURNS;
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLL
-        for (uint n = 0; n < OWN_PAIRS; n++) {
-            const uint p = i + n * ITEMS;
-            if (p < PAIRS)
-                x[p] = PART_OF(v[2 * n], part);
-            if (p + PAIRS < HEIGHT)
-                x[p + PAIRS] = PART_OF(v[2 * n + 1], part);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        FOR_OWN(i, FIRST, b, t) {
+        if (HAS_TURN(own_fft(ACROSS), step % TURNS)) {
             UNROLL
-            for (uint q = 0; q < FIRST; q++) {
-                const uint at = t + q * (LENGTH / FIRST);
-                SET_PART(v[b * FIRST + q], part, !BLUESTEIN || at < POINTS ? x[at] : (exchanged_t)(0));
+            for (uint n = 0; n < OWN_PAIRS; n++) {
+                const uint p = i + n * ITEMS;
+                if (p < PAIRS)
+                    x[p] = PART_OF(v[2 * n], part);
+                if (p + PAIRS < HEIGHT)
+                    x[p + PAIRS] = PART_OF(v[2 * n + 1], part);
             }
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (HAS_TURN(own_fft(ACROSS), step % TURNS))
+            FOR_OWN(i, FIRST, b, t) {
+                UNROLL
+                for (uint q = 0; q < FIRST; q++) {
+                    const uint at = t + q * (LENGTH / FIRST);
+                    SET_PART(v[b * FIRST + q], part, !BLUESTEIN || at < POINTS ? x[at] : (exchanged_t)(0));
+                }
+            }
     }
 }
 
@@ -100,25 +92,29 @@ ALWAYS void store_column(complex_t *v, global complex_t *own, global complex_t *
                          local exchanged_t *x)
 {
     const uint i = own_item(ACROSS);
-    x += own_fft(ACROSS) * REGION;
+    x += PLACE_IN_TURN(own_fft(ACROSS));
     UNROLL
-    for (uint part = 0; part < PARTS; part++) {
+    for (uint step = 0; step < PARTS * TURNS; step++) {
+        const uint part = step / TURNS;
         barrier(CLK_LOCAL_MEM_FENCE);
-        FOR_OWN(i, FIRST, b, t) {
-            UNROLL
-            for (uint q = 0; q < FIRST; q++) {
-                const uint at = t + q * (LENGTH / FIRST);
-                if (!BLUESTEIN || at < POINTS)
-                    x[at] = PART_OF(v[b * FIRST + q], part);
+        if (HAS_TURN(own_fft(ACROSS), step % TURNS))
+            FOR_OWN(i, FIRST, b, t) {
+                UNROLL
+                for (uint q = 0; q < FIRST; q++) {
+                    const uint at = t + q * (LENGTH / FIRST);
+                    if (!BLUESTEIN || at < POINTS)
+                        x[at] = PART_OF(v[b * FIRST + q], part);
+                }
             }
-        }
         barrier(CLK_LOCAL_MEM_FENCE);
-        UNROLL
-        for (uint n = 0; n < OWN_PAIRS; n++) {
-            const uint p = i + n * ITEMS;
-            if (p < PAIRS)
-                SET_PART(v[2 * n], part, x[p]);
-            SET_PART(v[2 * n + 1], part, p + PAIRS < HEIGHT ? x[p + PAIRS] : (exchanged_t)(0));
+        if (HAS_TURN(own_fft(ACROSS), step % TURNS)) {
+            UNROLL
+            for (uint n = 0; n < OWN_PAIRS; n++) {
+                const uint p = i + n * ITEMS;
+                if (p < PAIRS)
+                    SET_PART(v[2 * n], part, x[p]);
+                SET_PART(v[2 * n + 1], part, p + PAIRS < HEIGHT ? x[p + PAIRS] : (exchanged_t)(0));
+            }
         }
     }
     if (outside)
@@ -136,21 +132,20 @@ ALWAYS void store_column(complex_t *v, global complex_t *own, global complex_t *
 
 #endif
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void gpu_columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,
+kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,
                  const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                  const real_t per_inner2, const int order)
 {
-    local exchanged_t x[FFTS * REGION];
+    local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
     const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
-    spectrum += (size_t)get_global_id(1) * 2 * PLANE;
+    spectrum += get_global_id(1) * (2 * (size_t)PLANE);
 
     // A column that is its own partner lies in one plane alone; behind the last one there is nothing.
     const uint wanted = get_group_id(0) * FFTS + own_fft(ACROSS);
     const uint kx = min(wanted, (uint)(COLUMNS - 1));
-    global complex_t *own = spectrum + place(kx, 0) + (IN_FIRST_PLANE(kx) ? 0 : PLANE);
-    global complex_t *mirrored = spectrum + place(kx, 0) + (kx ? PLANE : 0);
+    global complex_t *own = spectrum + (place(kx, 0) + (IN_FIRST_PLANE(kx) ? 0 : PLANE));
+    global complex_t *mirrored = spectrum + (place(kx, 0) + (kx ? PLANE : 0));
     load_column(v, own, mirrored, x);
 
     transform(v, x, tables, ACROSS, INNER);

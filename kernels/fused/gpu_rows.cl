@@ -14,15 +14,14 @@
 #error "gpu_rows.cl: -D PIXEL=uchar, ushort or float is missing"
 #endif
 
-kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
-              global uint *largest)
+kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
+                     global uint *largest)
 {
-    local exchanged_t x[FFTS * REGION];
+    local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
     const size_t picture = get_global_id(1);
-    image += picture * WIDTH * HEIGHT;
-    spectrum += picture * 2 * PLANE;
+    image += picture * ((size_t)WIDTH * HEIGHT);
+    spectrum += picture * (2 * (size_t)PLANE);
     if (get_global_id(0) == 0)
         largest[picture] = 0;
 
@@ -55,7 +54,7 @@ void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global cons
         for (uint q = 0; q < AFTER; q++) {
             const uint k = t + q * (LENGTH / AFTER);
             if (!BLUESTEIN || k < POINTS)
-                spectrum[place_of_any(k, p)] = v[b * AFTER + q];
+                spectrum[place_in_step(t, q, LENGTH / AFTER, AFTER, p)] = v[b * AFTER + q];
         }
     }
 }

@@ -17,18 +17,25 @@
 
 #define PAIRS ((HEIGHT + 1) / 2)
 #define COLUMNS (WIDTH / 2 + 1)
-#define PLANE ((size_t)(COLUMNS + TILE - 1) / TILE * TILE * PAIRS)
+#define PLANE ((uint)((COLUMNS + TILE - 1) / TILE * TILE) * PAIRS)
 // Columns k and width - k of the same number: they have no partner but themselves.
 #define IN_FIRST_PLANE(k) ((k) < (WIDTH + 1) / 2)
 
 // The place of column k of a pair of rows in its plane.
-ALWAYS size_t place(const uint k, const uint p)
+ALWAYS uint place(const uint k, const uint p)
 {
-    return ((size_t)(k / TILE) * PAIRS + p) * TILE + k % TILE;
+    return (k / TILE * PAIRS + p) * TILE + k % TILE;
 }
 
-// The same in both planes, for any k of the whole width.
-ALWAYS size_t place_of_any(const uint k, const uint p)
+// The same for k = t + q step, any k of the whole width, q < radix, step radix = WIDTH. Where half of the q are known to
+// lie in each plane and a step is a whole number of tiles, all places are constants away from two.
+ALWAYS uint place_in_step(const uint t, const uint q, const uint step, const uint radix, const uint p)
 {
+    if (WIDTH % 2 == 0 && radix % 2 == 0 && step * radix == WIDTH && step % TILE == 0) {
+        if (q < radix / 2)
+            return place(t, p) + q * step * PAIRS;
+        return place(step - t, p) + (PLANE + (radix - 1 - q) * step * PAIRS);
+    }
+    const uint k = t + q * step;
     return IN_FIRST_PLANE(k) ? place(k, p) : PLANE + place(WIDTH - k, p);
 }

@@ -15,7 +15,8 @@
 // -D PADS, PADS_REVERSED   for each exchange between them a block and how many numbers stay free behind each block,
 //                          so that neighboring work-items meet different banks
 // -D FIRST, LAST           the outer radices
-// -D REGION, PARTS         local memory of a transform, in numbers; exchanged whole (1) or real, then imaginary (2)
+// -D REGION, PARTS, TURNS  local memory of a transform, in numbers; exchanged whole (1) or real, then imaginary (2);
+//                          how many times the transforms of a group take turns in local memory
 // -D SPIN_REVERSED, CHIRP, CHIRP_FILTER   where these tables lie behind the spin factors of RADICES
 
 #if !defined POINTS || !defined LENGTH || !defined ITEMS || !defined FFTS || !defined VALUES || !defined FIRST
@@ -24,8 +25,8 @@
 #if !defined RADICES || !defined REVERSED || !defined PADS || !defined PADS_REVERSED || !defined LAST
 #error "gpu_transform.cl: -D RADICES, REVERSED, PADS, PADS_REVERSED or LAST is missing"
 #endif
-#if !defined REGION || !defined PARTS || !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
-#error "gpu_transform.cl: -D REGION, PARTS, SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
+#if !defined REGION || !defined PARTS || !defined TURNS || !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
+#error "gpu_transform.cl: -D REGION, PARTS, TURNS, SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
 #endif
 
 #define GROUP (ITEMS * FFTS)
@@ -77,41 +78,56 @@ ALWAYS uint padded(const uint at, const uint block, const uint pad)
     return at + at / block * pad;
 }
 
+#if PARTS == 1
+#define PART_OF(number, part) (number)
+#define SET_PART(number, part, value) number = value
+#else
+#define PART_OF(number, part) ((part) ? (number).y : (number).x)
+#define SET_PART(number, part, value)                                                                               \
+    if (part)                                                                                                       \
+        number.y = value;                                                                                           \
+    else                                                                                                            \
+        number.x = value
+#endif
+
+// Whether a transform has its turn in local memory, and where it lies there.
+#define HAS_TURN(fft, turn) (TURNS == 1 || (fft) / (FFTS / TURNS) == (turn))
+#define PLACE_IN_TURN(fft) ((TURNS == 1 ? (fft) : (fft) % (FFTS / TURNS)) * REGION)
+
 // Numbers as they lie after a stage of this radix become what the next stage takes.
 ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const uint to, const uint radix,
                      const uint length, const uint next, const uint block, const uint pad)
 {
     const uint mine = own_item(from), theirs = own_item(to);
+    local exchanged_t *out = x + PLACE_IN_TURN(own_fft(from));
+    local const exchanged_t *in = x + PLACE_IN_TURN(own_fft(to));
     UNROLL
     for (uint part = 0; part < PARTS; part++) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        FOR_OWN(mine, radix, b, t) {
-            const uint k = t % length;
-            local exchanged_t *at = x + own_fft(from) * REGION + padded((t - k) * radix + k, block, pad);
-            UNROLL
-            for (uint q = 0; q < radix; q++) {
-#if PARTS == 1
-                at[q * length] = v[b * radix + q];
-#else
-                at[q * length] = part ? v[b * radix + q].y : v[b * radix + q].x;
-#endif
-            }
+        // Where work-items change their transform, what they read may come before they have written.
+        exchanged_t fresh[VALUES];
+        UNROLL
+        for (uint turn = 0; turn < TURNS; turn++) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (HAS_TURN(own_fft(from), turn))
+                FOR_OWN(mine, radix, b, t) {
+                    const uint k = t % length;
+                    const uint at = padded((t - k) * radix + k, block, pad);
+                    UNROLL
+                    for (uint q = 0; q < radix; q++)
+                        out[at + q * length] = PART_OF(v[b * radix + q], part);
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (HAS_TURN(own_fft(to), turn))
+                FOR_OWN(theirs, next, b, t) {
+                    const uint at = padded(t, block, pad);
+                    UNROLL
+                    for (uint q = 0; q < next; q++)
+                        fresh[b * next + q] = in[at + padded(q * (LENGTH / next), block, pad)];
+                }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        FOR_OWN(theirs, next, b, t) {
-            local const exchanged_t *at = x + own_fft(to) * REGION + padded(t, block, pad);
-            UNROLL
-            for (uint q = 0; q < next; q++) {
-#if PARTS == 1
-                v[b * next + q] = at[padded(q * (LENGTH / next), block, pad)];
-#else
-                if (part)
-                    v[b * next + q].y = at[padded(q * (LENGTH / next), block, pad)];
-                else
-                    v[b * next + q].x = at[padded(q * (LENGTH / next), block, pad)];
-#endif
-            }
-        }
+        UNROLL
+        for (uint q = 0; q < VALUES; q++)
+            SET_PART(v[q], part, fresh[q]);
     }
 }
 
@@ -148,9 +164,6 @@ ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *s
     }
 }
 
-// A macro, so that RADICES and PADS become arguments.
-#define STAGES(v, x, spin, first, last, ...) stages(v, x, spin, first, last, __VA_ARGS__)
-
 ALWAYS void swap_parts(complex_t *v)
 {
     UNROLL
@@ -173,10 +186,10 @@ ALWAYS void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *
                     const uint last)
 {
     times_table(v, tables + CHIRP, first, FIRST);
-    STAGES(v, x, tables, first, INNER, RADICES, PADS);
+    stages(v, x, tables, first, INNER, RADICES, PADS);
     times_table(v, tables + CHIRP_FILTER, INNER, LAST);
     swap_parts(v);
-    STAGES(v, x, tables + SPIN_REVERSED, INNER, last, REVERSED, PADS_REVERSED);
+    stages(v, x, tables + SPIN_REVERSED, INNER, last, REVERSED, PADS_REVERSED);
     swap_parts(v);
     times_table(v, tables + CHIRP, last, FIRST);
 }
@@ -188,7 +201,7 @@ ALWAYS void transform(complex_t *v, local exchanged_t *x, global const complex_t
 #if BLUESTEIN
     chirp_z(v, x, tables, first, last);
 #else
-    STAGES(v, x, tables, first, last, RADICES, PADS);
+    stages(v, x, tables, first, last, RADICES, PADS);
 #endif
 }
 
@@ -200,7 +213,7 @@ ALWAYS void inverse_from_spectrum(complex_t *v, local exchanged_t *x, global con
 #if BLUESTEIN
     chirp_z(v, x, tables, first, last);
 #else
-    STAGES(v, x, tables + SPIN_REVERSED, first, last, REVERSED, PADS_REVERSED);
+    stages(v, x, tables + SPIN_REVERSED, first, last, REVERSED, PADS_REVERSED);
 #endif
     swap_parts(v);
 }
