@@ -202,22 +202,28 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     radices, items, values, length = min(_candidates(n, columns), key=lambda c: _cost(*c[:2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
     region = _region(length, (*pads, *pads_reversed))
-    ffts = 1
-    while 2 * ffts * items <= GROUP_WANTED and ffts < others:
-        ffts *= 2
-    # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
-    if ffts == 1 and others > 1 and 2 * items <= GROUP_LIMIT:
-        ffts = 2
+    ffts = _side_by_side(items, others)
     # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
     room = LOCAL_BYTES - RESERVED_BYTES
     parts, turns = next(
-        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
+        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2), (2, 4)) if ffts // turns * region * 8 // parts <= room
     )
     banks = BANKS * parts // 2
     if ffts > 1:
         apart = region + (max(1, banks // ffts) - region) % banks
         region = apart if ffts // turns * apart * 8 // parts <= room else region
     return TransformPlan(n, length, radices, items, values, ffts, parts, turns, pads, pads_reversed, region)
+
+
+def _side_by_side(items: int, others: int) -> int:
+    """Return how many transforms a work-group has."""
+    ffts = 1
+    while 2 * ffts * items <= GROUP_WANTED and ffts < others:
+        ffts *= 2
+    # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
+    if ffts == 1 and others > 1 and 2 * items <= GROUP_LIMIT:
+        ffts = 2
+    return ffts
 
 
 def _region(length: int, pads: tuple[tuple[int, int], ...]) -> int:

@@ -27,8 +27,8 @@ ALWAYS void load_column(complex_t *v, global const complex_t *own, global const 
     FOR_OWN(own_item(ACROSS), FIRST, b, t) {
         UNROLL
         for (uint q = 0; q < FIRST / 2; q++) {
-            const uint at = (t + q * (LENGTH / FIRST)) * TILE;
-            unpack(v + b * FIRST + q, v + b * FIRST + q + FIRST / 2, own[at], mirrored[at]);
+            const size_t at = q * (LENGTH / FIRST) * TILE;
+            unpack(v + b * FIRST + q, v + b * FIRST + q + FIRST / 2, (own + t * TILE)[at], (mirrored + t * TILE)[at]);
         }
     }
 }
@@ -42,9 +42,9 @@ ALWAYS void store_column(complex_t *v, global complex_t *own, global complex_t *
         UNROLL
         for (uint q = 0; q < FIRST / 2; q++) {
             const complex_t upper = v[b * FIRST + q], lower = v[b * FIRST + q + FIRST / 2];
-            const uint at = (t + q * (LENGTH / FIRST)) * TILE;
-            own[at] = (complex_t)(upper.x - lower.y, upper.y + lower.x);
-            mirrored[at] = (complex_t)(upper.x + lower.y, lower.x - upper.y);
+            const size_t at = q * (LENGTH / FIRST) * TILE;
+            (own + t * TILE)[at] = (complex_t)(upper.x - lower.y, upper.y + lower.x);
+            (mirrored + t * TILE)[at] = (complex_t)(upper.x + lower.y, lower.x - upper.y);
         }
     }
 }

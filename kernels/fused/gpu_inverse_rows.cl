@@ -28,7 +28,7 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
             for (uint q = 0; q < FIRST; q++) {
                 const uint k = t + q * (LENGTH / FIRST);
                 v[b * FIRST + q] = !BLUESTEIN || k < POINTS
-                    ? spectrum[place_in_step(t, q, LENGTH / FIRST, FIRST, p)] : (complex_t)(0);
+                    ? spectrum[place_in_step(t, q, FIRST, p)] : (complex_t)(0);
             }
         }
     }
@@ -40,18 +40,18 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     const uint p = get_group_id(0) * FFTS + own_fft(INNER);
     const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
     real_t most = 0;
-    values += (size_t)p * WIDTH;
+    global real_t *upper = values + (size_t)p * WIDTH;
+    global real_t *lower = upper + (size_t)PAIRS * WIDTH;
     if (p < PAIRS)
         FOR_OWN(own_item(INNER), AFTER, b, t) {
             UNROLL
             for (uint q = 0; q < AFTER; q++) {
-                const uint at = t + q * (LENGTH / AFTER);
                 const complex_t value = fabs(v[b * AFTER + q]);
-                if (!BLUESTEIN || at < POINTS) {
-                    values[at] = value.y;
+                if (!BLUESTEIN || t + q * (LENGTH / AFTER) < POINTS) {
+                    (upper + t)[q * (LENGTH / AFTER)] = value.y;
                     most = fmax(most, value.y);
                     if (!alone) {
-                        values[at + (size_t)PAIRS * WIDTH] = value.x;
+                        (lower + t)[q * (LENGTH / AFTER)] = value.x;
                         most = fmax(most, value.x);
                     }
                 }

@@ -32,12 +32,11 @@ kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, glob
         FOR_OWN(own_item(INNER), FIRST, b, t) {
             UNROLL
             for (uint q = 0; q < FIRST; q++) {
-                const uint at = t + q * (LENGTH / FIRST);
                 complex_t both = 0;
-                if (!BLUESTEIN || at < POINTS) {
-                    both.x = upper[at];
+                if (!BLUESTEIN || t + q * (LENGTH / FIRST) < POINTS) {
+                    both.x = (upper + t)[q * (LENGTH / FIRST)];
                     if (HEIGHT % 2 == 0 || p + PAIRS < HEIGHT)
-                        both.y = lower[at];
+                        both.y = (lower + t)[q * (LENGTH / FIRST)];
                 }
                 v[b * FIRST + q] = both;
             }
@@ -54,7 +53,7 @@ kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, glob
         for (uint q = 0; q < AFTER; q++) {
             const uint k = t + q * (LENGTH / AFTER);
             if (!BLUESTEIN || k < POINTS)
-                spectrum[place_in_step(t, q, LENGTH / AFTER, AFTER, p)] = v[b * AFTER + q];
+                spectrum[place_in_step(t, q, AFTER, p)] = v[b * AFTER + q];
         }
     }
 }

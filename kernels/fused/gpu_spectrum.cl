@@ -27,15 +27,18 @@ ALWAYS uint place(const uint k, const uint p)
     return (k / TILE * PAIRS + p) * TILE + k % TILE;
 }
 
-// The same for k = t + q step, any k of the whole width, q < radix, step radix = WIDTH. Where half of the q are known to
-// lie in each plane and a step is a whole number of tiles, all places are constants away from two.
-ALWAYS uint place_in_step(const uint t, const uint q, const uint step, const uint radix, const uint p)
+// Numbers k = t + q step of a row, q < radix, step radix = LENGTH, any k of the whole width. Where half of the q are
+// known to lie in each plane and a step is a whole number of tiles, each is a constant away from one of two places:
+// what a pointer and a constant reach costs no arithmetic and no register of its own.
+#define EVEN_STEPS(radix) (WIDTH % 2 == 0 && (radix) % 2 == 0 && WIDTH == LENGTH && LENGTH / (radix) % TILE == 0)
+
+ALWAYS size_t place_in_step(const uint t, const uint q, const uint radix, const uint p)
 {
-    if (WIDTH % 2 == 0 && radix % 2 == 0 && step * radix == WIDTH && step % TILE == 0) {
-        if (q < radix / 2)
-            return place(t, p) + q * step * PAIRS;
-        return place(step - t, p) + (PLANE + (radix - 1 - q) * step * PAIRS);
-    }
+    const uint step = LENGTH / radix;
+    if (EVEN_STEPS(radix) && q < radix / 2)
+        return (size_t)place(t, p) + q * step * PAIRS;
+    if (EVEN_STEPS(radix))
+        return (size_t)place(step - t, p) + (PLANE + (radix - 1 - q) * step * PAIRS);
     const uint k = t + q * step;
     return IN_FIRST_PLANE(k) ? place(k, p) : PLANE + place(WIDTH - k, p);
 }

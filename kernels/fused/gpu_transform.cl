@@ -111,18 +111,18 @@ ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const 
             if (HAS_TURN(own_fft(from), turn))
                 FOR_OWN(mine, radix, b, t) {
                     const uint k = t % length;
-                    const uint at = padded((t - k) * radix + k, block, pad);
+                    local exchanged_t *at = out + padded((t - k) * radix + k, block, pad);
                     UNROLL
                     for (uint q = 0; q < radix; q++)
-                        out[at + q * length] = PART_OF(v[b * radix + q], part);
+                        at[q * length] = PART_OF(v[b * radix + q], part);
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (HAS_TURN(own_fft(to), turn))
                 FOR_OWN(theirs, next, b, t) {
-                    const uint at = padded(t, block, pad);
+                    local const exchanged_t *at = in + padded(t, block, pad);
                     UNROLL
                     for (uint q = 0; q < next; q++)
-                        fresh[b * next + q] = in[at + padded(q * (LENGTH / next), block, pad)];
+                        fresh[b * next + q] = at[padded(q * (LENGTH / next), block, pad)];
                 }
         }
         UNROLL
@@ -175,9 +175,10 @@ ALWAYS void swap_parts(complex_t *v)
 ALWAYS void times_table(complex_t *v, global const complex_t *table, const uint order, const uint radix)
 {
     FOR_OWN(own_item(order), radix, b, t) {
+        global const complex_t *at = table + t;
         UNROLL
         for (uint q = 0; q < radix; q++)
-            v[b * radix + q] = times(v[b * radix + q], table[t + q * (LENGTH / radix)]);
+            v[b * radix + q] = times(v[b * radix + q], at[q * (LENGTH / radix)]);
     }
 }
 
