@@ -20,7 +20,6 @@ import numpy as np
 from . import mixed_radix
 from .errors import ParameterError
 from .mixed_radix import Chirp
-from .transfer import Grid
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -276,22 +275,19 @@ def mask_terms(
     across["k"] = np.minimum(across_k, width - across_k)
     if transfer is None:
         return across, down, 0
-    grid = Grid(height, width)
-    kx = (across["k"].astype(np.uint64) * np.uint64(grid.scale_x)) ** 2
-    ky = (np.minimum(down_k, height - down_k).astype(np.uint64) * np.uint64(grid.scale_y)) ** 2
-    cutoffs = transfer.cutoffs(height, width)
-    for i, (name, cutoff) in enumerate(zip(("outer", "inner"), cutoffs, strict=True)):
+    ky = np.minimum(down_k, height - down_k)
+    for i, (name, cutoff) in enumerate(zip(("outer", "inner"), transfer.cutoffs(height, width), strict=True)):
+        if cutoff is None:
+            continue
+        step_x, step_y = cutoff.steps()
         if transfer.shape == "ideal":
-            # How many kx have kx^2 < limit - ky^2, in whole numbers: kx < count is then distance2 < limit.
-            squares = (np.arange(width // 2 + 1, dtype=np.uint64) * np.uint64(grid.scale_x)) ** 2
-            room = np.where(ky < cutoff.limit, cutoff.limit - np.minimum(ky, cutoff.limit), np.uint64(0))
-            down[:, i] = np.searchsorted(squares, room, side="left").astype(np.int32).view(np.float32)
+            down[:, i] = cutoff.reach()[ky].view(np.float32)
         elif transfer.shape == "gaussian":
-            across[name] = np.exp2(-kx.astype(np.float64) / cutoff.radius2)
-            down[:, i] = np.exp2(-ky.astype(np.float64) / cutoff.radius2)
+            across[name] = np.exp2(-((across["k"] * step_x) ** 2))
+            down[:, i] = np.exp2(-((ky * step_y) ** 2))
         else:
-            across[name] = kx / cutoff.radius2
-            down[:, i] = ky / cutoff.radius2
+            across[name] = (across["k"] * step_x) ** 2
+            down[:, i] = (ky * step_y) ** 2
     return across, down, transfer.order
 
 

@@ -26,7 +26,7 @@ import numpy as np
 from .errors import ParameterError
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
-from .transfer import NO_CUTOFF, Grid, Transfer
+from .transfer import Cutoff, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -341,20 +341,12 @@ def _listed(numbers: tuple[int, ...], count: int, fill: int) -> str:
 
 
 def column_bounds(height: int, width: int, transfer: Transfer) -> NDArray[np.uint32]:
-    """Return for every column up to half the width the smallest |ky| that is outside of each cutoff, exactly.
-
-    ``(kx scale_x)^2 + (ky scale_y)^2 < limit`` is ``ky < bound``, in whole numbers. Shape ``(width//2 + 1, 2)``.
-    """
-    grid = Grid(height, width)
+    """Return for every column up to half the width how many |ky| are nearer than each cutoff: ``(width//2 + 1, 2)``."""
     bounds = np.zeros((width // 2 + 1, 2), np.uint32)
     for which, cutoff in enumerate(transfer.cutoffs(height, width)):
-        limit = int(cutoff.limit)
-        for kx in range(width // 2 + 1):
-            left = limit - (kx * grid.scale_x) ** 2
-            if left <= 0:
-                break
-            root = math.isqrt(left - 1) + 1  # rounded up
-            bounds[kx, which] = min(-(-root // grid.scale_y), height)
+        if cutoff is not None:
+            # The reach of rows, of the image lying on its side.
+            bounds[:, which] = Cutoff(width, height, cutoff.radius).reach()
     return bounds
 
 
@@ -419,18 +411,18 @@ class FusedGpuPipeline:
         if not isinstance(transfer, Transfer):
             nothing = (np.float32(0),) * 4
             return np.ascontiguousarray(transfer.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
-        grid = Grid(height, width)
+        n = min(height, width)
         outer, inner = transfer.cutoffs(height, width)
+        # Squares stay within single precision; what lies beyond passes only DC, or everything.
+        per2 = [min(1 / cutoff.radius**2, 1e30) if cutoff.radius > 1e-15 else 1e30 for cutoff in (outer, inner or outer)]
         numbers = (
-            np.float32(float(grid.scale_x) ** 2),
-            np.float32(float(grid.scale_y) ** 2),
-            np.float32(1 / outer.radius2),
-            np.float32(1 / inner.radius2),
-            np.int32(outer.order),
+            np.float32((n / width) ** 2),
+            np.float32((n / height) ** 2),
+            *map(np.float32, per2),
+            np.int32(transfer.order),
         )
         ideal = transfer.shape == "ideal"
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
-        assert inner is not None or NO_CUTOFF
         return bounds, transfer.shape, transfer.kind, numbers
 
     def _build(

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import __version__, algorithms, reference
+from . import __version__, reference
 from .device import Device, choose
 from .errors import RefusedError
+from .fused import fused
 from .launch import Launcher
-from .pipeline import StagedPipeline
 from .program import folder
 from .transfer import transfer
 
@@ -48,11 +48,9 @@ def measure(device: Device) -> float:
     """Return the error of a small high-pass on the device, in norm, relative to the reference."""
     image = np.random.default_rng(61).integers(0, 256, SHAPE, dtype=np.uint8)
     high = transfer("highpass", radius=3)
-    pipeline = StagedPipeline(
-        Launcher(device), algorithms.load("book"), SHAPE, image.dtype, high, out=image.dtype, levels=255
-    )
-    got = pipeline.run(image, until="filtered")
-    wanted = reference.filtered(image, high.gain(*SHAPE[1:]))
+    single = np.dtype(np.float32)
+    got = fused(Launcher(device), SHAPE, image.dtype, high, out=single, levels=1).run(image)
+    wanted = reference.filter_image(image, high.gain(*SHAPE[1:]), single, 1)
     error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
     return error if np.isfinite(error) else np.inf
 
