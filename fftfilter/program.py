@@ -48,7 +48,8 @@ def build(
     """
     import pyopencl as cl
 
-    arguments = ["-cl-std=CL1.2", *(f"-D {define}" for define in defines), *options]
+    # -w: PoCL counts its compiler's warnings on stderr.
+    arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
     with warnings.catch_warnings():
         # Compilers chat ("kernel was vectorized ..."); what matters is raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
