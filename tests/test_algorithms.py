@@ -59,8 +59,8 @@ def test_batches_of_every_variant(name, options, rows, rng):
     assert_transform(fftfilter.fft(x, algorithm=name, **options), np.fft.fft(x), 32)
 
 
-# A single row and column, one side too short for any stage, both powers of two, one side Bluestein's.
-@pytest.mark.parametrize("size", [(1, 32), (32, 1), (2, 16), (16, 64), (20, 32), (15, 9)], ids=str)
+# The shortest row that has a stage, more than one launch, both sides Bluestein's.
+@pytest.mark.parametrize("size", [(2, 16), (16, 64), (15, 9)], ids=str)
 @pytest.mark.parametrize(("name", "options"), VARIANTS)
 def test_every_variant_filters_images(name, options, size, rng):
     image = rng.integers(0, 256, size, dtype=np.uint8)
