@@ -22,6 +22,7 @@ from fftfilter.launch import Launcher
 from fftfilter.plan import FORWARD, INVERSE, SPIN, X
 from fftfilter.steps.transpose import transpose
 from fftfilter.transfer import transfer
+from fftfilter.transforms import Transform
 from fftfilter.workspace import Workspace
 
 ROOT = Path(__file__).parent.parent
@@ -226,3 +227,11 @@ def test_the_float4_transpose(size):
     assert stage.kernel == ("transpose_plain" if odd else "transpose_float4")
     got = run_stages(x.ravel(), plan_rows(1, algorithms.load("book")), (stage,)).real
     assert got.reshape(2, width, height).tolist() == x.transpose(0, 2, 1).tolist()
+
+
+def test_the_time_of_a_stage_on_the_host_is_kept():
+    launcher = Launcher(choose(), profile=True)
+    transform = Transform(launcher, algorithms.load("recursive"), (1, 3, 8), 1)
+    transform.load(np.zeros((1, 3, 8), np.complex64))
+    transform.run()
+    assert [timing.step for timing in launcher.timings()] == ["write", "read", "recursive"]
