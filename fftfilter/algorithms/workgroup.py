@@ -14,7 +14,7 @@ from ..errors import ParameterError
 from ..plan import FLIP, Local, RowPlan, Stage, X, Y
 
 SOURCE = "algorithms/workgroup.cl"
-VARIANTS = tuple({"r": r} for r in (1, 2, 4, 8, 16, 32, 64, 128, 256))
+VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
 
 
 def supports(n: int) -> bool:

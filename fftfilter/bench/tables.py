@@ -140,7 +140,7 @@ def number(value: float) -> str:
     """Return a number with three digits that count, more only before the point."""
     if value == 0:
         return "0"
-    digits = 3 - len(f"{abs(value):.0f}") if abs(value) >= 1 else 3 - int(f"{value:.2e}".partition("e")[2]) - 1
+    digits = 2 - int(f"{value:.2e}".partition("e")[2])  # the exponent after rounding: 9.996 becomes 10.0
     return f"{value:.{max(0, digits)}f}"
 
 
