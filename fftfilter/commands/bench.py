@@ -196,10 +196,10 @@ def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **gi
     help="Size of an image, width x height; may be given several times.  [default: all with a target]",
 )
 def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
-    """This filter and other libraries, the same job in one interleaved run.
+    """Time this filter and other libraries on the same job, in one interleaved run.
 
-    On the CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch, whichever is installed; on a GPU CuPy with planned cuFFT, cuFFT alone,
-    PyTorch, VkFFT. Wall time; pip install 'fftfilter[peers]' brings those of the CPU.
+    Those that are installed: on the CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch; on a GPU CuPy with planned
+    cuFFT, cuFFT alone, PyTorch, VkFFT. Wall time. pip install 'fftfilter[peers]' brings those of the CPU.
 
     \b
     Example: fftfilter bench peers
