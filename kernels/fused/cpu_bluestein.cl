@@ -14,17 +14,11 @@ ALWAYS void middle_stage(const uint kind, const uint radix, SPACE vector_t *x, c
 {
     for (uint block = 0; block < length; block += radix) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = get(x, block + q);
+        EACH(0, a[q] = get(x, block + q));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = turned(spun(a[q], with.filter[first + block + q]));
+        EACH(0, a[q] = turned(spun(a[q], with.filter[first + block + q])));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            put(x, block + q, turned(a[q]));
+        EACH(0, put(x, block + q, turned(a[q])));
     }
 }
 

@@ -8,22 +8,19 @@
 // cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
 
 // First stage: butterflies of pixels, so that the image is never stored as floats.
-ALWAYS vector_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image, const uint pitch,
+ALWAYS brightest_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image, const uint pitch,
                             const uint span, global const float2 *w, global const float2 *roots)
 {
-    vector_t brightest = 0;
+    brightest_t brightest = 0;
     for (uint j = 0; j < span; ++j) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q) {
-            a[q] = pixels(image + (size_t)(j + q * span) * pitch);
-            brightest = larger_part(brightest, a[q]);
-        }
+        EACH(0,
+            global const PIXEL *at = image + (size_t)(j + q * span) * pitch;
+            a[q] = pixels(at);
+            brightest = brighter(brightest, at));
         butterfly(kind, a, radix, roots);
         put(z, j, a[0]);
-#pragma unroll
-        for (uint q = 1; q < radix; ++q)
-            put(z, j + q * span, spun(a[q], w[j * (radix - 1) + q - 1]));
+        EACH(1, put(z, j + q * span, spun(a[q], w[j * (radix - 1) + q - 1])));
     }
     return brightest;
 }
@@ -34,27 +31,22 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
 {
     vector_t largest = 0;
     for (uint j = 0; j < span; ++j) {
+        global vector_t *at = z + 2 * j;
         number_t a[WIDEST];
-        a[0] = turned(get(z, j));
-#pragma unroll
-        for (uint q = 1; q < radix; ++q)
-            a[q] = spun(turned(get(z, j + q * span)), w[j * (radix - 1) + q - 1]);
+        a[0] = turned(get(at, 0));
+        EACH(1, a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q) {
-            const number_t magnitude = {absolute(a[q].im), absolute(a[q].re)};
-            largest = larger_part(largest, magnitude);
-            put(z, j + q * span, magnitude);
-        }
+        EACH(0, put(at, q * span, magnitudes(a[q])));
+        EACH(0, largest = larger_part(largest, a[q]));
     }
     return largest;
 }
 
-ONCE vector_t forward(global vector_t *z, global const PIXEL *image, global const stage_t *stages,
+ONCE brightest_t forward(global vector_t *z, global const PIXEL *image, global const stage_t *stages,
                       global const float2 *spin, const uint stage_count, const uint whole, const uint height,
                       const uint pitch)
 {
-    vector_t most = 0;
+    brightest_t most = 0;
     uint s = 0;
 #define FIRST(...) most = first_stage(__VA_ARGS__)
     BY_RADIX(FIRST, z, image, pitch, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
@@ -108,8 +100,8 @@ void columns_forward(global vector_t *z, global float *brightest, global const P
     const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
     z += 2 * strip_size * (picture * strips + strip);
     image += picture * height * pitch + min((uint)strip * 2 * VECTOR, last);
-    const vector_t most = forward(z, image, stages, spin, stage_count, whole, height, pitch);
-    brightest[picture * strips + strip] = largest_of(most);
+    const brightest_t most = forward(z, image, stages, spin, stage_count, whole, height, pitch);
+    brightest[picture * strips + strip] = largest_of(to_floats(most));
 }
 
 // Launch   (strips, images) work-items

@@ -20,14 +20,10 @@ ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, 
         for (uint j = 0; j < span; ++j) {
             SPACE vector_t *at = x + 2 * (block + j);
             number_t a[WIDEST];
-#pragma unroll
-            for (uint q = 0; q < radix; ++q)
-                a[q] = get(at, q * span);
+            EACH(0, a[q] = get(at, q * span));
             butterfly(kind, a, radix, roots);
             put(at, 0, a[0]);
-#pragma unroll
-            for (uint q = 1; q < radix; ++q)
-                put(at, q * span, spun(a[q], w[j * (radix - 1) + q - 1]));
+            EACH(1, put(at, q * span, spun(a[q], w[j * (radix - 1) + q - 1])));
         }
     }
 }
@@ -37,13 +33,9 @@ ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t
 {
     for (uint block = 0; block < length; block += radix) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = get(x, block + q);
+        EACH(0, a[q] = get(x, block + q));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            put(x, block + q, a[q]);
+        EACH(0, put(x, block + q, a[q]));
     }
 }
 
@@ -51,13 +43,9 @@ ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_
 {
     for (uint block = 0; block < length; block += radix) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = turned(get(x, block + q));
+        EACH(0, a[q] = turned(get(x, block + q)));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            put(x, block + q, turned(a[q]));
+        EACH(0, put(x, block + q, turned(a[q])));
     }
 }
 
@@ -69,13 +57,9 @@ ALWAYS void inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, 
             SPACE vector_t *at = x + 2 * (block + j);
             number_t a[WIDEST];
             a[0] = turned(get(at, 0));
-#pragma unroll
-            for (uint q = 1; q < radix; ++q)
-                a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]);
+            EACH(1, a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]));
             butterfly(kind, a, radix, roots);
-#pragma unroll
-            for (uint q = 0; q < radix; ++q)
-                put(at, q * span, turned(a[q]));
+            EACH(0, put(at, q * span, turned(a[q])));
         }
     }
 }
