@@ -16,7 +16,7 @@ ALWAYS void middle_stage(const uint kind, const uint radix, SPACE vector_t *x, c
         number_t a[WIDEST];
         EACH(0, a[q] = get(x, block + q));
         butterfly(kind, a, radix, roots);
-        EACH(0, a[q] = turned(spun(a[q], with.filter[first + block + q])));
+        EACH(0, a[q] = turned(spun(a[q], with.filter[first + block + q].x, with.filter[first + block + q].y)));
         butterfly(kind, a, radix, roots);
         EACH(0, put(x, block + q, turned(a[q])));
     }

@@ -13,6 +13,7 @@ ALWAYS brightest_t first_stage(const uint kind, const uint radix, global vector_
 {
     brightest_t brightest = 0;
     for (uint j = 0; j < span; ++j) {
+        global const float *v = (global const float *)(w + j * (radix - 1));
         number_t a[WIDEST];
         EACH(0,
             global const PIXEL *at = image + (size_t)(j + q * span) * pitch;
@@ -20,7 +21,7 @@ ALWAYS brightest_t first_stage(const uint kind, const uint radix, global vector_
             brightest = brighter(brightest, at));
         butterfly(kind, a, radix, roots);
         put(z, j, a[0]);
-        EACH(1, put(z, j + q * span, spun(a[q], w[j * (radix - 1) + q - 1])));
+        EACH(1, put(z, j + q * span, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
     }
     return brightest;
 }
@@ -32,9 +33,10 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
     vector_t largest = 0;
     for (uint j = 0; j < span; ++j) {
         global vector_t *at = z + 2 * j;
+        global const float *v = (global const float *)(w + j * (radix - 1));
         number_t a[WIDEST];
         a[0] = turned(get(at, 0));
-        EACH(1, a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]));
+        EACH(1, a[q] = spun(turned(get(at, q * span)), v[2 * q - 2], v[2 * q - 1]));
         butterfly(kind, a, radix, roots);
         EACH(0, put(at, q * span, magnitudes(a[q])));
         EACH(0, largest = larger_part(largest, a[q]));

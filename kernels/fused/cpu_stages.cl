@@ -16,14 +16,15 @@ typedef struct {
 ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix * span) {
-        for (uint j = 0; j < span; ++j) {
-            SPACE vector_t *at = x + 2 * (block + j);
+    const size_t step = 2 * (size_t)span;
+    for (SPACE vector_t *block = x, *end = x + 2 * (size_t)length; block < end; block += radix * step) {
+        global const float *v = (global const float *)w;
+        for (SPACE vector_t *at = block, *stop = block + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
-            EACH(0, a[q] = get(at, q * span));
+            EACH(0, a[q] = got(at + q * step));
             butterfly(kind, a, radix, roots);
-            put(at, 0, a[0]);
-            EACH(1, put(at, q * span, spun(a[q], w[j * (radix - 1) + q - 1])));
+            set(at, a[0]);
+            EACH(1, set(at + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
         }
     }
 }
@@ -52,14 +53,15 @@ ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_
 ALWAYS void inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix * span) {
-        for (uint j = 0; j < span; ++j) {
-            SPACE vector_t *at = x + 2 * (block + j);
+    const size_t step = 2 * (size_t)span;
+    for (SPACE vector_t *block = x, *end = x + 2 * (size_t)length; block < end; block += radix * step) {
+        global const float *v = (global const float *)w;
+        for (SPACE vector_t *at = block, *stop = block + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
-            a[0] = turned(get(at, 0));
-            EACH(1, a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]));
+            a[0] = turned(got(at));
+            EACH(1, a[q] = spun(turned(got(at + q * step)), v[2 * q - 2], v[2 * q - 1]));
             butterfly(kind, a, radix, roots);
-            EACH(0, put(at, q * span, turned(a[q])));
+            EACH(0, set(at + q * step, turned(a[q])));
         }
     }
 }
