@@ -8,38 +8,35 @@
 // cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
 
 // First stage: butterflies of pixels, so that the image is never stored as floats.
-ALWAYS brightest_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image, const uint pitch,
-                            const uint span, global const float2 *w, global const float2 *roots)
+ALWAYS brightest_t first_stage(const uint kind, const uint radix, global vector_t *z, global const PIXEL *image,
+                               const uint pitch, const uint span, global const float2 *w, global const float2 *roots)
 {
+    const size_t step = 2 * (size_t)span, rows = (size_t)span * pitch;
+    global const float *v = (global const float *)w;
     brightest_t brightest = 0;
-    for (uint j = 0; j < span; ++j) {
-        global const float *v = (global const float *)(w + j * (radix - 1));
+    for (global vector_t *at = z, *stop = z + step; at < stop; at += 2, v += 2 * (radix - 1), image += pitch) {
         number_t a[WIDEST];
-        EACH(0,
-            global const PIXEL *at = image + (size_t)(j + q * span) * pitch;
-            a[q] = pixels(at);
-            brightest = brighter(brightest, at));
+        EACH(0, a[q] = pixels(image + q * rows); brightest = brighter(brightest, image + q * rows));
         butterfly(kind, a, radix, roots);
-        put(z, j, a[0]);
-        EACH(1, put(z, j + q * span, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
+        set(at, a[0]);
+        EACH(1, set(at + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
     }
     return brightest;
 }
 
 // Last stage: the result is real (left columns) and imaginary (right columns); what is kept is the magnitude.
-ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector_t *z, const uint span, global const float2 *w,
-                                global const float2 *roots)
+ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector_t *z, const uint span,
+                                global const float2 *w, global const float2 *roots)
 {
+    const size_t step = 2 * (size_t)span;
+    global const float *v = (global const float *)w;
     vector_t largest = 0;
-    for (uint j = 0; j < span; ++j) {
-        global vector_t *at = z + 2 * j;
-        global const float *v = (global const float *)(w + j * (radix - 1));
+    for (global vector_t *at = z, *stop = z + step; at < stop; at += 2, v += 2 * (radix - 1)) {
         number_t a[WIDEST];
-        a[0] = turned(get(at, 0));
-        EACH(1, a[q] = spun(turned(get(at, q * span)), v[2 * q - 2], v[2 * q - 1]));
+        a[0] = turned(got(at));
+        EACH(1, a[q] = spun(turned(got(at + q * step)), v[2 * q - 2], v[2 * q - 1]));
         butterfly(kind, a, radix, roots);
-        EACH(0, put(at, q * span, magnitudes(a[q])));
-        EACH(0, largest = larger_part(largest, a[q]));
+        EACH(0, const number_t kept = magnitudes(a[q]); set(at + q * step, kept); largest = larger_part(largest, kept));
     }
     return largest;
 }

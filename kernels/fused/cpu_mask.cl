@@ -75,7 +75,7 @@ typedef struct {
 } mask_t;
 
 // The gain at position k of a row, times scale
-ALWAYS vector_t gain(const mask_t mask, const uint k)
+ALWAYS vector_t gain(const mask_t mask, const size_t k)
 {
 #ifdef TABLE
     return mask.scale * mask.gains[k];

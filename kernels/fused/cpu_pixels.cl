@@ -44,9 +44,10 @@ ALWAYS number_t magnitudes(const number_t turned)
     return (number_t){absolute(turned.im), absolute(turned.re)};
 }
 
+// a's parts are not negative
 ALWAYS vector_t larger_part(const vector_t most, const number_t a)
 {
-    return larger(most, larger(absolute(a.re), absolute(a.im)));
+    return larger(most, larger(a.re, a.im));
 }
 
 ALWAYS float largest_of(const vector_t v)

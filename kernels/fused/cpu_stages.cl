@@ -32,21 +32,21 @@ ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, 
 // The last stage has a span of 1 and no spin factors.
 ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix) {
+    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
-        EACH(0, a[q] = get(x, block + q));
+        EACH(0, a[q] = got(x + 2 * q));
         butterfly(kind, a, radix, roots);
-        EACH(0, put(x, block + q, a[q]));
+        EACH(0, set(x + 2 * q, a[q]));
     }
 }
 
 ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix) {
+    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
-        EACH(0, a[q] = turned(get(x, block + q)));
+        EACH(0, a[q] = turned(got(x + 2 * q)));
         butterfly(kind, a, radix, roots);
-        EACH(0, put(x, block + q, turned(a[q])));
+        EACH(0, set(x + 2 * q, turned(a[q])));
     }
 }
 
