@@ -44,6 +44,9 @@ SPARE_ROWS = 17
 # Rows of a work-group that writes pixels.
 BAND = 16
 HUGE = 4 << 20
+# Bytes of a line of the cache, and how many work-items for each compute unit are enough for an even share.
+LINE = 64
+TASKS = 4
 # Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
 ALIGNMENT = 128
 # Where work spaces are too large for local memory: how many groups are launched at once for each compute unit.
@@ -104,6 +107,8 @@ class FusedCpuPipeline:
         # Columns: forward, inverse, and the pixels out of the same program.
         room, space, self._strip_slots = self._work_space(inner(columns).n if isinstance(columns, Chirp) else 0)
         chirp = [*room[:1], *self._chirp_tables(columns), *_numbers(0, strips), *room[1:]]
+        self._together = 1 if isinstance(columns, Chirp) else self._strips_together(np.dtype(dtype), strips)
+        together = [] if isinstance(columns, Chirp) else _numbers(strips, self._together)
         chirp = chirp if isinstance(columns, Chirp) else []
         plan = self._plan_tables(columns)
         forward = [z, brightest, None, *plan, *_numbers(height, self.pitch, last, strip_size)]
@@ -116,7 +121,7 @@ class FusedCpuPipeline:
         ]
         types = (f"PIXEL={PIXELS[np.dtype(dtype)]}", f"LEVEL={PIXELS[self.out]}")
         program = column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), *types)
-        self._forward = launcher.kernel(*program, "columns_forward", forward + chirp)
+        self._forward = launcher.kernel(*program, "columns_forward", forward + together + chirp)
         self._inverse = launcher.kernel(*program, "columns_inverse", inverse + chirp)
         self._quantize = launcher.kernel(*program, "quantize", pixels)
 
@@ -163,7 +168,8 @@ class FusedCpuPipeline:
         """Yield the launches in their order: the step, its kernel, its work-groups of one work-item."""
         count, height, _ = self.shape
         first_forward, first_inverse = self._first_strip
-        for groups in _slices(self._forward, first_forward, self._strips, self._strip_slots):
+        forward_groups = -(-self._strips // self._together)
+        for groups in _slices(self._forward, first_forward, forward_groups, self._strip_slots):
             yield "columns forward", self._forward, (groups, count)
         for groups in _slices(self._rows, FIRST_GROUP, self._groups, self._row_slots):
             yield "rows", self._rows, (groups, count)
@@ -178,6 +184,11 @@ class FusedCpuPipeline:
         pixels = count * height * self.pitch
         between = 8 * self.vector * strip_size * strips * count
         self.launcher.device.check_memory(what, [between, pixels * dtype.itemsize, pixels * self.out.itemsize])
+
+    def _strips_together(self, dtype: np.dtype[Any], strips: int) -> int:
+        """Return how many strips a work-item reads together: as many as share a line, if all have enough to do."""
+        together = max(1, LINE // (2 * self.vector * dtype.itemsize))
+        return together if strips >= together * TASKS * self.launcher.device.cl_device.max_compute_units else 1
 
     def _kept(self, buffer: Any) -> Any:
         """Keep a buffer as long as the kernels: they do not."""

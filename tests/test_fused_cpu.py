@@ -33,6 +33,7 @@ SIZES = [
     (33, 65),  # a strip of one column more: moved left, its columns computed twice
     (100, 36),  # radices 5, 4 and 3
     (14, 22),  # primes among other radices
+    (24, 530),  # strips read together, an odd number of them
     (256, 320),  # blocks: whole stages before
     (300, 451),  # many stages; a width with the prime 41
     (67, 64),  # Bluestein in the columns alone
