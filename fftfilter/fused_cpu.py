@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .transfer import Transfer
 
     Array = np.ndarray[Any, Any]
+    Axis = MixedRadix | Chirp
 
 PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
 NOISE = 1e-5
@@ -42,11 +43,17 @@ SPARE_ROWS = 17
 # Rows of a work-group that writes pixels.
 BAND = 16
 HUGE = 4 << 20
+# Bytes of a line of the cache, and how many work-items for each compute unit are enough for an even share.
+LINE = 64
+TASKS = 4
 # Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
 ALIGNMENT = 128
 # Where work spaces are too large for local memory: how many groups are launched at once for each compute unit.
 GROUPS_PER_UNIT = 4
-FIRST_GROUP = 14  # the number of that argument of the rows kernel
+# Where the first group or strip of a launch stands among the arguments of the rows kernel, and among those that the
+# columns' kernels take for Bluestein's sake.
+FIRST_GROUP = 14
+FIRST_OF_CHIRP = 4
 NUMBERS = ("cpu_numbers.cl", "cpu_butterflies.cl", "cpu_stages.cl")
 
 
@@ -56,7 +63,8 @@ class FusedCpuPipeline:
     A stack is ``(count, height, width)`` of uint8, uint16 or float32 values within [-1, 1]. With
     ``one_scale`` its images share their extremes. ``gain`` is a mask ``(height, width)``, DC in the corner, in
     place of the transfer function; it must be the same at mirrored frequencies, as the result is real.
-    ``vector`` is how many floats a vector register holds.
+    ``vector`` is how many floats a vector register holds, ``local_bytes`` how much local memory to use; both
+    are the device's by default.
     """
 
     def __init__(
@@ -71,14 +79,14 @@ class FusedCpuPipeline:
         one_scale: bool = False,
         gain: NDArray[np.floating[Any]] | None = None,
         vector: int | None = None,
+        local_bytes: int | None = None,
     ) -> None:
-        import pyopencl as cl
-
         self.launcher = launcher
         self.shape = count, height, width = shape
         self.out = np.dtype(out)
-        device = launcher.device
-        lanes = self.vector = vector or vector_width(device.cl_device.native_vector_width_float)
+        device = launcher.device.cl_device
+        lanes = self.vector = vector or vector_width(device.native_vector_width_float)
+        self.local_bytes = device.local_mem_size if local_bytes is None else local_bytes
         # Narrower images get columns of zeros on the host, up to one strip.
         self.pitch = max(width, 2 * lanes)
         strips = -(-self.pitch // (2 * lanes))
@@ -87,113 +95,80 @@ class FusedCpuPipeline:
         columns = mixed_radix.transform(height, block, 1)
         rows = mixed_radix.transform(width, block, 0)
         strip_size = height + SPARE_ROWS
-
-        frequencies = columns.frequencies()
-        at, mirror = mixed_radix.mirrored_pairs(frequencies)
-        places = np.concatenate([mixed_radix.grouped(at, lanes), mixed_radix.grouped(mirror, lanes)], axis=1)
-        down_k = mixed_radix.grouped(frequencies[at], lanes)
-        groups = len(places)
-        across, down, order = mask_terms(transfer, height, width, rows.frequencies(), down_k)
-
+        self._check_memory(np.dtype(dtype), strips, strip_size)
         self._buffers: list[Any] = []
 
-        def constant(array: Array) -> Any:
-            self._buffers.append(
-                cl.Buffer(
-                    device.context,
-                    cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR,
-                    hostbuf=np.ascontiguousarray(array),
-                )
-            )
-            return self._buffers[-1]
+        z = self._kept(self._paged(8 * lanes * strip_size * strips * count))
+        brightest, largest = (self._kept(launcher.allocate(4 * strips * count)) for _ in range(2))
+        common = (f"VECTOR={lanes}",)
+        where = _numbers(strips, last, strip_size)
 
-        z = self._paged(8 * lanes * strip_size * strips * count)
-        brightest, largest = (launcher.allocate(4 * strips * count) for _ in range(2))
-        self._buffers += [z, brightest, largest]  # a kernel does not keep its arguments alive
-        common = ("REAL=float", f"VECTOR={lanes}")
-        u = np.uint32
-
-        def spare(numbers: int) -> tuple[str, Any, int, int]:
-            """Return where a work space of so many numbers lies: in local memory or, too large, once a group."""
-            size = 8 * lanes * numbers
-            if size <= device.cl_device.local_mem_size:
-                return "local", cl.LocalMemory(size), 0, 0
-            groups = GROUPS_PER_UNIT * device.cl_device.max_compute_units
-            self._buffers.append(launcher.allocate(size * groups * count))
-            return "global", self._buffers[-1], numbers, groups
-
-        def plan_arguments(axis: MixedRadix | Chirp) -> tuple[Any, ...]:
-            inner = axis.inner if isinstance(axis, Chirp) else axis
-            return constant(inner.table()), constant(inner.spin()), u(len(inner.stages)), u(inner.whole)
-
-        def chirp_arguments(axis: Chirp) -> tuple[Any, ...]:
-            return constant(axis.chirp()), constant(axis.filter()), u(axis.inner.n)
-
-        pixel, level = PIXELS[np.dtype(dtype)], PIXELS[self.out]
-        forward = [z, brightest, None, *plan_arguments(columns), u(height), u(self.pitch), u(last), u(strip_size)]
-        inverse = [z, largest, *plan_arguments(columns), u(height), u(strip_size)]
-        if isinstance(columns, Chirp):
-            space, room, numbers, self._strip_slots = spare(columns.inner.n)
-            chirp = [room, *chirp_arguments(columns), u(0), u(strips), u(numbers)]
-            self._first_strip = len(forward) + 4, len(inverse) + 4
-            forward += chirp
-            inverse += chirp
-        else:
-            space, self._strip_slots, self._first_strip = "global", 0, (0, 0)
-        program = device.program(
-            column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), f"PIXEL={pixel}", f"LEVEL={level}")
-        )
-        self._forward = cl.Kernel(program, "columns_forward")
-        self._forward.set_args(*forward)
-        self._inverse = cl.Kernel(program, "columns_inverse")
-        self._inverse.set_args(*inverse)
+        # Columns: forward, inverse, and the pixels out of the same program.
+        room, space, self._strip_slots = self._work_space(inner(columns).n if isinstance(columns, Chirp) else 0)
+        chirp = [*room[:1], *self._chirp_tables(columns), *_numbers(0, strips), *room[1:]]
+        self._together = 1 if isinstance(columns, Chirp) else self._strips_together(np.dtype(dtype), strips)
+        together = [] if isinstance(columns, Chirp) else _numbers(strips, self._together)
+        chirp = chirp if isinstance(columns, Chirp) else []
+        plan = self._plan_tables(columns)
+        forward = [z, brightest, None, *plan, *_numbers(height, self.pitch, last, strip_size)]
+        inverse = [z, largest, *plan, *_numbers(height, strip_size)]
+        self._first_strip = len(forward) + FIRST_OF_CHIRP, len(inverse) + FIRST_OF_CHIRP
         top, nudge = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
-        self._quantize = cl.Kernel(program, "quantize")
-        self._quantize.set_args(
-            None, z, largest, brightest, u(height), u(self.pitch), u(strips), u(last), u(strip_size),
-            u(one_scale), np.float32(NOISE), np.float32(top), np.float32(nudge),
-        )  # fmt: skip
+        pixels = [
+            *(None, z, largest, brightest, *_numbers(height, self.pitch), *where, *_numbers(one_scale)),
+            *(np.float32(number) for number in (NOISE, top, nudge)),
+        ]
+        types = (f"PIXEL={PIXELS[np.dtype(dtype)]}", f"LEVEL={PIXELS[self.out]}")
+        program = column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), *types)
+        self._forward = launcher.kernel(*program, "columns_forward", forward + together + chirp)
+        self._inverse = launcher.kernel(*program, "columns_inverse", inverse + chirp)
+        self._quantize = launcher.kernel(*program, "quantize", pixels)
 
-        space, room, numbers, self._row_slots = spare(
-            max(strips * 2 * lanes, rows.inner.n if isinstance(rows, Chirp) else width)
-        )
-        gains = constant(np.zeros(1, np.float32) if gain is None else gain_table(gain, rows.frequencies(), down_k))
-        table, spin, *sizes = plan_arguments(rows)
-        arguments = [
-            z, room, table, spin, constant(places.astype(u)), constant(across), constant(down), gains, *sizes,
-            u(width), u(strips), u(last), u(strip_size), u(0), u(numbers), np.int32(order),
-            np.float32(0.5 / (height * width)),
-        ]  # fmt: skip
-        if isinstance(rows, Chirp):
-            arguments += chirp_arguments(rows)
-        shape_defines = ("TABLE=1",) if transfer is None or gain is not None else ()
+        # Rows: which of them make a group, and what the mask needs to know of each.
+        frequencies = columns.frequencies()
+        at, mirror = (mixed_radix.grouped(part, lanes) for part in mixed_radix.mirrored_pairs(frequencies))
+        down_k, across_k = frequencies[at], rows.frequencies()
+        across, down, order = mask_terms(transfer, height, width, across_k, down_k)
+        gains = np.zeros(1, np.float32) if gain is None else gain_table(gain, across_k, down_k)
+        shape_defines: tuple[str, ...] = ("TABLE=1",)
         if transfer is not None and gain is None:
             shape_defines = (f"SHAPE={transfer.shape}", f"PASS={transfer.kind}")
-        program = device.program(row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *shape_defines))
-        self._rows = cl.Kernel(program, "rows")
-        self._rows.set_args(*arguments)
-        self._strips, self._groups = strips, groups
+        room, space, self._row_slots = self._work_space(max(strips * 2 * lanes, inner(rows).n))
+        table, spin, *sizes = self._plan_tables(rows)
+        places = np.concatenate([at, mirror], axis=1).astype(np.uint32)
+        arguments = [
+            *(z, room[0], table, spin, *map(self._constant, (places, across, down, gains)), *sizes),
+            *(*_numbers(width), *where, *_numbers(0), room[1], np.int32(order), np.float32(0.5 / (height * width))),
+            *(self._chirp_tables(rows) if isinstance(rows, Chirp) else ()),
+        ]
+        program = row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *shape_defines)
+        self._rows = launcher.kernel(*program, "rows", arguments)
+        self._strips, self._groups = strips, len(places)
 
-    def _paged(self, size: int) -> Any:
-        """Return a buffer of so many bytes, in huge pages where it is large.
+    def run(self, stack: Array) -> Array:
+        """Filter a stack ``(count, height, width)`` and return its pixels.
 
-        The rows touch a page for every strip, and small pages of a large image are more than the CPU remembers.
-        OpenCL has no word for that, but NumPy asks for huge pages from 4 MiB up.
+        Kernels read and write the arrays where they are; nothing is copied but images narrower than a strip.
         """
-        import pyopencl as cl
-
-        if size < HUGE:
-            return self.launcher.allocate(size)
-        room = np.empty(size + ALIGNMENT, np.uint8)
-        start = -room.ctypes.data % ALIGNMENT
-        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-        return cl.Buffer(self.launcher.device.context, flags, hostbuf=room[start : start + size])
+        count, height, width = self.shape
+        if self.pitch != width:
+            stack = np.pad(stack, ((0, 0), (0, 0), (0, self.pitch - width)))
+        stack = np.require(stack, requirements=("C", "A"))
+        result = np.empty((count, height, self.pitch), self.out)
+        image, pixels = self.launcher.wrap(stack), self.launcher.wrap(result)
+        self._forward.set_arg(2, image)
+        self._quantize.set_arg(0, pixels)
+        for step, kernel, groups in self.launches():
+            self.launcher.enqueue(step, kernel, groups, (1, 1))
+        self.launcher.finish(pixels, result)
+        return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
     def launches(self) -> Iterator[tuple[str, Any, tuple[int, int]]]:
         """Yield the launches in their order: the step, its kernel, its work-groups of one work-item."""
         count, height, _ = self.shape
         first_forward, first_inverse = self._first_strip
-        for groups in _slices(self._forward, first_forward, self._strips, self._strip_slots):
+        forward_groups = -(-self._strips // self._together)
+        for groups in _slices(self._forward, first_forward, forward_groups, self._strip_slots):
             yield "columns forward", self._forward, (groups, count)
         for groups in _slices(self._rows, FIRST_GROUP, self._groups, self._row_slots):
             yield "rows", self._rows, (groups, count)
@@ -201,24 +176,71 @@ class FusedCpuPipeline:
             yield "columns inverse", self._inverse, (groups, count)
         yield "quantize", self._quantize, (-(-height // BAND), count)
 
-    def run(self, stack: Array) -> Array:
-        """Filter a stack ``(count, height, width)`` and return its pixels."""
+    def _check_memory(self, dtype: np.dtype[Any], strips: int, strip_size: int) -> None:
+        """Raise TooLargeError if the images or what lies between the kernels cannot be held."""
+        count, height, width = self.shape
+        what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
+        pixels = count * height * self.pitch
+        between = 8 * self.vector * strip_size * strips * count
+        self.launcher.device.check_memory(what, [between, pixels * dtype.itemsize, pixels * self.out.itemsize])
+
+    def _strips_together(self, dtype: np.dtype[Any], strips: int) -> int:
+        """Return how many strips a work-item reads together: as many as share a line, if all have enough to do."""
+        together = max(1, LINE // (2 * self.vector * dtype.itemsize))
+        return together if strips >= together * TASKS * self.launcher.device.cl_device.max_compute_units else 1
+
+    def _kept(self, buffer: Any) -> Any:
+        """Keep a buffer as long as the kernels: they do not."""
+        self._buffers.append(buffer)
+        return buffer
+
+    def _constant(self, array: Array) -> Any:
+        return self._kept(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
+
+    def _paged(self, size: int) -> Any:
+        """Return a buffer of so many bytes, in huge pages where it is large.
+
+        The rows touch a page for every strip, and small pages of a large image are more than the CPU remembers.
+        OpenCL has no word for that, but NumPy asks for huge pages from 4 MiB up.
+        """
+        if size < HUGE:
+            return self.launcher.allocate(size)
+        room = np.empty(size + ALIGNMENT, np.uint8)
+        start = -room.ctypes.data % ALIGNMENT
+        return self.launcher.wrap(room[start : start + size])
+
+    def _work_space(self, numbers: int) -> tuple[tuple[Any, np.uint32], str, int]:
+        """Return room for so many numbers a group and its size, the name of where it lies, and for how many groups.
+
+        That is local memory, for all groups (0); or where it is too small global memory, for some at a time.
+        None at all lies in global memory.
+        """
         import pyopencl as cl
 
-        count, height, width = self.shape
-        if self.pitch != width:
-            stack = np.pad(stack, ((0, 0), (0, 0), (0, self.pitch - width)))
-        stack = np.ascontiguousarray(stack)
-        result = np.empty((count, height, self.pitch), self.out)
-        context, queue = self.launcher.device.context, self.launcher.queue
-        image = cl.Buffer(context, cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR, hostbuf=stack)
-        pixels = cl.Buffer(context, cl.mem_flags.WRITE_ONLY | cl.mem_flags.USE_HOST_PTR, hostbuf=result)
-        self._forward.set_arg(2, image)
-        self._quantize.set_arg(0, pixels)
-        for _, kernel, groups in self.launches():
-            cl.enqueue_nd_range_kernel(queue, kernel, groups, (1, 1))
-        queue.finish()
-        return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
+        size = 8 * self.vector * numbers
+        if numbers and size <= self.local_bytes:
+            return (cl.LocalMemory(size), np.uint32(0)), "local", 0
+        slots = GROUPS_PER_UNIT * self.launcher.device.cl_device.max_compute_units if numbers else 0
+        room = self._kept(self.launcher.allocate(size * slots * self.shape[0])) if numbers else None
+        return (room, np.uint32(numbers)), "global", slots
+
+    def _plan_tables(self, axis: Axis) -> tuple[Any, ...]:
+        plan = inner(axis)
+        return self._constant(plan.table()), self._constant(plan.spin()), *_numbers(len(plan.stages), plan.whole)
+
+    def _chirp_tables(self, axis: Axis) -> tuple[Any, ...]:
+        if not isinstance(axis, Chirp):
+            return ()
+        return self._constant(axis.chirp()), self._constant(axis.filter()), *_numbers(axis.inner.n)
+
+
+def _numbers(*numbers: int) -> list[np.uint32]:
+    return [np.uint32(number) for number in numbers]
+
+
+def inner(axis: Axis) -> MixedRadix:
+    """Return the mixed radix plan that does the work: the axis's own, or that of its convolution."""
+    return axis.inner if isinstance(axis, Chirp) else axis
 
 
 def _slices(kernel: Any, argument: int, groups: int, slots: int) -> Iterator[int]:
@@ -231,22 +253,20 @@ def _slices(kernel: Any, argument: int, groups: int, slots: int) -> Iterator[int
         yield min(slots, groups - first)
 
 
-def column_files(axis: MixedRadix | Chirp) -> tuple[str, ...]:
+def column_files(axis: Axis) -> tuple[str, ...]:
     """Return the files of the vertical transforms' program."""
+    names = ["cpu_pixels.cl", "cpu_columns.cl"]
     if isinstance(axis, Chirp):
-        files = (*NUMBERS, "cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_pixels.cl", "cpu_columns_bluestein.cl")
-    else:
-        files = (*NUMBERS, "cpu_pixels.cl", "cpu_columns.cl")
-    return tuple(f"fused/{name}" for name in (*files, "cpu_quantize.cl"))
+        names = ["cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_pixels.cl", "cpu_columns_bluestein.cl"]
+    return tuple(f"fused/{name}" for name in (*NUMBERS, *names, "cpu_quantize.cl"))
 
 
-def row_files(axis: MixedRadix | Chirp) -> tuple[str, ...]:
+def row_files(axis: Axis) -> tuple[str, ...]:
     """Return the files of the horizontal transform's program."""
+    names = ["cpu_mask.cl", "cpu_middle.cl", "cpu_there_and_back.cl", "cpu_tiles.cl", "cpu_rows.cl"]
     if isinstance(axis, Chirp):
-        files = ("cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_mask.cl", "cpu_tiles.cl", "cpu_rows_bluestein.cl")
-    else:
-        files = ("cpu_mask.cl", "cpu_middle.cl", "cpu_there_and_back.cl", "cpu_tiles.cl", "cpu_rows.cl")
-    return tuple(f"fused/{name}" for name in (*NUMBERS, *files))
+        names = ["cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_mask.cl", "cpu_tiles.cl", "cpu_rows_bluestein.cl"]
+    return tuple(f"fused/{name}" for name in (*NUMBERS, *names))
 
 
 def vector_width(native: int) -> int:
@@ -254,9 +274,9 @@ def vector_width(native: int) -> int:
     return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))
 
 
-def radix_defines(axis: MixedRadix | Chirp) -> tuple[str, ...]:
+def radix_defines(axis: Axis) -> tuple[str, ...]:
     """Return the defines that compile what the plan needs, and nothing else."""
-    radices = set((axis.inner if isinstance(axis, Chirp) else axis).radices)
+    radices = set(inner(axis).radices)
     looped = [radix for radix in radices if mixed_radix.is_looped(radix)]
     bits = sum(1 << radix for radix in radices if radix not in looped)
     return (f"RADICES={bits}", f"PRIME={max(looped, default=1)}")

@@ -147,7 +147,8 @@ class Chirp:
 
     def _chirp(self) -> NDArray[np.complex128]:
         k = np.arange(self.n)
-        return np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
+        chirp: NDArray[np.complex128] = np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
+        return chirp
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds: its own."""

@@ -112,6 +112,16 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
     }
 }
 
+// Does something for each q from first below the radix: written out where the radix is a constant, as unrolling
+// a loop is left to chance and the numbers must be in registers.
+#define ONE_(Q, first, ...) { const uint q = Q; if (q >= first && q < radix) { __VA_ARGS__; } }
+#define EACH(first, ...) \
+    if (kind > 0) { \
+        ONE_(0, first, __VA_ARGS__) ONE_(1, first, __VA_ARGS__) ONE_(2, first, __VA_ARGS__) ONE_(3, first, __VA_ARGS__) \
+        ONE_(4, first, __VA_ARGS__) ONE_(5, first, __VA_ARGS__) ONE_(6, first, __VA_ARGS__) ONE_(7, first, __VA_ARGS__) \
+    } else \
+        for (uint q = first; q < radix; ++q) { __VA_ARGS__; }
+
 // Calls stage(kind, radix, ...) for the stage s of the plan.
 #define CASE_(kind, stage, ...) if (HAS(kind) && stages[s].radix == kind) stage(kind, kind, __VA_ARGS__)
 #define BY_RADIX(stage, ...) \

@@ -15,19 +15,18 @@ void columns_forward(global vector_t *z, global float *brightest, global const P
     x += 2 * (size_t)spare * (picture * get_num_groups(0) + get_group_id(0));
     image += picture * height * pitch + min((uint)strip * 2 * VECTOR, last);
 
-    vector_t most = 0;
+    brightest_t most = 0;
     for (uint k = 0; k < height; ++k) {
-        const number_t a = pixels(image + (size_t)k * pitch);
-        most = larger_part(most, a);
-        put(x, k, spun(a, chirp[k]));
+        most = brighter(most, image + (size_t)k * pitch);
+        put(x, k, spun(pixels(image + (size_t)k * pitch), chirp[k].x, chirp[k].y));
     }
     clear(x, height, m);
-    brightest[picture * strips + strip] = largest_of(most);
+    brightest[picture * strips + strip] = largest_of(to_floats(most));
 
     const middle_t with = {chirp, filter};
     there_and_back(x, m, stages, spin, stage_count, whole, with);
     for (uint k = 0; k < height; ++k) {
-        const number_t a = spun(get(x, k), chirp[k]);
+        const number_t a = spun(get(x, k), chirp[k].x, chirp[k].y);
         z[2 * k] = a.re;
         z[2 * k + 1] = a.im;
     }
@@ -46,15 +45,15 @@ void columns_inverse(global vector_t *z, global float *largest, global const sta
     x += 2 * (size_t)spare * (picture * get_num_groups(0) + get_group_id(0));
 
     for (uint k = 0; k < height; ++k)
-        put(x, k, spun((number_t){z[2 * k + 1], z[2 * k]}, chirp[k]));
+        put(x, k, spun((number_t){z[2 * k + 1], z[2 * k]}, chirp[k].x, chirp[k].y));
     clear(x, height, m);
 
     const middle_t with = {chirp, filter};
     there_and_back(x, m, stages, spin, stage_count, whole, with);
     vector_t most = 0;
     for (uint k = 0; k < height; ++k) {
-        const number_t a = spun(get(x, k), chirp[k]);
-        const number_t magnitude = {absolute(a.im), absolute(a.re)};
+        const number_t a = spun(get(x, k), chirp[k].x, chirp[k].y);
+        const number_t magnitude = magnitudes(a);
         most = larger_part(most, magnitude);
         z[2 * k] = magnitude.re;
         z[2 * k + 1] = magnitude.im;

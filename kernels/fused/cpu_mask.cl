@@ -7,7 +7,8 @@
 // -D SHAPE=ideal | gaussian | butterworth
 // -D PASS=lowpass | highpass | bandpass | bandstop
 // -D TABLE=1                  any mask, from a table of gains, in place of both
-#if !defined SHAPE || !defined PASS
+
+#if !defined TABLE && (!defined SHAPE || !defined PASS)
 #error "fused/cpu_mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
 #endif
 
@@ -21,6 +22,8 @@ typedef struct {
 typedef struct {
     vector_t outer, inner;
 } down_t;
+
+#ifndef TABLE
 
 #define whole_ PASTE(as_int, VECTOR)
 
@@ -65,6 +68,8 @@ ALWAYS vector_t bandstop(const across_t across, const down_t down, const int ord
     return 1 - OUTER * (1 - INNER);
 }
 
+#endif
+
 // What a group of rows needs to know of the mask: scale undoes both transforms and the doubling of cpu_tiles.cl.
 typedef struct {
     global const across_t *across;
@@ -75,7 +80,7 @@ typedef struct {
 } mask_t;
 
 // The gain at position k of a row, times scale
-ALWAYS vector_t gain(const mask_t mask, const uint k)
+ALWAYS vector_t gain(const mask_t mask, const size_t k)
 {
 #ifdef TABLE
     return mask.scale * mask.gains[k];

@@ -5,18 +5,13 @@ typedef mask_t middle_t;
 ALWAYS void middle_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint first,
                          const middle_t mask, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix) {
+    size_t k = first;
+    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix, k += radix) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = get(x, block + q);
+        EACH(0, a[q] = got(x + 2 * q));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = turned(times(a[q], gain(mask, first + block + q)));
+        EACH(0, a[q] = turned(times(a[q], gain(mask, k + q))));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            put(x, block + q, turned(a[q]));
+        EACH(0, set(x + 2 * q, turned(a[q])));
     }
 }

@@ -37,6 +37,17 @@ ALWAYS void put(SPACE vector_t *x, const uint i, const number_t a)
     x[2 * i + 1] = a.im;
 }
 
+ALWAYS number_t got(SPACE const vector_t *at)
+{
+    return (number_t){at[0], at[1]};
+}
+
+ALWAYS void set(SPACE vector_t *at, const number_t a)
+{
+    at[0] = a.re;
+    at[1] = a.im;
+}
+
 ALWAYS number_t plus(const number_t a, const number_t b)
 {
     return (number_t){a.re + b.re, a.im + b.im};
@@ -58,9 +69,10 @@ ALWAYS number_t plus_imaginary(const number_t a, const float s, const number_t b
     return (number_t){a.re - s * b.im, a.im + s * b.re};
 }
 
-ALWAYS number_t spun(const number_t a, const float2 w)
+// a times the spin factor (c, s); two floats, as each is broadcast to a register of its own
+ALWAYS number_t spun(const number_t a, const float c, const float s)
 {
-    return (number_t){a.re * w.x - a.im * w.y, a.re * w.y + a.im * w.x};
+    return (number_t){a.re * c - a.im * s, a.re * s + a.im * c};
 }
 
 ALWAYS number_t times(const number_t a, const vector_t gain)

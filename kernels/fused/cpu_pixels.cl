@@ -21,9 +21,33 @@ ALWAYS number_t pixels(global const PIXEL *at)
     return (number_t){to_floats(row[0]), to_floats(row[1])};
 }
 
+// The brightest pixels so far, lane by lane, in the pixels' own type: a byte vector costs a quarter
+typedef PASTE(PIXEL, VECTOR) brightest_t;
+#define uchar_is_float 0
+#define ushort_is_float 0
+#define float_is_float 1
+
+ALWAYS brightest_t brighter(const brightest_t most, global const PIXEL *at)
+{
+#if PASTE(PIXEL, _is_float)
+    const vector_t left = absolute(((global const pixels_t *)at)[0]), right = absolute(((global const pixels_t *)at)[1]);
+#else
+    const brightest_t left = ((global const pixels_t *)at)[0], right = ((global const pixels_t *)at)[1];
+#endif
+    const brightest_t both = left < right ? right : left;
+    return most < both ? both : most;
+}
+
+// What is left of a complex column: the left columns' magnitudes and the right ones'
+ALWAYS number_t magnitudes(const number_t turned)
+{
+    return (number_t){absolute(turned.im), absolute(turned.re)};
+}
+
+// a's parts are not negative
 ALWAYS vector_t larger_part(const vector_t most, const number_t a)
 {
-    return larger(most, larger(absolute(a.re), absolute(a.im)));
+    return larger(most, larger(a.re, a.im));
 }
 
 ALWAYS float largest_of(const vector_t v)

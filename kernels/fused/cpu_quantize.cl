@@ -12,9 +12,6 @@
 #endif
 
 #define to_levels PASTE(PASTE(convert_, LEVEL), VECTOR)
-#define float_is_float 1
-#define uchar_is_float 0
-#define ushort_is_float 0
 
 typedef PASTE(LEVEL, VECTOR) __attribute__((aligned(sizeof(LEVEL)))) levels_t;
 

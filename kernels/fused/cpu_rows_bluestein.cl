@@ -20,13 +20,13 @@ void rows(global vector_t *z, SPACE vector_t *x, global const stage_t *stages, g
     for (uint strip = 0; strip < strips; ++strip)
         take_apart(x + 2 * min(strip * 2 * VECTOR, last), z + 2 * (size_t)strip_size * strip, at, mirror);
     for (uint k = 0; k < width; ++k)
-        put(x, k, spun(get(x, k), chirp[k]));
+        put(x, k, spun(get(x, k), chirp[k].x, chirp[k].y));
     for (uint is_back = 0; is_back < 2; ++is_back) {
         clear(x, width, m);
         there_and_back(x, m, stages, spin, stage_count, whole, with);
         for (uint k = 0; k < width; ++k) {
-            const number_t a = spun(get(x, k), chirp[k]);
-            put(x, k, is_back ? turned(a) : spun(turned(times(a, gain(mask, k))), chirp[k]));
+            const number_t a = spun(get(x, k), chirp[k].x, chirp[k].y);
+            put(x, k, is_back ? turned(a) : spun(turned(times(a, gain(mask, k))), chirp[k].x, chirp[k].y));
         }
     }
     for (uint strip = 0; strip < strips; ++strip)

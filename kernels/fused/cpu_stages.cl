@@ -16,18 +16,15 @@ typedef struct {
 ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix * span) {
-        for (uint j = 0; j < span; ++j) {
-            SPACE vector_t *at = x + 2 * (block + j);
+    const size_t step = 2 * (size_t)span;
+    for (SPACE vector_t *block = x, *end = x + 2 * (size_t)length; block < end; block += radix * step) {
+        global const float *v = (global const float *)w;
+        for (SPACE vector_t *at = block, *stop = block + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
-#pragma unroll
-            for (uint q = 0; q < radix; ++q)
-                a[q] = get(at, q * span);
+            EACH(0, a[q] = got(at + q * step));
             butterfly(kind, a, radix, roots);
-            put(at, 0, a[0]);
-#pragma unroll
-            for (uint q = 1; q < radix; ++q)
-                put(at, q * span, spun(a[q], w[j * (radix - 1) + q - 1]));
+            set(at, a[0]);
+            EACH(1, set(at + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
         }
     }
 }
@@ -35,47 +32,36 @@ ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, 
 // The last stage has a span of 1 and no spin factors.
 ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix) {
+    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = get(x, block + q);
+        EACH(0, a[q] = got(x + 2 * q));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            put(x, block + q, a[q]);
+        EACH(0, set(x + 2 * q, a[q]));
     }
 }
 
 ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix) {
+    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            a[q] = turned(get(x, block + q));
+        EACH(0, a[q] = turned(got(x + 2 * q)));
         butterfly(kind, a, radix, roots);
-#pragma unroll
-        for (uint q = 0; q < radix; ++q)
-            put(x, block + q, turned(a[q]));
+        EACH(0, set(x + 2 * q, turned(a[q])));
     }
 }
 
 ALWAYS void inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
 {
-    for (uint block = 0; block < length; block += radix * span) {
-        for (uint j = 0; j < span; ++j) {
-            SPACE vector_t *at = x + 2 * (block + j);
+    const size_t step = 2 * (size_t)span;
+    for (SPACE vector_t *block = x, *end = x + 2 * (size_t)length; block < end; block += radix * step) {
+        global const float *v = (global const float *)w;
+        for (SPACE vector_t *at = block, *stop = block + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
-            a[0] = turned(get(at, 0));
-#pragma unroll
-            for (uint q = 1; q < radix; ++q)
-                a[q] = spun(turned(get(at, q * span)), w[j * (radix - 1) + q - 1]);
+            a[0] = turned(got(at));
+            EACH(1, a[q] = spun(turned(got(at + q * step)), v[2 * q - 2], v[2 * q - 1]));
             butterfly(kind, a, radix, roots);
-#pragma unroll
-            for (uint q = 0; q < radix; ++q)
-                put(at, q * span, turned(a[q]));
+            EACH(0, set(at + q * step, turned(a[q])));
         }
     }
 }

@@ -49,11 +49,12 @@ ONCE void take_apart(SPACE vector_t *x, global const vector_t *z, global const u
         vector_t tile[VECTOR];
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
-            tile[i] = plus_p * z[2 * at[i] + from] + plus_m * z[2 * mirror[i] + from];
+            tile[i] = plus_p * z[2 * (size_t)at[i] + from] + plus_m * z[2 * (size_t)mirror[i] + from];
         transpose(tile);
+        SPACE vector_t *column = x + 2 * right * VECTOR + to;
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
-            x[2 * (i + right * VECTOR) + to] = tile[i];
+            column[2 * i] = tile[i];
     }
 }
 
@@ -74,7 +75,7 @@ ONCE void put_together(global vector_t *z, SPACE const vector_t *x, global const
         global const uint *row = t < 2 ? at : mirror;
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
-            z[2 * row[i] + to] = tile[i];
+            z[2 * (size_t)row[i] + to] = tile[i];
     }
 }
 
