@@ -83,7 +83,7 @@ class FusedCpuPipeline:
     ) -> None:
         self.launcher = launcher
         self.shape = count, height, width = shape
-        self.out = np.dtype(out)
+        self.dtype, self.out = np.dtype(dtype), np.dtype(out)
         device = launcher.device.cl_device
         lanes = self.vector = vector or vector_width(device.native_vector_width_float)
         self.local_bytes = device.local_mem_size if local_bytes is None else local_bytes
@@ -95,7 +95,7 @@ class FusedCpuPipeline:
         columns = mixed_radix.transform(height, block, 1)
         rows = mixed_radix.transform(width, block, 0)
         strip_size = height + SPARE_ROWS
-        self._check_memory(np.dtype(dtype), strips, strip_size)
+        self._check_memory(strips, strip_size)
         self._buffers: list[Any] = []
 
         z = self._kept(self._paged(8 * lanes * strip_size * strips * count))
@@ -106,7 +106,7 @@ class FusedCpuPipeline:
         # Columns: forward, inverse, and the pixels out of the same program.
         room, space, self._strip_slots = self._work_space(inner(columns).n if isinstance(columns, Chirp) else 0)
         chirp = [*room[:1], *self._chirp_tables(columns), *_numbers(0, strips), *room[1:]]
-        self._together = 1 if isinstance(columns, Chirp) else self._strips_together(np.dtype(dtype), strips)
+        self._together = 1 if isinstance(columns, Chirp) else self._strips_together(strips)
         together = [] if isinstance(columns, Chirp) else _numbers(strips, self._together)
         chirp = chirp if isinstance(columns, Chirp) else []
         plan = self._plan_tables(columns)
@@ -118,7 +118,7 @@ class FusedCpuPipeline:
             *(None, z, largest, brightest, *_numbers(height, self.pitch), *where, *_numbers(one_scale)),
             *(np.float32(number) for number in (NOISE, top, nudge)),
         ]
-        types = (f"PIXEL={PIXELS[np.dtype(dtype)]}", f"LEVEL={PIXELS[self.out]}")
+        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}")
         program = column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), *types)
         self._forward = launcher.kernel(*program, "columns_forward", forward + together + chirp)
         self._inverse = launcher.kernel(*program, "columns_inverse", inverse + chirp)
@@ -153,7 +153,7 @@ class FusedCpuPipeline:
         count, height, width = self.shape
         if self.pitch != width:
             stack = np.pad(stack, ((0, 0), (0, 0), (0, self.pitch - width)))
-        stack = np.require(stack, requirements=("C", "A"))
+        stack = np.require(stack, self.dtype, ("C", "A"))
         result = np.empty((count, height, self.pitch), self.out)
         image, pixels = self.launcher.wrap(stack), self.launcher.wrap(result)
         self._forward.set_arg(2, image)
@@ -176,17 +176,17 @@ class FusedCpuPipeline:
             yield "columns inverse", self._inverse, (groups, count)
         yield "quantize", self._quantize, (-(-height // BAND), count)
 
-    def _check_memory(self, dtype: np.dtype[Any], strips: int, strip_size: int) -> None:
+    def _check_memory(self, strips: int, strip_size: int) -> None:
         """Raise TooLargeError if the images or what lies between the kernels cannot be held."""
         count, height, width = self.shape
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         pixels = count * height * self.pitch
         between = 8 * self.vector * strip_size * strips * count
-        self.launcher.device.check_memory(what, [between, pixels * dtype.itemsize, pixels * self.out.itemsize])
+        self.launcher.device.check_memory(what, [between, pixels * self.dtype.itemsize, pixels * self.out.itemsize])
 
-    def _strips_together(self, dtype: np.dtype[Any], strips: int) -> int:
+    def _strips_together(self, strips: int) -> int:
         """Return how many strips a work-item reads together: as many as share a line, if all have enough to do."""
-        together = max(1, LINE // (2 * self.vector * dtype.itemsize))
+        together = max(1, LINE // (2 * self.vector * self.dtype.itemsize))
         return together if strips >= together * TASKS * self.launcher.device.cl_device.max_compute_units else 1
 
     def _kept(self, buffer: Any) -> Any:

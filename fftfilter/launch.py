@@ -123,9 +123,9 @@ class Launcher:
         """Return a buffer on the memory of a contiguous host array; ``constant`` is a copy that kernels read."""
         import pyopencl as cl
 
-        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
-        if not constant:
-            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+        flags: int = cl.mem_flags.COPY_HOST_PTR if constant else cl.mem_flags.USE_HOST_PTR
+        only_read = constant or not array.flags.writeable
+        flags |= cl.mem_flags.READ_ONLY if only_read else cl.mem_flags.READ_WRITE
         return cl.Buffer(self.device.context, flags, hostbuf=array)
 
     @_plain_errors

@@ -190,6 +190,9 @@ def test_arrays_of_any_layout_are_read() -> None:
     one_off = np.zeros(48 * 64 + 1, np.uint8)[1:].reshape(1, 48, 64)
     one_off[:] = image
     np.testing.assert_array_equal(fused(one_off), wanted)
+    locked = image.copy()
+    locked.flags.writeable = False
+    np.testing.assert_array_equal(fused(locked), wanted)
 
 
 # The plans, without a device

@@ -46,7 +46,8 @@ ALWAYS void butterfly_5(number_t *a)
     const number_t real_1 = plus_real(plus_real(a[0], 0.309016994374947424f, sum_1), -0.809016994374947424f, sum_2);
     const number_t real_2 = plus_real(plus_real(a[0], -0.809016994374947424f, sum_1), 0.309016994374947424f, sum_2);
     const number_t imag_1 = plus_real(difference_1, 0.618033988749894848f, difference_2);
-    const number_t imag_2 = plus_real((number_t){-difference_2.re, -difference_2.im}, 0.618033988749894848f, difference_1);
+    const number_t opposite_2 = {-difference_2.re, -difference_2.im};
+    const number_t imag_2 = plus_real(opposite_2, 0.618033988749894848f, difference_1);
     a[0] = plus(a[0], plus(sum_1, sum_2));
     a[1] = plus_imaginary(real_1, -0.951056516295153572f, imag_1);
     a[4] = plus_imaginary(real_1, 0.951056516295153572f, imag_1);
@@ -117,8 +118,10 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
 #define ONE_(Q, first, ...) { const uint q = Q; if (q >= first && q < radix) { __VA_ARGS__; } }
 #define EACH(first, ...) \
     if (kind > 0) { \
-        ONE_(0, first, __VA_ARGS__) ONE_(1, first, __VA_ARGS__) ONE_(2, first, __VA_ARGS__) ONE_(3, first, __VA_ARGS__) \
-        ONE_(4, first, __VA_ARGS__) ONE_(5, first, __VA_ARGS__) ONE_(6, first, __VA_ARGS__) ONE_(7, first, __VA_ARGS__) \
+        ONE_(0, first, __VA_ARGS__) ONE_(1, first, __VA_ARGS__) \
+        ONE_(2, first, __VA_ARGS__) ONE_(3, first, __VA_ARGS__) \
+        ONE_(4, first, __VA_ARGS__) ONE_(5, first, __VA_ARGS__) \
+        ONE_(6, first, __VA_ARGS__) ONE_(7, first, __VA_ARGS__) \
     } else \
         for (uint q = first; q < radix; ++q) { __VA_ARGS__; }
 

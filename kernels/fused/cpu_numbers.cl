@@ -1,7 +1,7 @@
 // Numbers of the CPU form: VECTOR complex numbers of neighboring columns (or rows) side by side.
 //
 // -D VECTOR=4 | 8 | 16       floats in a vector register: explicit, as a CPU's compiler leaves loops over
-//                            complex numbers scalar; nothing is ever shuffled within a register here
+//                            complex numbers scalar; nothing moves within a register but in cpu_tiles.cl
 // -D SPACE=global | local    where the numbers of a transform lie
 //
 // In memory a number is two vectors: VECTOR real parts, then VECTOR imaginary parts.

@@ -29,10 +29,11 @@ typedef PASTE(PIXEL, VECTOR) brightest_t;
 
 ALWAYS brightest_t brighter(const brightest_t most, global const PIXEL *at)
 {
+    global const pixels_t *row = (global const pixels_t *)at;
 #if PASTE(PIXEL, _is_float)
-    const vector_t left = absolute(((global const pixels_t *)at)[0]), right = absolute(((global const pixels_t *)at)[1]);
+    const vector_t left = absolute(row[0]), right = absolute(row[1]);
 #else
-    const brightest_t left = ((global const pixels_t *)at)[0], right = ((global const pixels_t *)at)[1];
+    const brightest_t left = row[0], right = row[1];
 #endif
     const brightest_t both = left < right ? right : left;
     return most < both ? both : most;

@@ -13,6 +13,7 @@
 
 #define to_levels PASTE(PASTE(convert_, LEVEL), VECTOR)
 
+// Pixels as they lie in an image, at any address.
 typedef PASTE(LEVEL, VECTOR) __attribute__((aligned(sizeof(LEVEL)))) levels_t;
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))

@@ -30,7 +30,8 @@ ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, 
 }
 
 // The last stage has a span of 1 and no spin factors.
-ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
+ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length,
+                               global const float2 *roots)
 {
     for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
@@ -40,7 +41,8 @@ ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t
     }
 }
 
-ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, global const float2 *roots)
+ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length,
+                                global const float2 *roots)
 {
     for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];

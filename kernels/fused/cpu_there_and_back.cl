@@ -2,10 +2,11 @@
 //
 // Whole stages first, until the blocks fit into the first cache; then, block after block, what is left of the
 // forward transform, the middle, and the inverse until the blocks meet again.
+//
 // What middle_stage does, and needs to know, says the file before: cpu_middle.cl or cpu_bluestein.cl.
 
 ONCE void there_and_back(SPACE vector_t *x, const uint n, global const stage_t *stages, global const float2 *spin,
-                           const uint stage_count, const uint whole, const middle_t middle)
+                         const uint stage_count, const uint whole, const middle_t middle)
 {
     const uint block_length = whole > 0 ? stages[whole - 1].span : n;
     for (uint block = 0; block < n; block += block_length) {
