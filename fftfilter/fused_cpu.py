@@ -20,6 +20,8 @@ import numpy as np
 from . import mixed_radix
 from .errors import ParameterError
 from .mixed_radix import Chirp
+from .pipeline import NOISE, PIXELS
+from .steps.quantize import NUDGE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,9 +35,6 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Axis = MixedRadix | Chirp
 
-PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
-NOISE = 1e-5
-NUDGE = 1 / 4096
 # What of the first cache a block may fill; the rest is for spin factors and the mask's terms.
 BLOCK_BYTES = 36 << 10
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
