@@ -47,10 +47,15 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it is a GPU."""
+        """Whether it is a GPU; a simulator, which says that it is everything, is not."""
         import pyopencl as cl
 
-        return bool(self.cl_device.type & cl.device_type.GPU)
+        return bool(self.cl_device.type & cl.device_type.GPU) and not self.is_simulator
+
+    @property
+    def is_simulator(self) -> bool:
+        """Whether it only simulates a device."""
+        return any(name in self.platform for name in SIMULATORS)
 
     @property
     def fp64(self) -> bool:
@@ -69,9 +74,7 @@ class Device:
 
         return cl.Context([self.cl_device])
 
-    def program(
-        self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()
-    ) -> cl.Program:
+    def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
         """Return the program of these files with these defines and compiler's options, built on first use."""
         key = (names, defines, options)
         if key not in self._programs:

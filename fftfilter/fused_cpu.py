@@ -53,7 +53,8 @@ GROUPS_PER_UNIT = 4
 # columns' kernels take for Bluestein's sake.
 FIRST_GROUP = 14
 FIRST_OF_CHIRP = 4
-NUMBERS = ("cpu_numbers.cl", "cpu_butterflies.cl", "cpu_stages.cl")
+NUMBERS = ("fused/cpu_numbers.cl", "fused/cpu_butterflies.cl", "fused/cpu_stages.cl")
+CHIRP = ("fused/cpu_bluestein.cl", "fused/cpu_there_and_back.cl")
 
 
 class FusedCpuPipeline:
@@ -254,18 +255,18 @@ def _slices(kernel: Any, argument: int, groups: int, slots: int) -> Iterator[int
 
 def column_files(axis: Axis) -> tuple[str, ...]:
     """Return the files of the vertical transforms' program."""
-    names = ["cpu_pixels.cl", "cpu_columns.cl"]
+    own: tuple[str, ...] = ("fused/cpu_pixels.cl", "fused/cpu_columns.cl")
     if isinstance(axis, Chirp):
-        names = ["cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_pixels.cl", "cpu_columns_bluestein.cl"]
-    return tuple(f"fused/{name}" for name in (*NUMBERS, *names, "cpu_quantize.cl"))
+        own = (*CHIRP, "fused/cpu_pixels.cl", "fused/cpu_columns_bluestein.cl")
+    return (*NUMBERS, *own, "fused/cpu_quantize.cl")
 
 
 def row_files(axis: Axis) -> tuple[str, ...]:
     """Return the files of the horizontal transform's program."""
-    names = ["cpu_mask.cl", "cpu_middle.cl", "cpu_there_and_back.cl", "cpu_tiles.cl", "cpu_rows.cl"]
     if isinstance(axis, Chirp):
-        names = ["cpu_bluestein.cl", "cpu_there_and_back.cl", "cpu_mask.cl", "cpu_tiles.cl", "cpu_rows_bluestein.cl"]
-    return tuple(f"fused/{name}" for name in (*NUMBERS, *names))
+        return (*NUMBERS, *CHIRP, "fused/cpu_mask.cl", "fused/cpu_tiles.cl", "fused/cpu_rows_bluestein.cl")
+    own = ("fused/cpu_middle.cl", "fused/cpu_there_and_back.cl", "fused/cpu_tiles.cl", "fused/cpu_rows.cl")
+    return (*NUMBERS, "fused/cpu_mask.cl", *own)
 
 
 def vector_width(native: int) -> int:

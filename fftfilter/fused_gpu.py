@@ -206,7 +206,9 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
     room = LOCAL_BYTES - RESERVED_BYTES
     parts, turns = next(
-        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2), (2, 4)) if ffts // turns * region * 8 // parts <= room
+        (parts, turns)
+        for parts, turns in ((1, 1), (2, 1), (2, 2), (2, 4))
+        if ffts // turns * region * 8 // parts <= room
     )
     banks = BANKS * parts // 2
     if ffts > 1:
@@ -414,7 +416,9 @@ class FusedGpuPipeline:
         n = min(height, width)
         outer, inner = transfer.cutoffs(height, width)
         # Squares stay within single precision; what lies beyond passes only DC, or everything.
-        per2 = [min(1 / cutoff.radius**2, 1e30) if cutoff.radius > 1e-15 else 1e30 for cutoff in (outer, inner or outer)]
+        per2 = [
+            min(1 / cutoff.radius**2, 1e30) if cutoff.radius > 1e-15 else 1e30 for cutoff in (outer, inner or outer)
+        ]
         numbers = (
             np.float32((n / width) ** 2),
             np.float32((n / height) ** 2),

@@ -48,18 +48,18 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
     return largest;
 }
 
-// The stages behind the first one: whole stages until the blocks fit into the first cache, then block after
-// block all that is left.
+// The stages behind the first one: whole stages until the parts fit into the first cache, then part after
+// part all that is left.
 ALWAYS void other_stages(global vector_t *z, global const stage_t *stages, global const float2 *spin,
                          const uint stage_count, const uint whole, const uint height)
 {
     uint s;
-    const uint block_length = stages[whole - 1].span;
-    for (uint block = 0; block < height; block += block_length) {
-        for (s = block == 0 ? 1 : whole; s < stage_count - 1; ++s)
-            BY_RADIX(forward_stage, z + 2 * block, s < whole ? height : block_length, stages[s].span,
+    const uint part_length = stages[whole - 1].span;
+    for (uint part = 0; part < height; part += part_length) {
+        for (s = part == 0 ? 1 : whole; s < stage_count - 1; ++s)
+            BY_RADIX(forward_stage, z + 2 * part, s < whole ? height : part_length, stages[s].span,
                      spin + stages[s].spin, spin + stages[s].roots);
-        BY_RADIX(last_forward_stage, z + 2 * block, block_length, spin + stages[s].roots);
+        BY_RADIX(last_forward_stage, z + 2 * part, part_length, spin + stages[s].roots);
     }
 }
 
@@ -83,14 +83,14 @@ ONCE vector_t inverse(global vector_t *z, global const stage_t *stages, global c
 {
     uint s = 0;
     if (stage_count > 1) {
-        const uint block_length = stages[whole - 1].span;
-        for (uint block = 0; block < height; block += block_length) {
+        const uint part_length = stages[whole - 1].span;
+        for (uint part = 0; part < height; part += part_length) {
             s = stage_count - 1;
-            BY_RADIX(first_inverse_stage, z + 2 * block, block_length, spin + stages[s].roots);
-            const uint stop = block + block_length < height ? whole : 1;
+            BY_RADIX(first_inverse_stage, z + 2 * part, part_length, spin + stages[s].roots);
+            const uint stop = part + part_length < height ? whole : 1;
             for (--s; s >= stop; --s) {
                 const bool is_whole = s < whole;
-                BY_RADIX(inverse_stage, z + (is_whole ? 0 : 2 * block), is_whole ? height : block_length,
+                BY_RADIX(inverse_stage, z + (is_whole ? 0 : 2 * part), is_whole ? height : part_length,
                          stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
             }
         }

@@ -6,7 +6,7 @@
 //           table says. Numbers are turned (real and imaginary part changed about), which makes the forward
 //           butterflies inverse ones.
 //
-// A stage of radix r and this span works on blocks of r span numbers; a[q] lies q span apart.
+// A stage of radix r and this span works on parts of r span numbers; a[q] lies q span apart.
 // Spin factors lie at w[j (r - 1) + q - 1] = W(j q, r span).
 
 typedef struct {
@@ -17,9 +17,9 @@ ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, 
                           global const float2 *w, global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span;
-    for (SPACE vector_t *block = x, *end = x + 2 * (size_t)length; block < end; block += radix * step) {
+    for (SPACE vector_t *part = x, *end = x + 2 * (size_t)length; part < end; part += radix * step) {
         global const float *v = (global const float *)w;
-        for (SPACE vector_t *at = block, *stop = block + step; at < stop; at += 2, v += 2 * (radix - 1)) {
+        for (SPACE vector_t *at = part, *stop = part + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
             EACH(0, a[q] = got(at + q * step));
             butterfly(kind, a, radix, roots);
@@ -56,9 +56,9 @@ ALWAYS void inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, 
                           global const float2 *w, global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span;
-    for (SPACE vector_t *block = x, *end = x + 2 * (size_t)length; block < end; block += radix * step) {
+    for (SPACE vector_t *part = x, *end = x + 2 * (size_t)length; part < end; part += radix * step) {
         global const float *v = (global const float *)w;
-        for (SPACE vector_t *at = block, *stop = block + step; at < stop; at += 2, v += 2 * (radix - 1)) {
+        for (SPACE vector_t *at = part, *stop = part + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
             a[0] = turned(got(at));
             EACH(1, a[q] = spun(turned(got(at + q * step)), v[2 * q - 2], v[2 * q - 1]));
