@@ -69,9 +69,7 @@ class Device:
 
         return cl.Context([self.cl_device])
 
-    def program(
-        self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()
-    ) -> cl.Program:
+    def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
         """Return the program of these files with these defines and compiler's options, built on first use."""
         key = (names, defines, options)
         if key not in self._programs:

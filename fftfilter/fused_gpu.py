@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations, product
+from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,7 @@ import numpy as np
 from .errors import ParameterError
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
-from .transfer import NO_CUTOFF, Grid, Transfer
+from .transfer import Grid, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,13 +59,15 @@ MOST_STAGES = 5
 # A work-group of this size hides the latency of its barriers behind others of its kind.
 GROUP_WANTED = 256
 BANKS = 32
+# Numbers in a sector of memory: writing less of one takes longer than writing all of it.
+SECTOR = 4
 REGISTERS = 64
 QUANTIZE_GROUP = 256
 
 # Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
 COSTS = {
     2: 12, 3: 30, 4: 34, 5: 60, 6: 70, 7: 110, 8: 88, 9: 150, 10: 150, 11: 280, 12: 180, 13: 380, 14: 270, 15: 270,
-    16: 220,
+    16: 220, 32: 530,
 }  # fmt: skip
 # Instructions to exchange a number between two stages: two writes, two reads and their share of addresses.
 EXCHANGE_COST = 6
@@ -77,8 +79,8 @@ class TransformPlan:
 
     ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's.
     ``items`` work-items share a transform, each has ``values`` numbers, ``ffts`` transforms are in a work-group.
-    ``pads`` and ``pads_reversed`` are (block, free numbers behind it) of each exchange, ``region`` what a transform takes in
-    local memory, ``parts`` is 2 where real and imaginary parts go one after the other to need half of it.
+    ``pads`` and ``pads_reversed`` are (block, free numbers behind it) of each exchange, ``region`` what a
+    transform takes in local memory, ``parts`` is 2 where real and imaginary parts go one after the other to need half of it.
     """
 
     points: int
@@ -123,8 +125,8 @@ class TransformPlan:
             f"LAST={self.radices[-1]}",
             f"RADICES={_listed(self.radices, MOST_STAGES, 1)}",
             f"REVERSED={_listed(self.radices[::-1], MOST_STAGES, 1)}",
-            f"PADS={_listed(sum(self.pads, ()), 2 * MOST_STAGES - 2, 1)}",
-            f"PADS_REVERSED={_listed(sum(self.pads_reversed, ()), 2 * MOST_STAGES - 2, 1)}",
+            f"PADS={_listed(tuple(chain(*self.pads)), 2 * MOST_STAGES - 2, 1)}",
+            f"PADS_REVERSED={_listed(tuple(chain(*self.pads_reversed)), 2 * MOST_STAGES - 2, 1)}",
             f"REGION={self.region}",
             f"PARTS={self.parts}",
             f"TURNS={self.turns}",
@@ -155,11 +157,7 @@ class FusedPlan:
     width: int
     rows: TransformPlan
     columns: TransformPlan
-
-    @property
-    def tile(self) -> int:
-        """Columns side by side in the spectrum: those of a work-group."""
-        return self.columns.ffts
+    tile: int
 
     @property
     def pairs(self) -> int:
@@ -191,7 +189,8 @@ def plan(height: int, width: int) -> FusedPlan:
             "take another engine"
         )
     columns = plan_transform(height, columns=True, others=width // 2 + 1)
-    return FusedPlan(height, width, plan_transform(width, columns=False, others=-(-height // 2)), columns)
+    rows = plan_transform(width, columns=False, others=-(-height // 2))
+    return FusedPlan(height, width, rows, columns, max(columns.ffts, SECTOR // rows.ffts))
 
 
 def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
@@ -202,11 +201,14 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     radices, items, values, length = min(_candidates(n, columns), key=lambda c: _cost(*c[:2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
     region = _region(length, (*pads, *pads_reversed))
-    ffts = _side_by_side(items, others)
-    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
     room = LOCAL_BYTES - RESERVED_BYTES
+    ffts = _side_by_side(items, others, _group_limit(values))
+    # Turns cost rows more than wider tiles do; columns have to fill the tiles.
+    if not columns and ffts == 2 and ffts * region * 4 > room:
+        ffts = 1
+    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
     parts, turns = next(
-        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2), (2, 4)) if ffts // turns * region * 8 // parts <= room
+        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
     )
     banks = BANKS * parts // 2
     if ffts > 1:
@@ -215,13 +217,18 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     return TransformPlan(n, length, radices, items, values, ffts, parts, turns, pads, pads_reversed, region)
 
 
-def _side_by_side(items: int, others: int) -> int:
+def _group_limit(values: int) -> int:
+    """Return the most work-items of a group that have registers enough, 64 for 16 numbers."""
+    return GROUP_LIMIT if values <= MOST_VALUES else GROUP_LIMIT // 2
+
+
+def _side_by_side(items: int, others: int, limit: int) -> int:
     """Return how many transforms a work-group has."""
     ffts = 1
     while 2 * ffts * items <= GROUP_WANTED and ffts < others:
         ffts *= 2
     # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
-    if ffts == 1 and others > 1 and 2 * items <= GROUP_LIMIT:
+    if ffts == 1 and others > 1 and 2 * items <= limit:
         ffts = 2
     return ffts
 
@@ -243,7 +250,7 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
                 for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):
                     values = max(-(-length // r // items) * r for r in radices)
                     if columns and not paired:
-                        values = max(values, 2 * -(-(-(-n // 2)) // items))
+                        values = max(values, 2 * math.ceil((n + 1) // 2 / items))
                     region = _region(length, (*_pads(radices), *_pads(radices[::-1])))
                     if (
                         values <= max(MOST_VALUES, radices[0])
@@ -274,7 +281,7 @@ def _good(n: int) -> bool:
 
 @cache
 def _factored(n: int) -> tuple[tuple[int, ...], ...]:
-    """Return every way to write n as at most five radices, descending; few stages first, two more than the fewest at most."""
+    """Return the ways to write n as at most five radices, descending, with one stage more than needed at most."""
     if n == 1:
         return ((1,),)
     found: list[tuple[int, ...]] = []
@@ -283,11 +290,11 @@ def _factored(n: int) -> tuple[tuple[int, ...], ...]:
         if rest == 1:
             found.append(so_far)
         elif len(so_far) < MOST_STAGES:
-            for radix in range(min(most, rest), 1, -1):
+            for radix in (r for r in sorted(COSTS, reverse=True) if r <= most):
                 if rest % radix == 0:
                     split(rest // radix, radix, (*so_far, radix))
 
-    split(n, max(COSTS), ())
+    split(n, 32 if n > 6144 else 16, ())
     fewest = min(map(len, found), default=0)
     return tuple(factors for factors in found if len(factors) <= fewest + 1)
 
@@ -310,7 +317,7 @@ def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """
     pads = []
     length, n = 1, math.prod(radices)
-    for radix, following in zip(radices, radices[1:], strict=False):
+    for radix, following in pairwise(radices):
         block = length * radix
         if length < BANKS and block & (block - 1) == 0:
             wide = max(BANKS, block)
@@ -430,7 +437,6 @@ class FusedGpuPipeline:
         )
         ideal = transfer.shape == "ideal"
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
-        assert inner is not None or NO_CUTOFF
         return bounds, transfer.shape, transfer.kind, numbers
 
     def _build(
@@ -451,7 +457,7 @@ class FusedGpuPipeline:
             program = self.launcher.device.program(
                 (BUTTERFLIES, *between, *mask_source, source),
                 (*size, *(transform.defines() if transform else ()), *defines),
-                self._options(),
+                self._options(transform.values if transform else 1),
             )
             return cl.Kernel(program, source.rpartition("/")[2].removesuffix(".cl"))
 
@@ -473,22 +479,26 @@ class FusedGpuPipeline:
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
         self._quantize.set_arg(1, self._values)
-        for at, argument in enumerate((largest, scales, *map(np.float32, (NOISE, brightest, *to))), 3):
-            self._quantize.set_arg(at, argument)
+        self._quantize.set_arg(3, largest)
+        self._quantize.set_arg(4, scales)
+        for at, number in enumerate((NOISE, brightest, *to), 5):
+            self._quantize.set_arg(at, np.float32(number))
 
         row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
+        column_groups = -(-(width // 2 + 1) // columns.ffts)
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
         self._launches = (
             ("rows", self._rows, (row_groups, count), (rows.group, 1)),
-            ("columns", self._columns, (self.plan.tiles * columns.group, count), (columns.group, 1)),
+            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
             ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
             ("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)),
         )
         self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
 
-    def _options(self) -> tuple[str, ...]:
-        """Return the compiler's own options: registers for two groups of 512 work-items at a time, a few spills included."""
-        return (f"-cl-nv-maxrregcount={REGISTERS}",) if "NVIDIA" in self.launcher.device.platform else ()
+    def _options(self, values: int) -> tuple[str, ...]:
+        """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
+        registers = REGISTERS if values <= MOST_VALUES else 2 * REGISTERS
+        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()
 
     def enqueue(self, image: cl.Buffer, output: cl.Buffer) -> None:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""

@@ -141,9 +141,8 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
     const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
     spectrum += get_global_id(1) * (2 * (size_t)PLANE);
 
-    // A column that is its own partner lies in one plane alone; behind the last one there is nothing.
-    const uint wanted = get_group_id(0) * FFTS + own_fft(ACROSS);
-    const uint kx = min(wanted, (uint)(COLUMNS - 1));
+    // A column that is its own partner lies in one plane alone. Behind the last column there is room, but nothing.
+    const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS);
     global complex_t *own = spectrum + (place(kx, 0) + (IN_FIRST_PLANE(kx) ? 0 : PLANE));
     global complex_t *mirrored = spectrum + (place(kx, 0) + (kx ? PLANE : 0));
     load_column(v, own, mirrored, x);
@@ -163,5 +162,5 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
 
     inverse_from_spectrum(v, x, tables, INNER, ACROSS);
 
-    store_column(v, own, mirrored, wanted >= COLUMNS, x);
+    store_column(v, own, mirrored, kx >= COLUMNS, x);
 }
