@@ -79,8 +79,10 @@ class TransformPlan:
 
     ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's.
     ``items`` work-items share a transform, each has ``values`` numbers, ``ffts`` transforms are in a work-group.
-    ``pads`` and ``pads_reversed`` are (block, free numbers behind it) of each exchange, ``region`` what a
-    transform takes in local memory, ``parts`` is 2 where real and imaginary parts go one after the other to need half of it.
+    ``pads`` and ``pads_reversed`` are (block, free numbers behind it) of each exchange, ``region`` is what a
+    transform takes in local memory. ``parts`` is 2 where real and imaginary parts go one after the other to need
+    half of it, ``turns`` 2 where the transforms of a group take turns to need half of it again,
+    ``halves`` 2 where the one transform of a group goes as lower and upper half of its numbers.
     """
 
     points: int
@@ -91,6 +93,7 @@ class TransformPlan:
     ffts: int
     parts: int
     turns: int
+    halves: int
     pads: tuple[tuple[int, int], ...]
     pads_reversed: tuple[tuple[int, int], ...]
     region: int
@@ -130,6 +133,7 @@ class TransformPlan:
             f"REGION={self.region}",
             f"PARTS={self.parts}",
             f"TURNS={self.turns}",
+            f"HALVES={self.halves}",
             f"SPIN_REVERSED={reversed_}",
             f"CHIRP={chirp}",
             f"CHIRP_FILTER={chirp_filter}",
@@ -206,7 +210,11 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     # Turns cost rows more than wider tiles do; columns have to fill the tiles.
     if not columns and ffts == 2 and ffts * region * 4 > room:
         ffts = 1
-    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
+    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other,
+    # then one half of each transform.
+    halves = 1 if region * 4 <= room else 2
+    if halves == 2:
+        ffts, region = 1, _region(length // 2, (*pads, *pads_reversed))
     parts, turns = next(
         (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
     )
@@ -214,7 +222,7 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     if ffts > 1:
         apart = region + (max(1, banks // ffts) - region) % banks
         region = apart if ffts // turns * apart * 8 // parts <= room else region
-    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, pads, pads_reversed, region)
+    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, halves, pads, pads_reversed, region)
 
 
 def _group_limit(values: int) -> int:
@@ -251,13 +259,20 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
                     values = max(-(-length // r // items) * r for r in radices)
                     if columns and not paired:
                         values = max(values, 2 * math.ceil((n + 1) // 2 / items))
-                    region = _region(length, (*_pads(radices), *_pads(radices[::-1])))
-                    if (
-                        values <= max(MOST_VALUES, radices[0])
-                        and items <= GROUP_LIMIT
-                        and region * 4 <= LOCAL_BYTES - RESERVED_BYTES
-                    ):
+                    enough = values <= max(MOST_VALUES, *radices) and items <= _group_limit(values)
+                    if enough and _fits_local_memory(radices, length == n and (paired or not columns)):
                         yield radices, items, values, length
+
+
+def _fits_local_memory(radices: tuple[int, ...], may_halve: bool) -> bool:
+    """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved."""
+    length = math.prod(radices)
+    pads = (*_pads(radices), *_pads(radices[::-1]))
+    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
+    if _region(length, pads) <= room:
+        return True
+    halved = may_halve and all(radix % 2 == 0 for radix in radices)
+    return halved and _region(length // 2, pads) <= room
 
 
 def _convolution_lengths(n: int) -> list[int]:

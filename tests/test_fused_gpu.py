@@ -111,6 +111,17 @@ def test_transforms_take_turns_in_local_memory(launcher: Launcher, height: int, 
     assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
 
 
+def test_halves_of_a_transform_take_turns(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fused_gpu, "LOCAL_BYTES", 50 * 4 + fused_gpu.RESERVED_BYTES)
+    fused_gpu.plan.cache_clear()
+    plan = fused_gpu.plan(64, 64)
+    assert (plan.rows.halves, plan.columns.halves) == (2, 2)
+    stack = picture((1, 64, 64))
+    got = filtered(launcher, stack, HIGH)[0]
+    fused_gpu.plan.cache_clear()
+    assert_close(got, reference.filter_image(stack[0], HIGH.gain(64, 64)))
+
+
 @pytest.mark.parametrize(("dtype", "out"), [("uint16", None), ("float32", None), ("uint8", "float32")])
 def test_pixel_types(launcher: Launcher, dtype: str, out: str | None) -> None:
     stack = picture((1, 12, 10), dtype)
@@ -198,7 +209,9 @@ def test_device_buffers_are_left_to_the_caller(launcher: Launcher) -> None:
 # Plans are data.
 
 
-@pytest.mark.parametrize("n", [*range(1, 130), 500, 512, 1000, 1021, 1080, 1531, 2048, 3840, 4096, 5003, 8192])
+@pytest.mark.parametrize(
+    "n", [*range(1, 60), 127, 500, 512, 1000, 1021, 1080, 1531, 2048, 3840, 4096, 5003, 8192, 16384]
+)
 def test_plan_fits_the_work_group(n: int) -> None:
     for columns in (False, True):
         plan = fused_gpu.plan_transform(n, columns=columns, others=n)

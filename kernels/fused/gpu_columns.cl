@@ -59,8 +59,9 @@ ALWAYS void load_column(complex_t *v, global const complex_t *own, global const 
     x += PLACE_IN_TURN(own_fft(ACROSS));
     UNROLL
     for (uint n = 0; n < OWN_PAIRS; n++) {
-        const uint p = min(i + n * ITEMS, (uint)(PAIRS - 1));
-        unpack(v + 2 * n, v + 2 * n + 1, own[p * TILE], mirrored[p * TILE]);
+        const uint p = i + n * ITEMS;
+        if (p < PAIRS)
+            unpack(v + 2 * n, v + 2 * n + 1, own[p * TILE], mirrored[p * TILE]);
     }
     UNROLL
     for (uint step = 0; step < PARTS * TURNS; step++) {

@@ -17,6 +17,7 @@
 // -D FIRST, LAST           the outer radices
 // -D REGION, PARTS, TURNS  local memory of a transform, in numbers; exchanged whole (1) or real, then imaginary (2);
 //                          how many times the transforms of a group take turns in local memory
+// -D HALVES                2 where a transform itself goes as lower and upper half of its numbers
 // -D SPIN_REVERSED, CHIRP, CHIRP_FILTER   where these tables lie behind the spin factors of RADICES
 
 #if !defined POINTS || !defined LENGTH || !defined ITEMS || !defined FFTS || !defined VALUES || !defined FIRST
@@ -25,8 +26,11 @@
 #if !defined RADICES || !defined REVERSED || !defined PADS || !defined PADS_REVERSED || !defined LAST
 #error "gpu_transform.cl: -D RADICES, REVERSED, PADS, PADS_REVERSED or LAST is missing"
 #endif
-#if !defined REGION || !defined PARTS || !defined TURNS || !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
-#error "gpu_transform.cl: -D REGION, PARTS, TURNS, SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
+#if !defined REGION || !defined PARTS || !defined TURNS || !defined HALVES
+#error "gpu_transform.cl: -D REGION, PARTS, TURNS or HALVES is missing"
+#endif
+#if !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
+#error "gpu_transform.cl: -D SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
 #endif
 
 #define GROUP (ITEMS * FFTS)
@@ -103,26 +107,31 @@ ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const 
     local const exchanged_t *in = x + PLACE_IN_TURN(own_fft(to));
     UNROLL
     for (uint part = 0; part < PARTS; part++) {
-        // Where work-items change their transform, what they read may come before they have written.
+        // What a work-item reads in one turn may come before what it writes in another.
         exchanged_t fresh[VALUES];
         UNROLL
-        for (uint turn = 0; turn < TURNS; turn++) {
+        for (uint step = 0; step < TURNS * HALVES; step++) {
+            const uint turn = step / HALVES, upper = step % HALVES;
+            const uint start = upper * padded(LENGTH / 2, block, pad);
             barrier(CLK_LOCAL_MEM_FENCE);
             if (HAS_TURN(own_fft(from), turn))
                 FOR_OWN(mine, radix, b, t) {
-                    const uint k = t % length;
-                    local exchanged_t *at = out + padded((t - k) * radix + k, block, pad);
-                    UNROLL
-                    for (uint q = 0; q < radix; q++)
-                        at[q * length] = PART_OF(v[b * radix + q], part);
+                    // The upper half of the butterflies writes the upper half of the numbers.
+                    if (HALVES == 1 || (t >= LENGTH / radix / 2) == upper) {
+                        const uint k = t % length;
+                        local exchanged_t *at = out + (padded((t - k) * radix + k, block, pad) - start);
+                        UNROLL
+                        for (uint q = 0; q < radix; q++)
+                            at[q * length] = PART_OF(v[b * radix + q], part);
+                    }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (HAS_TURN(own_fft(to), turn))
                 FOR_OWN(theirs, next, b, t) {
                     local const exchanged_t *at = in + padded(t, block, pad);
                     UNROLL
-                    for (uint q = 0; q < next; q++)
-                        fresh[b * next + q] = at[padded(q * (LENGTH / next), block, pad)];
+                    for (uint q = upper * (next / HALVES); q < (upper + 1) * (next / HALVES); q++)
+                        fresh[b * next + q] = at[padded(q * (LENGTH / next), block, pad) - start];
                 }
         }
         UNROLL
