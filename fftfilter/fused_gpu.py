@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import ParameterError
+from .launch import _plain_errors
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
 from .transfer import Grid, Transfer
@@ -401,7 +402,8 @@ class FusedGpuPipeline:
         levels: int,
         one_scale: bool = False,
     ) -> None:
-        self.launcher, self.shape, self.dtype, self.out = launcher, shape, np.dtype(dtype), np.dtype(out)
+        self.launcher, self.device = launcher, launcher.device
+        self.shape, self.dtype, self.out = shape, np.dtype(dtype), np.dtype(out)
         count, height, width = shape
         self.plan = plan(height, width)
         self._fits(transfer)
@@ -414,7 +416,7 @@ class FusedGpuPipeline:
         buffers = [self.plan.spectrum_length * count * 8, values, self._bytes_in, self._bytes_out]
         small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
-        launcher.device.check_memory(what, [*buffers, *small])
+        self.device.check_memory(what, [*buffers, *small])
         self._spectrum, self._values, *constants = (launcher.allocate(size) for size in (*buffers[:2], *small))
         for buffer, data in zip(constants, (*tables, mask_data), strict=False):
             if data.nbytes:
@@ -469,7 +471,7 @@ class FusedGpuPipeline:
         def kernel(source: str, *defines: str, transform: TransformPlan | None = None) -> cl.Kernel:
             between = (TRANSFORM, SPECTRUM) if transform else ()
             mask_source = (MASK,) if source == COLUMNS else ()
-            program = self.launcher.device.program(
+            program = self.device.program(
                 (BUTTERFLIES, *between, *mask_source, source),
                 (*size, *(transform.defines() if transform else ()), *defines),
                 self._options(transform.values if transform else 1),
@@ -513,8 +515,9 @@ class FusedGpuPipeline:
     def _options(self, values: int) -> tuple[str, ...]:
         """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
         registers = REGISTERS if values <= MOST_VALUES else 2 * REGISTERS
-        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()
+        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.device.platform else ()
 
+    @_plain_errors
     def enqueue(self, image: cl.Buffer, output: cl.Buffer) -> None:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
         import pyopencl as cl

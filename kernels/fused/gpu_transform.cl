@@ -84,14 +84,16 @@ ALWAYS uint padded(const uint at, const uint block, const uint pad)
 
 #if PARTS == 1
 #define PART_OF(number, part) (number)
-#define SET_PART(number, part, value) number = value
+#define SET_PART(number, part, value) (number) = (value)
 #else
 #define PART_OF(number, part) ((part) ? (number).y : (number).x)
 #define SET_PART(number, part, value)                                                                               \
-    if (part)                                                                                                       \
-        number.y = value;                                                                                           \
-    else                                                                                                            \
-        number.x = value
+    do {                                                                                                            \
+        if (part)                                                                                                   \
+            number.y = value;                                                                                       \
+        else                                                                                                        \
+            number.x = value;                                                                                       \
+    } while (0)
 #endif
 
 // Whether a transform has its turn in local memory, and where it lies there.
