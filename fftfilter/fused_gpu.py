@@ -261,12 +261,15 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
                     if columns and not paired:
                         values = max(values, 2 * math.ceil((n + 1) // 2 / items))
                     enough = values <= max(MOST_VALUES, *radices) and items <= _group_limit(values)
-                    if enough and _fits_local_memory(radices, length == n and (paired or not columns)):
+                    if enough and _fits_local_memory(radices, length != n or paired or not columns):
                         yield radices, items, values, length
 
 
 def _fits_local_memory(radices: tuple[int, ...], may_halve: bool) -> bool:
-    """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved."""
+    """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved.
+
+    Rows that meet in local memory as pairs have to fit whole; those of chirp-z are half of its length.
+    """
     length = math.prod(radices)
     pads = (*_pads(radices), *_pads(radices[::-1]))
     room = (LOCAL_BYTES - RESERVED_BYTES) // 4
@@ -277,14 +280,12 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool) -> bool:
 
 
 def _convolution_lengths(n: int) -> list[int]:
-    """Return the good lengths for a convolution of n points: the shortest ones from 2n - 1 up."""
-    found: list[int] = []
-    length = 2 * n - 1
-    while len(found) < 4 and length <= LOCAL_BYTES // 4:
-        if _good(length):
-            found.append(length)
-        length += 1
-    return found
+    """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
+    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
+    lengths = [length for length in range(2 * n - 1, min(4 * n, room) + 1) if _good(length)]
+    # Longer ones go in halves, which takes even radices alone.
+    halved = [length for length in (12288, 15360, 16384) if length >= 2 * n - 1]
+    return lengths[:4] or halved
 
 
 def _good(n: int) -> bool:
