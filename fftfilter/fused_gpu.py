@@ -9,8 +9,8 @@ Every pass through memory that is left has its reason: rows and columns need eac
 scale of the output is known only when every pixel is. The kernels are in ``kernels/fused/gpu_*.cl``.
 
 Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
-a convolution of such a length, in the same kernels. A whole transform has to fit a work-group's local memory,
-see :func:`supports`.
+a convolution of such a length, in the same kernels. A transform has to fit a work-group: every length to 8192, good
+ones to 16384; :func:`supports` tells.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ class FusedPlan:
 
 
 def supports(shape: tuple[int, ...]) -> bool:
-    """Tell whether images ``(..., height, width)`` are served: both transforms fit local memory."""
+    """Tell whether images ``(..., height, width)`` are served: both transforms fit a work-group."""
     return all(any(True for _ in _candidates(n, n == shape[-2])) for n in shape[-2:])
 
 
@@ -253,7 +253,8 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
     paired = columns and n % 2 == 0 and lengths == [n]
     for length in lengths:
         for factors in _factored(length):
-            for radices in set(permutations(factors)):
+            # Large radices first where it is the same: the first stage has no spin factors.
+            for radices in sorted(set(permutations(factors)), reverse=True):
                 if paired and radices[0] % 2:
                     continue
                 for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):

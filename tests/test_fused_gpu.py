@@ -252,7 +252,7 @@ def test_bounds_are_the_comparison_of_whole_numbers() -> None:
 
 
 def test_sizes_that_do_not_fit_are_declared() -> None:
-    assert fused_gpu.supports((1021, 1531))
+    assert all(fused_gpu.supports((n, n)) for n in (1, 2, 1021, 1531, 6133, 8191, 12288, 16384))
     assert fused_gpu.supports((3, 8192, 16))
     assert not fused_gpu.supports((10007, 16))
     assert not fused_gpu.supports((16, 32768))
