@@ -76,11 +76,11 @@ EXCHANGE_COST = 6
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """How the transforms of one length are shared out: plain data, the kernels' definitions.
+    """How the transforms of one length are dealt out: plain data, the kernels' definitions.
 
     ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's.
     ``items`` work-items share a transform, each has ``values`` numbers, ``ffts`` transforms are in a work-group.
-    ``pads`` and ``pads_reversed`` are (block, free numbers behind it) of each exchange, ``region`` is what a
+    ``pads`` and ``pads_reversed`` are (span, free numbers behind it) of each exchange, ``region`` is what a
     transform takes in local memory. ``parts`` is 2 where real and imaginary parts go one after the other to need
     half of it, ``turns`` 2 where the transforms of a group take turns to need half of it again,
     ``halves`` 2 where the one transform of a group goes as lower and upper half of its numbers.
@@ -199,7 +199,7 @@ def plan(height: int, width: int) -> FusedPlan:
 
 
 def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
-    """Return how transforms of n points are shared out; ``others`` is how many there are.
+    """Return how transforms of n points are dealt out; ``others`` is how many there are.
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
@@ -244,7 +244,7 @@ def _side_by_side(items: int, others: int, limit: int) -> int:
 
 def _region(length: int, pads: tuple[tuple[int, int], ...]) -> int:
     """Return what a transform takes in local memory, in numbers."""
-    return max(length + pad * (length // block) for block, pad in (*pads, (1, 0)))
+    return max(length + pad * (length // span) for span, pad in (*pads, (1, 0)))
 
 
 def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
@@ -328,23 +328,23 @@ def _cost(radices: tuple[int, ...], items: int) -> float:
 
 
 def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Return the (block, free numbers behind it) of each exchange.
+    """Return the (span, free numbers behind it) of each exchange.
 
-    Neighbors write ``length radix`` apart where the stage's length is below the number of banks. A block
+    Neighbors write ``length radix`` apart where the stage's length is below the number of banks. A span
     divides the distance at which the next stage reads, so that addresses stay sums with constants.
     """
     pads = []
     length, n = 1, math.prod(radices)
     for radix, following in pairwise(radices):
-        block = length * radix
-        if length < BANKS and block & (block - 1) == 0:
-            wide = max(BANKS, block)
-            pads.append((wide if n // following % wide == 0 else block, length))
+        span = length * radix
+        if length < BANKS and span & (span - 1) == 0:
+            wide = max(BANKS, span)
+            pads.append((wide if n // following % wide == 0 else span, length))
         elif length == 1 and radix % 4 == 0:
-            pads.append((block, 1))
+            pads.append((span, 1))
         else:
             pads.append((1, 0))
-        length = block
+        length = span
     return tuple(pads)
 
 

@@ -234,10 +234,10 @@ def test_powers_of_two_meet_no_bank_twice() -> None:
     for n in (256, 512, 1024, 4096):
         plan = fused_gpu.plan_transform(n, columns=False, others=1)
         stride = 1
-        for radix, (block, pad) in zip(plan.radices, plan.pads, strict=False):
+        for radix, (span, pad) in zip(plan.radices, plan.pads, strict=False):
             t = np.arange(fused_gpu.BANKS)
             at = (t - t % stride) * radix + t % stride
-            assert len(set((at + at // block * pad) % fused_gpu.BANKS)) == fused_gpu.BANKS
+            assert len(set((at + at // span * pad) % fused_gpu.BANKS)) == fused_gpu.BANKS
             stride *= radix
 
 
