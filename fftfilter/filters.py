@@ -9,7 +9,7 @@ import numpy as np
 
 from . import algorithms
 from .errors import ParameterError
-from .fused import fused
+from .fused import fused, serves
 from .launch import Launcher, Timing
 from .pipeline import PIXELS, StagedPipeline
 from .selftest import open_device
@@ -59,7 +59,8 @@ class Filter:
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
     a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own) and "real"
-    output: without an ``engine``, asking for one of them takes "book".
+    output: without an ``engine``, asking for one of them takes "book", and so does an image too long for the
+    fused form of a GPU.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -93,6 +94,7 @@ class Filter:
             "real output": output == "real",
             "options": bool(engine_options),
         }
+        self._insists = engine == FUSED
         self.engine = engine or ("book" if any(staged.values()) else FUSED)
         self._algorithm = None
         if self.engine != FUSED:
@@ -186,10 +188,13 @@ class Filter:
             self.close()
             count, height, width = shape
             white = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
+            algorithm = self._algorithm
+            if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
+                algorithm = algorithms.load("book")
             pipeline = (
                 fused
-                if self._algorithm is None
-                else partial(StagedPipeline, algorithm=self._algorithm, transpose_kind=self._transpose)
+                if algorithm is None
+                else partial(StagedPipeline, algorithm=algorithm, transpose_kind=self._transpose)
             )
             self._pipeline = pipeline(
                 self.launcher,

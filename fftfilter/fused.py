@@ -1,7 +1,7 @@
-"""The fused pipeline, the default engine: the book's flow in three or four launches, in the form that fits the device.
+"""The fused pipeline, the default engine: the book's flow in four launches, in the form that fits the device.
 
-    CPU   columns, rows with the mask, columns back, quantize     fused_cpu.py: explicit vectors over neighboring columns
-    GPU   rows, columns with the mask, rows back, quantize        fused_gpu.py: registers and exchange through local memory
+    CPU   columns, rows with the mask, columns back, quantize     fused_cpu.py: vectors over neighboring columns
+    GPU   rows, columns with the mask, rows back, quantize        fused_gpu.py: registers, exchange in local memory
 
 Both transform real input as real, at any size without padding, and keep the spectrum on the chip between the
 transforms around the mask.
@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import fused_gpu
 from .fused_cpu import FusedCpuPipeline
 from .fused_gpu import FusedGpuPipeline
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from .device import Device
     from .launch import Launcher
     from .transfer import Transfer
 
@@ -36,3 +38,8 @@ def fused(
     """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline."""
     form = FusedGpuPipeline if launcher.device.is_gpu else FusedCpuPipeline
     return form(launcher, shape, dtype, transfer, out=out, levels=levels, one_scale=one_scale)
+
+
+def serves(device: Device, height: int, width: int) -> bool:
+    """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
+    return not device.is_gpu or fused_gpu.supports((height, width))

@@ -9,8 +9,8 @@ Every pass through memory that is left has its reason: rows and columns need eac
 scale of the output is known only when every pixel is. The kernels are in ``kernels/fused/gpu_*.cl``.
 
 Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
-a convolution of such a length, in the same kernels. A whole transform has to fit a work-group's local memory,
-see :func:`supports`.
+a convolution of such a length, in the same kernels. A transform has to fit a work-group: every length to 8192, good
+ones to 16384; :func:`supports` tells.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import permutations, product
+from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,13 +59,15 @@ MOST_STAGES = 5
 # A work-group of this size hides the latency of its barriers behind others of its kind.
 GROUP_WANTED = 256
 BANKS = 32
+# Numbers in a sector of memory: writing less of one takes longer than writing all of it.
+SECTOR = 4
 REGISTERS = 64
 QUANTIZE_GROUP = 256
 
 # Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
 COSTS = {
     2: 12, 3: 30, 4: 34, 5: 60, 6: 70, 7: 110, 8: 88, 9: 150, 10: 150, 11: 280, 12: 180, 13: 380, 14: 270, 15: 270,
-    16: 220,
+    16: 220, 32: 530,
 }  # fmt: skip
 # Instructions to exchange a number between two stages: two writes, two reads and their share of addresses.
 EXCHANGE_COST = 6
@@ -73,12 +75,14 @@ EXCHANGE_COST = 6
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """How the transforms of one length are shared out: plain data, the kernels' definitions.
+    """How the transforms of one length are dealt out: plain data, the kernels' definitions.
 
     ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's.
     ``items`` work-items share a transform, each has ``values`` numbers, ``ffts`` transforms are in a work-group.
-    ``pads`` and ``pads_reversed`` are (block, free numbers behind it) of each exchange, ``region`` what a transform takes in
-    local memory, ``parts`` is 2 where real and imaginary parts go one after the other to need half of it.
+    ``pads`` and ``pads_reversed`` are (span, free numbers behind it) of each exchange, ``region`` is what a
+    transform takes in local memory. ``parts`` is 2 where real and imaginary parts go one after the other to need
+    half of it, ``turns`` 2 where the transforms of a group take turns to need half of it again,
+    ``halves`` 2 where the one transform of a group goes as lower and upper half of its numbers.
     """
 
     points: int
@@ -89,6 +93,7 @@ class TransformPlan:
     ffts: int
     parts: int
     turns: int
+    halves: int
     pads: tuple[tuple[int, int], ...]
     pads_reversed: tuple[tuple[int, int], ...]
     region: int
@@ -123,11 +128,12 @@ class TransformPlan:
             f"LAST={self.radices[-1]}",
             f"RADICES={_listed(self.radices, MOST_STAGES, 1)}",
             f"REVERSED={_listed(self.radices[::-1], MOST_STAGES, 1)}",
-            f"PADS={_listed(sum(self.pads, ()), 2 * MOST_STAGES - 2, 1)}",
-            f"PADS_REVERSED={_listed(sum(self.pads_reversed, ()), 2 * MOST_STAGES - 2, 1)}",
+            f"PADS={_listed(tuple(chain(*self.pads)), 2 * MOST_STAGES - 2, 1)}",
+            f"PADS_REVERSED={_listed(tuple(chain(*self.pads_reversed)), 2 * MOST_STAGES - 2, 1)}",
             f"REGION={self.region}",
             f"PARTS={self.parts}",
             f"TURNS={self.turns}",
+            f"HALVES={self.halves}",
             f"SPIN_REVERSED={reversed_}",
             f"CHIRP={chirp}",
             f"CHIRP_FILTER={chirp_filter}",
@@ -155,11 +161,7 @@ class FusedPlan:
     width: int
     rows: TransformPlan
     columns: TransformPlan
-
-    @property
-    def tile(self) -> int:
-        """Columns side by side in the spectrum: those of a work-group."""
-        return self.columns.ffts
+    tile: int
 
     @property
     def pairs(self) -> int:
@@ -178,8 +180,8 @@ class FusedPlan:
 
 
 def supports(shape: tuple[int, ...]) -> bool:
-    """Tell whether images ``(..., height, width)`` are served: both transforms fit local memory."""
-    return all(any(True for _ in _candidates(n, n == shape[-2])) for n in shape[-2:])
+    """Tell whether images ``(..., height, width)`` are served: both transforms fit a work-group."""
+    return all(any(True for _ in _candidates(n, columns)) for n, columns in ((shape[-2], True), (shape[-1], False)))
 
 
 @cache
@@ -191,46 +193,57 @@ def plan(height: int, width: int) -> FusedPlan:
             "take another engine"
         )
     columns = plan_transform(height, columns=True, others=width // 2 + 1)
-    return FusedPlan(height, width, plan_transform(width, columns=False, others=-(-height // 2)), columns)
+    rows = plan_transform(width, columns=False, others=-(-height // 2))
+    return FusedPlan(height, width, rows, columns, max(columns.ffts, SECTOR // rows.ffts))
 
 
 def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
-    """Return how transforms of n points are shared out; ``others`` is how many there are.
+    """Return how transforms of n points are dealt out; ``others`` is how many there are.
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
     radices, items, values, length = min(_candidates(n, columns), key=lambda c: _cost(*c[:2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
     region = _region(length, (*pads, *pads_reversed))
-    ffts = _side_by_side(items, others)
-    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other.
     room = LOCAL_BYTES - RESERVED_BYTES
+    ffts = _side_by_side(items, others, _group_limit(values))
+    # Turns cost rows more than wider tiles do; columns have to fill the tiles.
+    if not columns and ffts == 2 and ffts * region * 4 > room:
+        ffts = 1
+    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other,
+    # then one half of each transform.
+    halves = 1 if region * 4 <= room else 2
+    if halves == 2:
+        ffts, region = 1, _region(length // 2, (*pads, *pads_reversed))
     parts, turns = next(
-        (parts, turns)
-        for parts, turns in ((1, 1), (2, 1), (2, 2), (2, 4))
-        if ffts // turns * region * 8 // parts <= room
+        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
     )
     banks = BANKS * parts // 2
     if ffts > 1:
         apart = region + (max(1, banks // ffts) - region) % banks
         region = apart if ffts // turns * apart * 8 // parts <= room else region
-    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, pads, pads_reversed, region)
+    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, halves, pads, pads_reversed, region)
 
 
-def _side_by_side(items: int, others: int) -> int:
+def _group_limit(values: int) -> int:
+    """Return the most work-items of a group that have registers enough, 64 for 16 numbers."""
+    return GROUP_LIMIT if values <= MOST_VALUES else GROUP_LIMIT // 2
+
+
+def _side_by_side(items: int, others: int, limit: int) -> int:
     """Return how many transforms a work-group has."""
     ffts = 1
     while 2 * ffts * items <= GROUP_WANTED and ffts < others:
         ffts *= 2
     # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
-    if ffts == 1 and others > 1 and 2 * items <= GROUP_LIMIT:
+    if ffts == 1 and others > 1 and 2 * items <= limit:
         ffts = 2
     return ffts
 
 
 def _region(length: int, pads: tuple[tuple[int, int], ...]) -> int:
     """Return what a transform takes in local memory, in numbers."""
-    return max(length + pad * (length // block) for block, pad in (*pads, (1, 0)))
+    return max(length + pad * (length // span) for span, pad in (*pads, (1, 0)))
 
 
 def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
@@ -239,31 +252,40 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
     paired = columns and n % 2 == 0 and lengths == [n]
     for length in lengths:
         for factors in _factored(length):
-            for radices in set(permutations(factors)):
+            # Large radices first where it is the same: the first stage has no spin factors.
+            for radices in sorted(set(permutations(factors)), reverse=True):
                 if paired and radices[0] % 2:
                     continue
                 for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):
                     values = max(-(-length // r // items) * r for r in radices)
                     if columns and not paired:
-                        values = max(values, 2 * -(-(-(-n // 2)) // items))
-                    region = _region(length, (*_pads(radices), *_pads(radices[::-1])))
-                    if (
-                        values <= max(MOST_VALUES, radices[0])
-                        and items <= GROUP_LIMIT
-                        and region * 4 <= LOCAL_BYTES - RESERVED_BYTES
-                    ):
+                        values = max(values, 2 * math.ceil((n + 1) // 2 / items))
+                    enough = values <= max(MOST_VALUES, *radices) and items <= _group_limit(values)
+                    if enough and _fits_local_memory(radices, length != n or paired or not columns):
                         yield radices, items, values, length
 
 
+def _fits_local_memory(radices: tuple[int, ...], may_halve: bool) -> bool:
+    """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved.
+
+    Rows that meet in local memory as pairs have to fit whole; those of chirp-z are half of its length.
+    """
+    length = math.prod(radices)
+    pads = (*_pads(radices), *_pads(radices[::-1]))
+    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
+    if _region(length, pads) <= room:
+        return True
+    halved = may_halve and all(radix % 2 == 0 for radix in radices)
+    return halved and _region(length // 2, pads) <= room
+
+
 def _convolution_lengths(n: int) -> list[int]:
-    """Return the good lengths for a convolution of n points: the shortest ones from 2n - 1 up."""
-    found: list[int] = []
-    length = 2 * n - 1
-    while len(found) < 4 and length <= LOCAL_BYTES // 4:
-        if _good(length):
-            found.append(length)
-        length += 1
-    return found
+    """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
+    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
+    lengths = [length for length in range(2 * n - 1, min(4 * n, room) + 1) if _good(length)]
+    # Longer ones go in halves, which takes even radices alone.
+    halved = [length for length in (12288, 15360, 16384) if length >= 2 * n - 1]
+    return lengths[:4] or halved
 
 
 def _good(n: int) -> bool:
@@ -276,7 +298,7 @@ def _good(n: int) -> bool:
 
 @cache
 def _factored(n: int) -> tuple[tuple[int, ...], ...]:
-    """Return every way to write n as at most five radices, descending; few stages first, two more than the fewest at most."""
+    """Return the ways to write n as at most five radices, descending, with one stage more than needed at most."""
     if n == 1:
         return ((1,),)
     found: list[tuple[int, ...]] = []
@@ -285,11 +307,11 @@ def _factored(n: int) -> tuple[tuple[int, ...], ...]:
         if rest == 1:
             found.append(so_far)
         elif len(so_far) < MOST_STAGES:
-            for radix in range(min(most, rest), 1, -1):
+            for radix in (r for r in sorted(COSTS, reverse=True) if r <= most):
                 if rest % radix == 0:
                     split(rest // radix, radix, (*so_far, radix))
 
-    split(n, max(COSTS), ())
+    split(n, 32 if n > 6144 else 16, ())
     fewest = min(map(len, found), default=0)
     return tuple(factors for factors in found if len(factors) <= fewest + 1)
 
@@ -305,23 +327,23 @@ def _cost(radices: tuple[int, ...], items: int) -> float:
 
 
 def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
-    """Return the (block, free numbers behind it) of each exchange.
+    """Return the (span, free numbers behind it) of each exchange.
 
-    Neighbors write ``length radix`` apart where the stage's length is below the number of banks. A block
+    Neighbors write ``length radix`` apart where the stage's length is below the number of banks. A span
     divides the distance at which the next stage reads, so that addresses stay sums with constants.
     """
     pads = []
     length, n = 1, math.prod(radices)
-    for radix, following in zip(radices, radices[1:], strict=False):
-        block = length * radix
-        if length < BANKS and block & (block - 1) == 0:
-            wide = max(BANKS, block)
-            pads.append((wide if n // following % wide == 0 else block, length))
+    for radix, following in pairwise(radices):
+        span = length * radix
+        if length < BANKS and span & (span - 1) == 0:
+            wide = max(BANKS, span)
+            pads.append((wide if n // following % wide == 0 else span, length))
         elif length == 1 and radix % 4 == 0:
-            pads.append((block, 1))
+            pads.append((span, 1))
         else:
             pads.append((1, 0))
-        length = block
+        length = span
     return tuple(pads)
 
 
@@ -373,7 +395,8 @@ class FusedGpuPipeline:
         levels: int,
         one_scale: bool = False,
     ) -> None:
-        self.launcher, self.shape, self.dtype, self.out = launcher, shape, np.dtype(dtype), np.dtype(out)
+        self.launcher, self.device = launcher, launcher.device
+        self.shape, self.dtype, self.out = shape, np.dtype(dtype), np.dtype(out)
         count, height, width = shape
         self.plan = plan(height, width)
         self._fits(transfer)
@@ -386,7 +409,7 @@ class FusedGpuPipeline:
         buffers = [self.plan.spectrum_length * count * 8, values, self._bytes_in, self._bytes_out]
         small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
-        launcher.device.check_memory(what, [*buffers, *small])
+        self.device.check_memory(what, [*buffers, *small])
         self._spectrum, self._values, *constants = (launcher.allocate(size) for size in (*buffers[:2], *small))
         for buffer, data in zip(constants, (*tables, mask_data), strict=False):
             if data.nbytes:
@@ -405,9 +428,7 @@ class FusedGpuPipeline:
         if self.launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
 
-    def _mask(
-        self, transfer: Transfer | NDArray[np.floating[Any]]
-    ) -> tuple[Array, str, str, tuple[np.float32 | np.int32, ...]]:
+    def _mask(self, transfer: Transfer | NDArray[np.floating[Any]]) -> tuple[Array, str, str, tuple[Any, ...]]:
         """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel."""
         _, height, width = self.shape
         if not isinstance(transfer, Transfer):
@@ -429,27 +450,23 @@ class FusedGpuPipeline:
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
         return bounds, transfer.shape, transfer.kind, numbers
 
-    def _build(
-        self, shape_name: str, kind: str, numbers: tuple[np.float32 | np.int32, ...], *, one_scale: bool, levels: int
-    ) -> None:
+    def _build(self, shape_name: str, kind: str, numbers: tuple[Any, ...], *, one_scale: bool, levels: int) -> None:
         """Build the kernels and set every argument but the images."""
-        import pyopencl as cl
-
         count, height, width = self.shape
         rows, columns = self.plan.rows, self.plan.columns
-        size = (f"REAL={self.launcher.real_name}", f"WIDTH={width}", f"HEIGHT={height}", f"TILE={self.plan.tile}")
+        size = (f"WIDTH={width}", f"HEIGHT={height}", f"TILE={self.plan.tile}")
         pixel, pixel_out = f"PIXEL={PIXELS[self.dtype]}", f"PIXEL_OUT={PIXELS[self.out]}"
         mask = (f"SHAPE={shape_name}", f"PASS={kind}")
 
         def kernel(source: str, *defines: str, transform: TransformPlan | None = None) -> cl.Kernel:
             between = (TRANSFORM, SPECTRUM) if transform else ()
             mask_source = (MASK,) if source == COLUMNS else ()
-            program = self.launcher.device.program(
+            return self.launcher.kernel(
                 (BUTTERFLIES, *between, *mask_source, source),
                 (*size, *(transform.defines() if transform else ()), *defines),
-                self._options(),
+                source.rpartition("/")[2].removesuffix(".cl"),
+                options=self._options(transform.values if transform else 1),
             )
-            return cl.Kernel(program, source.rpartition("/")[2].removesuffix(".cl"))
 
         wide = 1 if height * width % 4 else 4
         self._rows = kernel(ROWS, pixel, transform=rows)
@@ -469,35 +486,36 @@ class FusedGpuPipeline:
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
         self._quantize.set_arg(1, self._values)
-        for at, argument in enumerate((largest, scales, *map(np.float32, (NOISE, brightest, *to))), 3):
-            self._quantize.set_arg(at, argument)
+        self._quantize.set_arg(3, largest)
+        self._quantize.set_arg(4, scales)
+        for at, number in enumerate((NOISE, brightest, *to), 5):
+            self._quantize.set_arg(at, np.float32(number))
 
         row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
+        column_groups = -(-(width // 2 + 1) // columns.ffts)
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
         self._launches = (
             ("rows", self._rows, (row_groups, count), (rows.group, 1)),
-            ("columns", self._columns, (self.plan.tiles * columns.group, count), (columns.group, 1)),
+            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
             ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
             ("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)),
         )
         self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
 
-    def _options(self) -> tuple[str, ...]:
-        """Return the compiler's own options: registers for two groups of 512 work-items at a time, a few spills included."""
-        return (f"-cl-nv-maxrregcount={REGISTERS}",) if "NVIDIA" in self.launcher.device.platform else ()
+    def _options(self, values: int) -> tuple[str, ...]:
+        """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
+        registers = REGISTERS if values <= MOST_VALUES else 2 * REGISTERS
+        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.device.platform else ()
 
     def enqueue(self, image: cl.Buffer, output: cl.Buffer) -> None:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
-        import pyopencl as cl
-
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
             self._quantize.set_arg(0, output)
             self._quantize.set_arg(2, image)
             self._bound = (image, output)
-        queue = self.launcher.queue
-        for step, kernel, items, group in self._launches:
-            self.launcher._keep(step, cl.enqueue_nd_range_kernel(queue, kernel, items, group))
+        for launch in self._launches:
+            self.launcher.enqueue(*launch)
 
     def run(self, stack: Array) -> Array:
         """Filter a stack in the host's memory."""

@@ -130,15 +130,23 @@ class Launcher:
 
     @_plain_errors
     def kernel(
-        self, names: tuple[str, ...], defines: tuple[str, ...], kernel: str, arguments: Iterable[Any]
+        self,
+        names: tuple[str, ...],
+        defines: tuple[str, ...],
+        kernel: str,
+        arguments: Iterable[Any] = (),
+        *,
+        options: tuple[str, ...] = (),
     ) -> cl.Kernel:
         """Return a kernel of the program of these files, its arguments set (None: to be set later).
+
+        ``options`` are the compiler's own.
 
         A kernel does not keep its buffers alive.
         """
         import pyopencl as cl
 
-        made = cl.Kernel(self.device.program(names, (f"REAL={self.real_name}", *defines)), kernel)
+        made = cl.Kernel(self.device.program(names, (f"REAL={self.real_name}", *defines), options), kernel)
         for i, argument in enumerate(arguments):
             if argument is not None:
                 made.set_arg(i, argument)

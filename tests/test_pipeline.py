@@ -73,7 +73,7 @@ STAGED = [{"precision": "double"}, {"work_group_size": 32}, {"transpose": "plain
 @pytest.mark.parametrize("asked", STAGED, ids=str)
 def test_what_only_the_staged_pipeline_has_takes_the_book(asked):
     assert Filter("lowpass", **asked).engine == "book"
-    with pytest.raises(ParameterError, match="the fused engine has no .*choose book"):
+    with pytest.raises(ParameterError, match=r"the fused engine has no .*choose book"):
         Filter("lowpass", engine="fused", **asked)
 
 

@@ -1,4 +1,4 @@
-// Butterflies: transforms of 2 to 16 numbers in the registers of one work-item, X[m] = sum_q x[q] W(qm, radix).
+// Butterflies: transforms of 2 to 32 numbers in the registers of one work-item, X[m] = sum_q x[q] W(qm, radix).
 //
 // Powers of two      layers of pairs a + w b, a - w b. The spin factors of a stage are part of the layers: with the
 //                    point u = w W(m, radix) the sum is a polynomial, X[m] = even(u^2) + u odd(u^2), so that a pair
@@ -54,6 +54,10 @@ constant real_t sines_15[] = {0.0f, 0.406736643f, 0.743144825f, 0.951056516f, 0.
 #define COS_8 0.707106781f
 #define COS_16 0.923879533f
 #define SIN_16 0.382683432f
+#define COS_32 0.980785280f
+#define SIN_32 0.195090322f
+#define COS_3_32 0.831469612f
+#define SIN_3_32 0.555570233f
 
 // a, b = a + b, a - b
 ALWAYS void pair(complex_t *a, complex_t *b)
@@ -78,6 +82,14 @@ ALWAYS void pair_spun(complex_t *a, complex_t *b, const complex_t w)
     *b = (complex_t)(mad((real_t)2, a->x, -sum.x), mad((real_t)2, a->y, -sum.y));
     *a = sum;
 }
+
+// The numbers of even and of odd index
+#define SPLIT(v, even, odd, half_radix)                                                                             \
+    UNROLL                                                                                                          \
+    for (uint m = 0; m < half_radix; m++) {                                                                         \
+        even[m] = v[2 * m];                                                                                         \
+        odd[m] = v[2 * m + 1];                                                                                      \
+    }
 
 // v[m], v[m + half_radix] from what a layer of pairs left
 #define JOIN(v, even, odd, half_radix)                                                                              \
@@ -204,6 +216,47 @@ ALWAYS void spun_16(complex_t *v, const complex_t w, const complex_t w2, const c
     JOIN(v, even, odd, 8)
 }
 
+// The last layer of radix 32, pairs m and m + 8 a quarter turn apart
+ALWAYS void layer_32(complex_t *even, complex_t *odd, const complex_t w)
+{
+    const complex_t spin[] = {
+        w,
+        times(w, (complex_t)(COS_32, -SIN_32)),
+        times(w, (complex_t)(COS_16, -SIN_16)),
+        times(w, (complex_t)(COS_3_32, -SIN_3_32)),
+        turned_half(w),
+        times(w, (complex_t)(SIN_3_32, -COS_3_32)),
+        times(w, (complex_t)(SIN_16, -COS_16)),
+        times(w, (complex_t)(SIN_32, -COS_32)),
+    };
+    UNROLL
+    for (uint m = 0; m < 8; m++) {
+        pair_spun(even + m, odd + m, spin[m]);
+        pair_spun(even + m + 8, odd + m + 8, turned(spin[m]));
+    }
+}
+
+ALWAYS void butterfly_32(complex_t *v)
+{
+    complex_t even[16], odd[16];
+    SPLIT(v, even, odd, 16)
+    butterfly_16(even);
+    butterfly_16(odd);
+    layer_32(even, odd, (complex_t)(1, 0));
+    JOIN(v, even, odd, 16)
+}
+
+ALWAYS void spun_32(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4, const complex_t w8,
+                    const complex_t w16)
+{
+    complex_t even[16], odd[16];
+    SPLIT(v, even, odd, 16)
+    spun_16(even, w2, w4, w8, w16);
+    spun_16(odd, w2, w4, w8, w16);
+    layer_32(even, odd, w);
+    JOIN(v, even, odd, 16)
+}
+
 // A prime p, from the tables of cos and sin(2 pi k/p).
 ALWAYS void prime(complex_t *v, const uint p, constant const real_t *cosines, constant const real_t *sines)
 {
@@ -281,19 +334,20 @@ ALWAYS void butterfly(complex_t *v, const uint radix)
     switch (radix) {
 #define CASE(r) case r: butterfly_##r(v); break;
     CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9)
-    CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16)
+    CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16) CASE(32)
 #undef CASE
     }
 }
 
 ALWAYS void butterfly_spun(complex_t *v, const uint radix, const complex_t w)
 {
-    const complex_t w2 = squared(w), w4 = squared(w2);
+    const complex_t w2 = squared(w), w4 = squared(w2), w8 = squared(w4);
     switch (radix) {
     case 2: spun_2(v, w); break;
     case 4: spun_4(v, w, w2); break;
     case 8: spun_8(v, w, w2, w4); break;
-    case 16: spun_16(v, w, w2, w4, squared(w4)); break;
+    case 16: spun_16(v, w, w2, w4, w8); break;
+    case 32: spun_32(v, w, w2, w4, w8, squared(w8)); break;
     default: {
         // powers by doubling: w^q from w^(q/2), so that rounding grows with log q
         complex_t power[16];

@@ -4,7 +4,7 @@
 // come apart on loading (see gpu_spectrum.cl) and are packed again on storing, in registers where FIRST is even:
 // numbers q and q + FIRST/2 of a butterfly are the rows of a pair.
 //
-// Launch   (tiles x GROUP, images) work-items, GROUP a work-group, a tile a group; FFTS = TILE
+// Launch   (groups of FFTS columns x GROUP, images) work-items, GROUP a work-group; FFTS divides TILE
 // Reads    spectrum[plane][tile][p][column]     -> coalesced
 // Writes   the same places
 // Scale    1/2 of the unpacking and 1/(width height) of the inverse, once with the mask
@@ -59,8 +59,9 @@ ALWAYS void load_column(complex_t *v, global const complex_t *own, global const 
     x += PLACE_IN_TURN(own_fft(ACROSS));
     UNROLL
     for (uint n = 0; n < OWN_PAIRS; n++) {
-        const uint p = min(i + n * ITEMS, (uint)(PAIRS - 1));
-        unpack(v + 2 * n, v + 2 * n + 1, own[p * TILE], mirrored[p * TILE]);
+        const uint p = i + n * ITEMS;
+        if (p < PAIRS)
+            unpack(v + 2 * n, v + 2 * n + 1, own[p * TILE], mirrored[p * TILE]);
     }
     UNROLL
     for (uint step = 0; step < PARTS * TURNS; step++) {
@@ -141,9 +142,8 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
     const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
     spectrum += get_global_id(1) * (2 * (size_t)PLANE);
 
-    // A column that is its own partner lies in one plane alone; behind the last one there is nothing.
-    const uint wanted = get_group_id(0) * FFTS + own_fft(ACROSS);
-    const uint kx = min(wanted, (uint)(COLUMNS - 1));
+    // A column that is its own partner lies in one plane alone. Behind the last column there is room, but nothing.
+    const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS);
     global complex_t *own = spectrum + (place(kx, 0) + (IN_FIRST_PLANE(kx) ? 0 : PLANE));
     global complex_t *mirrored = spectrum + (place(kx, 0) + (kx ? PLANE : 0));
     load_column(v, own, mirrored, x);
@@ -163,5 +163,5 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
 
     inverse_from_spectrum(v, x, tables, INNER, ACROSS);
 
-    store_column(v, own, mirrored, wanted >= COLUMNS, x);
+    store_column(v, own, mirrored, kx >= COLUMNS, x);
 }

@@ -1,6 +1,6 @@
 // Transform: several transforms of one length in one work-group, data in registers, exchanged through local memory.
 //
-// A stage is LENGTH/radix butterflies a transform, shared among ITEMS work-items: number i has the butterflies
+// A stage is LENGTH/radix butterflies a transform, dealt out to ITEMS work-items: number i has the butterflies
 // t = i, i + ITEMS ... A butterfly takes x[t + q LENGTH/radix], times w^q, w = W(k, length radix), and leaves X[q] at
 // (t - k) radix + k + q length, where k = t mod length and length is the product of the radices before (Stockham: no
 // bit reversal). Between two stages the numbers change hands in local memory.
@@ -12,11 +12,12 @@
 // -D ITEMS, FFTS           work-items a transform, transforms a work-group
 // -D VALUES                numbers that a work-item holds
 // -D RADICES, REVERSED     five radices, 1 where there is no stage, and the same from last to first
-// -D PADS, PADS_REVERSED   for each exchange between them a block and how many numbers stay free behind each block,
+// -D PADS, PADS_REVERSED   for each exchange between them a span and how many numbers stay free behind each span,
 //                          so that neighboring work-items meet different banks
 // -D FIRST, LAST           the outer radices
 // -D REGION, PARTS, TURNS  local memory of a transform, in numbers; exchanged whole (1) or real, then imaginary (2);
 //                          how many times the transforms of a group take turns in local memory
+// -D HALVES                2 where a transform itself goes as lower and upper half of its numbers
 // -D SPIN_REVERSED, CHIRP, CHIRP_FILTER   where these tables lie behind the spin factors of RADICES
 
 #if !defined POINTS || !defined LENGTH || !defined ITEMS || !defined FFTS || !defined VALUES || !defined FIRST
@@ -25,8 +26,11 @@
 #if !defined RADICES || !defined REVERSED || !defined PADS || !defined PADS_REVERSED || !defined LAST
 #error "gpu_transform.cl: -D RADICES, REVERSED, PADS, PADS_REVERSED or LAST is missing"
 #endif
-#if !defined REGION || !defined PARTS || !defined TURNS || !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
-#error "gpu_transform.cl: -D REGION, PARTS, TURNS, SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
+#if !defined REGION || !defined PARTS || !defined TURNS || !defined HALVES
+#error "gpu_transform.cl: -D REGION, PARTS, TURNS or HALVES is missing"
+#endif
+#if !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
+#error "gpu_transform.cl: -D SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
 #endif
 
 #define GROUP (ITEMS * FFTS)
@@ -44,7 +48,7 @@ typedef complex_t exchanged_t;
 typedef real_t exchanged_t;
 #endif
 
-// How work-items are shared out. ALONG: neighbors work on one transform. ACROSS: neighbors work on the same place of
+// How work-items are dealt out. ALONG: neighbors work on one transform. ACROSS: neighbors work on the same place of
 // neighboring transforms, which lie side by side in the spectrum.
 #define ALONG 0
 #define ACROSS 1
@@ -72,22 +76,24 @@ ALWAYS uint own_fft(const uint order)
     for (uint b = 0, t = i; b < BUTTERFLIES(radix); b++, t += ITEMS)                                                \
         if (LENGTH / (radix) % ITEMS == 0 || t < LENGTH / (radix))
 
-// Where a number lies in local memory: pad numbers stay free behind each block.
-ALWAYS uint padded(const uint at, const uint block, const uint pad)
+// Where a number lies in local memory: pad numbers stay free behind each span.
+ALWAYS uint padded(const uint at, const uint span, const uint pad)
 {
-    return at + at / block * pad;
+    return at + at / span * pad;
 }
 
 #if PARTS == 1
 #define PART_OF(number, part) (number)
-#define SET_PART(number, part, value) number = value
+#define SET_PART(number, part, value) (number) = (value)
 #else
 #define PART_OF(number, part) ((part) ? (number).y : (number).x)
 #define SET_PART(number, part, value)                                                                               \
-    if (part)                                                                                                       \
-        number.y = value;                                                                                           \
-    else                                                                                                            \
-        number.x = value
+    do {                                                                                                            \
+        if (part)                                                                                                   \
+            number.y = value;                                                                                       \
+        else                                                                                                        \
+            number.x = value;                                                                                       \
+    } while (0)
 #endif
 
 // Whether a transform has its turn in local memory, and where it lies there.
@@ -96,33 +102,38 @@ ALWAYS uint padded(const uint at, const uint block, const uint pad)
 
 // Numbers as they lie after a stage of this radix become what the next stage takes.
 ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const uint to, const uint radix,
-                     const uint length, const uint next, const uint block, const uint pad)
+                     const uint length, const uint next, const uint span, const uint pad)
 {
     const uint mine = own_item(from), theirs = own_item(to);
     local exchanged_t *out = x + PLACE_IN_TURN(own_fft(from));
     local const exchanged_t *in = x + PLACE_IN_TURN(own_fft(to));
     UNROLL
     for (uint part = 0; part < PARTS; part++) {
-        // Where work-items change their transform, what they read may come before they have written.
+        // What a work-item reads in one turn may come before what it writes in another.
         exchanged_t fresh[VALUES];
         UNROLL
-        for (uint turn = 0; turn < TURNS; turn++) {
+        for (uint step = 0; step < TURNS * HALVES; step++) {
+            const uint turn = step / HALVES, upper = step % HALVES;
+            const uint start = upper * padded(LENGTH / 2, span, pad);
             barrier(CLK_LOCAL_MEM_FENCE);
             if (HAS_TURN(own_fft(from), turn))
                 FOR_OWN(mine, radix, b, t) {
-                    const uint k = t % length;
-                    local exchanged_t *at = out + padded((t - k) * radix + k, block, pad);
-                    UNROLL
-                    for (uint q = 0; q < radix; q++)
-                        at[q * length] = PART_OF(v[b * radix + q], part);
+                    // The upper half of the butterflies writes the upper half of the numbers.
+                    if (HALVES == 1 || (t >= LENGTH / radix / 2) == upper) {
+                        const uint k = t % length;
+                        local exchanged_t *at = out + (padded((t - k) * radix + k, span, pad) - start);
+                        UNROLL
+                        for (uint q = 0; q < radix; q++)
+                            at[q * length] = PART_OF(v[b * radix + q], part);
+                    }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (HAS_TURN(own_fft(to), turn))
                 FOR_OWN(theirs, next, b, t) {
-                    local const exchanged_t *at = in + padded(t, block, pad);
+                    local const exchanged_t *at = in + padded(t, span, pad);
                     UNROLL
-                    for (uint q = 0; q < next; q++)
-                        fresh[b * next + q] = at[padded(q * (LENGTH / next), block, pad)];
+                    for (uint q = upper * (next / HALVES); q < (upper + 1) * (next / HALVES); q++)
+                        fresh[b * next + q] = at[padded(q * (LENGTH / next), span, pad) - start];
                 }
         }
         UNROLL
@@ -140,26 +151,26 @@ ALWAYS void stage(complex_t *v, global const complex_t *spin, const uint order, 
 // All stages. The first starts in order first, the last leaves the data in order last. spin: one table a stage.
 ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *spin, const uint first, const uint last,
                    const uint r0, const uint r1, const uint r2, const uint r3, const uint r4,
-                   const uint block1, const uint pad1, const uint block2, const uint pad2,
-                   const uint block3, const uint pad3, const uint block4, const uint pad4)
+                   const uint span1, const uint pad1, const uint span2, const uint pad2,
+                   const uint span3, const uint pad3, const uint span4, const uint pad4)
 {
     const uint order1 = r2 > 1 ? ALONG : last, order2 = r3 > 1 ? ALONG : last, order3 = r4 > 1 ? ALONG : last;
     FOR_OWN(own_item(first), r0, b, t)
         butterfly(v + b * r0, r0);
     if (r1 > 1) {
-        exchange(v, x, first, order1, r0, 1, r1, block1, pad1);
+        exchange(v, x, first, order1, r0, 1, r1, span1, pad1);
         stage(v, spin, order1, r1, r0);
     }
     if (r2 > 1) {
-        exchange(v, x, order1, order2, r1, r0, r2, block2, pad2);
+        exchange(v, x, order1, order2, r1, r0, r2, span2, pad2);
         stage(v, spin + r0, order2, r2, r0 * r1);
     }
     if (r3 > 1) {
-        exchange(v, x, order2, order3, r2, r0 * r1, r3, block3, pad3);
+        exchange(v, x, order2, order3, r2, r0 * r1, r3, span3, pad3);
         stage(v, spin + r0 + r0 * r1, order3, r3, r0 * r1 * r2);
     }
     if (r4 > 1) {
-        exchange(v, x, order3, last, r3, r0 * r1 * r2, r4, block4, pad4);
+        exchange(v, x, order3, last, r3, r0 * r1 * r2, r4, span4, pad4);
         stage(v, spin + r0 + r0 * r1 + r0 * r1 * r2, last, r4, r0 * r1 * r2 * r3);
     }
 }
