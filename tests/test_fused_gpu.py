@@ -17,7 +17,7 @@ from fftfilter import fused_gpu, reference
 from fftfilter.device import choose
 from fftfilter.errors import ParameterError
 from fftfilter.launch import Launcher
-from fftfilter.transfer import Grid, Transfer, transfer
+from fftfilter.transfer import Transfer, transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -241,14 +241,14 @@ def test_powers_of_two_meet_no_bank_twice() -> None:
             stride *= radix
 
 
-def test_bounds_are_the_comparison_of_whole_numbers() -> None:
+def test_bounds_are_the_ideal_mask_column_by_column() -> None:
     for height, width in ((12, 18), (16, 16), (7, 30), (31, 8)):
         band = transfer("bandpass", inner=1.5, outer=3)
         bounds = fused_gpu.column_bounds(height, width, band)
-        distance2 = Grid(height, width).distance2()[:, : width // 2 + 1]
         ky = np.minimum(np.arange(height), height - np.arange(height))[:, np.newaxis]
-        for which, cutoff in enumerate(band.cutoffs(height, width)):
-            np.testing.assert_array_equal(ky < bounds[:, which], distance2 < cutoff.limit)
+        for which, radius in enumerate((3, 1.5)):
+            low = transfer("lowpass", radius=radius).gain(height, width)[:, : width // 2 + 1]
+            np.testing.assert_array_equal(ky < bounds[:, which], low == 1)
 
 
 def test_sizes_that_do_not_fit_are_declared() -> None:
