@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import file_options, together, transform_options
+from .options import engine_option, file_options, together, transform_options
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -27,6 +27,7 @@ filter_options = together(
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
     click.option("--order", type=int, metavar="N", help="Steepness of butterworth.  [default: 2]"),
+    engine_option,
     transform_options,
     click.option(
         "--work-group-size",
@@ -36,10 +37,8 @@ filter_options = together(
     ),
     click.option(
         "--transpose",
-        type=click.Choice(["tiled", "plain"]),
-        default="tiled",
-        show_default=True,
-        help="Through tiles in local memory, or straight.",
+        type=click.Choice(["tiled", "plain", "float4"]),
+        help="Through tiles in local memory, straight, or two numbers at a time.  [default: the engine's own]",
     ),
     click.option("--profile", is_flag=True, help="Print the time of every step on the device."),
     click.option(
@@ -143,6 +142,8 @@ def run(
     picture = images.read(source)
     images.check_fits(picture, target)
     depth = images.plan_output(picture, target)
+    if save_stages is not None:
+        options["engine"] = options["engine"] or "book"  # the fused engine has no stages
     with Filter(kind, profile=profile, **options) as filter_:
         observe = _album(save_stages)
         picture.planes = filter_(

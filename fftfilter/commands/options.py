@@ -42,8 +42,13 @@ verbose_option = click.option(
     "-v", "--verbose", count=True, callback=_verbosity, help="Say what is done; twice: show where an error came from."
 )
 
+engine_option = click.option(
+    "--engine",
+    metavar="NAME",
+    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book where an option asks for its steps]",
+)
+
 transform_options = together(
-    click.option("--engine", metavar="NAME", default="book", show_default=True, help="The FFT algorithm."),
     device_option,
     click.option(
         "--precision",

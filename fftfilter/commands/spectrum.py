@@ -10,6 +10,9 @@ from .options import file_options, transform_options
 @click.command()
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
+@click.option(
+    "--engine", metavar="NAME", default="book", show_default=True, help="An algorithm from 'fftfilter engines'."
+)
 @transform_options
 @file_options
 def spectrum(
