@@ -193,6 +193,8 @@ def _cupy(stack: Array, half: Array) -> Iterator[Job]:
         "o = (unsigned char)min(fabsf(a) * 255.0f / m + nudge, 255.0f)",
         "quantize",
     )
+    # One image is reduced as a whole: along its axes CuPy would leave it to a single group.
+    over = {} if len(stack) == 1 else {"axis": (1, 2), "keepdims": True}
     forward = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
     back = cufft.get_fft_plan(spectrum, shape=(height, width), axes=(1, 2), value_type="C2R")
 
@@ -205,7 +207,7 @@ def _cupy(stack: Array, half: Array) -> Iterator[Job]:
         forward.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD)
         multiply(mask, spectrum)
         back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE)
-        quantize(values, largest(values, axis=(1, 2), keepdims=True), np.float32(NUDGE), levels)
+        quantize(values, largest(values, **over), np.float32(NUDGE), levels)
 
     finish = cupy.cuda.Device().synchronize
     yield Job("cupy", call, finish, lambda: np.asarray(cupy.asnumpy(levels)))
