@@ -20,7 +20,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,20 +33,22 @@ from fftfilter.errors import FftfilterError, ParameterError, ReadError, TooLarge
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
 
+    from fftfilter.metadata import Metadata
+
 Samples = NDArray[Any]
 Parts = Sequence[bytes | memoryview]
+Times = tuple[int, int]
 
 _U8, _U16, _F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
+# A PNG's signature and its first chunk, behind which metadata belong.
+_PNG_HEADER = 8 + 25
 _WHITE = {_U8: 255, _U16: 65535, _F32: 1}
 _STANDARD_STREAM = "-"
 
 
 @dataclass(eq=False)
 class Picture:
-    """One image in memory, split into what is filtered and what passes through.
-
-    What a file says about itself (color profile, EXIF, resolution) is not carried yet: one more field here.
-    """
+    """One image in memory, split into what is filtered and what passes through."""
 
     planes: Samples
     """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB). May be read-only."""
@@ -56,6 +58,8 @@ class Picture:
     """The sample that stands for white: 255, 65535, or what a PGM's header says; 1 for float32."""
     format: str
     """Pillow's name for the format it came from ("PPM" for all of netpbm): what standard output gets."""
+    metadata: Metadata | None = None
+    """What its file says about it; None leaves that out of the file that is written."""
 
 
 class Depth(NamedTuple):
@@ -146,6 +150,15 @@ def read(source: str | os.PathLike[str]) -> Picture:
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
+def times(source: str | os.PathLike[str]) -> Times:
+    """Return when a file was last read and changed; raises ReadError."""
+    try:
+        status = Path(source).stat()
+    except OSError as error:
+        raise ReadError(f"{_shown(source, 'standard input')}: cannot be read: {_reason(error)}") from error
+    return status.st_atime_ns, status.st_mtime_ns
+
+
 def _content(source: str | os.PathLike[str], name: str) -> bytes:
     """Return all bytes of a file, which need not be seekable."""
     try:
@@ -182,6 +195,8 @@ def _read_with_pillow(data: bytes, name: str) -> Picture:
 def _decode(data: bytes, name: str) -> Picture:
     from PIL import Image
 
+    from fftfilter.metadata import gather
+
     with _quiet_pillow():
         image = Image.open(io.BytesIO(data))
         format_ = image.format or ""
@@ -195,11 +210,13 @@ def _decode(data: bytes, name: str) -> Picture:
         _refuse_not_finite(samples, name)
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
+    channels = len(bands) - has_alpha
     return Picture(
-        planes=bands[:-1] if has_alpha else bands,
+        planes=bands[:channels],
         alpha=bands[-1] if has_alpha else None,
         maxval=_WHITE[bands.dtype],
         format="JPEG" if format_ == "MPO" else format_,
+        metadata=gather(image, channels),
     )
 
 
@@ -496,12 +513,14 @@ def write(
     *,
     format: str | None = None,  # noqa: A002
     png_level: int = 1,
+    times: Times | None = None,
 ) -> None:
     """Write an image file; "-" is standard output.
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG where that fails.
     Planes and alpha of another depth than `plan_output` says are rescaled. `png_level` is zlib's, 0 to 9.
+    The picture's metadata go along as far as the format can hold them. ``times`` become the file's own.
 
     A file appears whole or not at all, with the permissions of the one it replaces.
     Raises WriteError, and ParameterError for an extension that cannot be written.
@@ -515,14 +534,14 @@ def write(
     if alpha is not None:
         alpha = _rescaled(alpha, _WHITE[alpha.dtype], Depth(depth.dtype, _WHITE[depth.dtype]))
     try:
-        parts = _encode(planes, alpha, depth.maxval, suffix, png_level)
+        parts = _encode(planes, alpha, depth.maxval, suffix, png_level=png_level, metadata=picture.metadata)
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything where they meet a limit.
         kind = _FORMATS[suffix].name
         raise WriteError(f"{name}: cannot be written as {kind} ({_first_line(error)}); write .png") from error
     try:
-        _store(target, parts)
+        _store(target, parts, times)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {_reason(error)}") from error
 
@@ -538,7 +557,9 @@ def _rescaled(samples: Samples, white: float, depth: Depth) -> Samples:
     return scaled.astype(depth.dtype)
 
 
-def _encode(planes: Samples, alpha: Samples | None, maxval: int, suffix: str, png_level: int) -> Parts:
+def _encode(
+    planes: Samples, alpha: Samples | None, maxval: int, suffix: str, *, png_level: int, metadata: Metadata | None
+) -> Parts:
     """Return the parts of a file."""
     kind = _FORMATS[suffix]
     if kind.name == "PPM" and planes.dtype != _F32:
@@ -547,22 +568,32 @@ def _encode(planes: Samples, alpha: Samples | None, maxval: int, suffix: str, pn
         return pnm.encode(planes, maxval)
     bands = planes if alpha is None else np.concatenate([planes, alpha[None]])
     samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
+    chunks: list[bytes] = []
+    if metadata and kind.name == "PNG":
+        from fftfilter.metadata import png_chunks
+
+        chunks = list(png_chunks(metadata))
     if len(bands) > 1 and samples.dtype == _U16:
         if kind.name == "PNG":
             from fftfilter import png16
 
-            return png16.encode(samples, png_level)
-        return _tiff_16_bit_color(samples)
+            return png16.encode(samples, png_level, chunks)
+        return _tiff_16_bit_color(samples, metadata)
 
     from PIL import Image
 
-    options = {"compress_level": png_level} if kind.name == "PNG" else kind.options
+    options = {"compress_level": png_level} if kind.name == "PNG" else dict(kind.options)
+    if metadata and kind.name != "PNG":
+        from fftfilter.metadata import pillow_options
+
+        options |= pillow_options(metadata, kind.name)
     file = io.BytesIO()
     Image.fromarray(samples[:, :, 0] if len(bands) == 1 else samples).save(file, kind.name, **options)
-    return [file.getbuffer()]
+    content = file.getbuffer()
+    return [content[:_PNG_HEADER], *chunks, content[_PNG_HEADER:]] if chunks else [content]
 
 
-def _tiff_16_bit_color(samples: NDArray[np.uint16]) -> Parts:
+def _tiff_16_bit_color(samples: NDArray[np.uint16], metadata: Metadata | None) -> Parts:
     """Return an uncompressed TIFF of (height, width, channels), channels 2 to 4.
 
     Gray with alpha is written as RGB with alpha, because Pillow, and so this program, could not read it back.
@@ -571,6 +602,7 @@ def _tiff_16_bit_color(samples: NDArray[np.uint16]) -> Parts:
 
     if samples.shape[2] == 2:
         samples = samples[:, :, [0, 0, 0, 1]]
+        metadata = replace(metadata, profile=b"") if metadata else None  # One of gray does not fit color.
     height, width, channels = samples.shape
     raster = samples.astype("<u2", order="C", copy=False).data
     tags = ImageFileDirectory_v2(prefix=b"II")
@@ -583,12 +615,16 @@ def _tiff_16_bit_color(samples: NDArray[np.uint16]) -> Parts:
     tags[279] = raster.nbytes
     if channels == 4:
         tags[338] = 2  # the fourth is alpha, not multiplied into the others
+    if metadata:
+        from fftfilter.metadata import add_to_tiff
+
+        add_to_tiff(tags, metadata)
     header = io.BytesIO()
     tags.save(header)
     return [header.getvalue(), raster]
 
 
-def _store(target: str | os.PathLike[str], parts: Parts) -> None:
+def _store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> None:
     """Write a file's parts; raises OSError."""
     if os.fsdecode(target) == _STANDARD_STREAM:
         sys.stdout.buffer.writelines(parts)
@@ -597,10 +633,10 @@ def _store(target: str | os.PathLike[str], parts: Parts) -> None:
         with path.open("wb") as file:
             file.writelines(parts)
     else:
-        _replace(Path(os.path.realpath(path)), parts)
+        _replace(Path(os.path.realpath(path)), parts, times)
 
 
-def _replace(path: Path, parts: Parts) -> None:
+def _replace(path: Path, parts: Parts, times: Times | None) -> None:
     """Create a file, or replace it in one step, so that a failure leaves the old one."""
     try:
         old = path.stat()
@@ -616,6 +652,8 @@ def _replace(path: Path, parts: Parts) -> None:
                     os.chown(temporary, old.st_uid, old.st_gid)
                 temporary.chmod(stat.S_IMODE(old.st_mode))
             file.writelines(parts)
+        if times:
+            os.utime(temporary, ns=times)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):

@@ -49,6 +49,8 @@ filter_options = together(
         help="Save every intermediate result as a picture.",
     ),
     file_options,
+    click.option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
+    click.option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
 )
 
 one_cutoff = click.option("--radius", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
@@ -129,6 +131,9 @@ def run(
     save_stages: Path | None,
     profile: bool,
     in_place: bool,
+    png_level: int,
+    strip: bool,
+    preserve_times: bool,
     verbose: int,
     **options: Any,
 ) -> None:
@@ -139,8 +144,13 @@ def run(
 
     cutoffs = {name: options[name] for name in ("radius", "inner", "outer") if name in options}
     transfer(kind, shape=options["shape"], order=options["order"], **cutoffs)  # wrong values fail before any work
+    if preserve_times and "-" in (source, target):
+        raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
     images.check_output(source, target, in_place=in_place)
+    times = images.times(source) if preserve_times else None
     picture = images.read(source)
+    if strip:
+        picture.metadata = None
     images.check_fits(picture, target)
     depth = images.plan_output(picture, target)
     with Filter(kind, profile=profile, **options) as filter_:
@@ -149,7 +159,7 @@ def run(
             picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, observe=observe
         )
         picture.maxval = depth.maxval
-        images.write(picture, target)
+        images.write(picture, target, png_level=png_level, times=times)
         if verbose:
             click.echo(_summary(filter_, picture), err=True)
         if profile:

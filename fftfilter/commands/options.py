@@ -56,5 +56,13 @@ transform_options = together(
 
 file_options = together(
     click.option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
+    click.option(
+        "--png-level",
+        type=click.IntRange(0, 9),
+        default=1,
+        show_default=True,
+        metavar="0-9",
+        help="Compression of a PNG: 0 is fastest, 9 smallest.",
+    ),
     verbose_option,
 )

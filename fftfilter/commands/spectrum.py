@@ -13,7 +13,15 @@ from .options import file_options, transform_options
 @transform_options
 @file_options
 def spectrum(
-    *, source: str, target: str, engine: str, device: str | None, precision: str, in_place: bool, verbose: int
+    *,
+    source: str,
+    target: str,
+    engine: str,
+    device: str | None,
+    precision: str,
+    in_place: bool,
+    png_level: int,
+    verbose: int,
 ) -> None:
     """Write the log-magnitude spectrum, DC in the middle.
 
@@ -29,11 +37,11 @@ def spectrum(
 
     images.check_output(source, target, in_place=in_place)
     picture = images.read(source)
-    picture.alpha = None  # a transparency of places has no meaning among frequencies
+    picture.alpha = picture.metadata = None  # transparency, colors and places have no meaning among frequencies
     images.check_fits(picture, target)
     transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed), 255
-    images.write(picture, target)
+    images.write(picture, target, png_level=png_level)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
