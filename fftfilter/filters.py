@@ -8,6 +8,7 @@ import numpy as np
 
 from . import algorithms
 from .errors import ParameterError
+from .fft_core import plan_rows
 from .launch import Launcher, Timing
 from .pipeline import PIXELS, StagedPipeline
 from .selftest import open_device
@@ -82,6 +83,7 @@ class Filter:
             open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
         )
         self._key: tuple[object, ...] = ()
+        self._exponent = 0
         self._pipeline: StagedPipeline | None = None
 
     def __call__(
@@ -117,6 +119,7 @@ class Filter:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
         pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
         stack, exponent = _pixels(stack, pixel)
+        self._exponent = exponent
         if self._output == "real":
             values = pipeline.run(stack, until="filtered", observe=observe).real
             result: NDArray[Any] = np.ldexp(values, exponent)
@@ -125,6 +128,19 @@ class Filter:
         if channel_axis is not None:
             return np.moveaxis(result, 0, channel_axis)
         return result.reshape(array.shape)
+
+    def extremes(self) -> list[tuple[float, float]]:
+        """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels."""
+        if self._pipeline is None:
+            return []
+        return [(float(low), float(high)) for low, high in np.ldexp(self._pipeline.extremes(), self._exponent)]
+
+    def memory(self, shape: tuple[int, int, int]) -> int:
+        """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
+        count, height, width = shape
+        rows, columns = (plan_rows(n, self._algorithm) for n in (width, height))
+        elements = count * max(height * rows.width, width * columns.width)
+        return 2 * elements * self.launcher.complex.itemsize + count * height * width
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""

@@ -13,7 +13,6 @@ import errno
 import io
 import logging
 import os
-import secrets
 import stat
 import sys
 import threading
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 
 from fftfilter import pnm
 from fftfilter.errors import FftfilterError, ParameterError, ReadError, TooLargeError, WriteError
+from fftfilter.leftovers import temporary_name
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
@@ -67,6 +67,15 @@ class Depth(NamedTuple):
 
     dtype: np.dtype[Any]
     maxval: int
+
+
+class Size(NamedTuple):
+    """What a header says of an image; its alpha not counted."""
+
+    width: int
+    height: int
+    channels: int
+    bytes_per_sample: int
 
 
 @dataclass(frozen=True)
@@ -111,6 +120,10 @@ _FORMATS = {
     ".pcx": _Format("PCX", longest=65535),
 }
 _SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(_FORMATS.items())}
+# Read, but never written.
+_READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
+# Where a PGM's header ends at the latest, comments included, in a file that is met in practice.
+_HEADER_BYTES = 1 << 16
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 
 _WAY_OUT = {
@@ -138,9 +151,13 @@ def read(source: str | os.PathLike[str]) -> Picture:
     Raises ReadError for a file that is missing, damaged, cut off, no image, several images or not finite, and
     TooLargeError, before allocating, for a size that the machine's memory cannot hold.
     """
+    return decode(content(source), source)
+
+
+def decode(data: bytes, source: str | os.PathLike[str]) -> Picture:
+    """Read an image from a file's bytes, as :func:`read`; ``source`` is what errors call it."""
     name = _shown(source, "standard input")
     try:
-        data = _content(source, name)
         if pnm.is_pnm(data):
             header = pnm.read_header(data, name)
             _refuse_oversize(name, header.width, header.height, header.nbytes)
@@ -159,8 +176,9 @@ def times(source: str | os.PathLike[str]) -> Times:
     return status.st_atime_ns, status.st_mtime_ns
 
 
-def _content(source: str | os.PathLike[str], name: str) -> bytes:
-    """Return all bytes of a file, which need not be seekable."""
+def content(source: str | os.PathLike[str]) -> bytes:
+    """Return all bytes of a file, which need not be seekable; raises ReadError, TooLargeError."""
+    name = _shown(source, "standard input")
     try:
         if os.fsdecode(source) == _STANDARD_STREAM:
             data = sys.stdin.buffer.read()
@@ -172,9 +190,37 @@ def _content(source: str | os.PathLike[str], name: str) -> bytes:
                 data = file.read()
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {_reason(error)}") from error
+    except MemoryError as error:
+        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
     if not data:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     return data
+
+
+def measure(source: str | os.PathLike[str]) -> Size:
+    """Return the size of the image in a file, from its header alone; raises ReadError."""
+    name = _shown(source, "standard input")
+    try:
+        with Path(source).open("rb") as file:
+            start = file.read(_HEADER_BYTES)
+            if pnm.is_pnm(start):
+                header = pnm.read_header(start, name)
+                return Size(header.width, header.height, header.channels, header.dtype.itemsize)
+            if not start:
+                raise ReadError(f"{name}: empty (0 bytes); give an image file")
+            from PIL import Image
+
+            file.seek(0)
+            with _quiet_pillow():
+                image = Image.open(file)
+            depth = 4 if image.mode in ("I", "F") else 2 if _is_narrowed(image) or image.mode.startswith("I;16") else 1
+            return Size(image.width, image.height, 1 if len(image.getbands()) < 3 and image.mode != "P" else 3, depth)
+    except OSError as error:
+        raise ReadError(f"{name}: cannot be read: {_reason(error)}") from error
+    except (FftfilterError, MemoryError):
+        raise
+    except Exception as error:  # Pillow's readers raise almost anything on damaged bytes.
+        raise ReadError(f"{name}: cannot be decoded ({_first_line(error)}); it may be damaged or cut off") from error
 
 
 def _read_with_pillow(data: bytes, name: str) -> Picture:
@@ -382,6 +428,16 @@ def _physical_memory() -> int | None:
 # Before the work
 
 
+def extensions(*, read_only: bool) -> frozenset[str]:
+    """Return the extensions of images that are read and written, or only read, too; in lower case."""
+    return frozenset(_FORMATS) | _READ_ONLY if read_only else frozenset(_FORMATS)
+
+
+def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
+    """Return the extension for a format: Pillow's name, or an extension without its dot; raises ParameterError."""
+    return _suffix("-", "output", format)
+
+
 def check_output(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
@@ -404,7 +460,7 @@ def check_output(
         _suffix(target, name, format)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is written through.
         if not folder.is_dir():
-            raise WriteError(f"{name}: there is no folder {_quoted_if_odd(str(folder))}; create it first")
+            raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise WriteError(f"{name}: no permission to write in its folder; choose another one")
         if path.exists() and not os.access(path, os.W_OK):
@@ -465,7 +521,7 @@ def _suffix(target: str | os.PathLike[str], name: str, format_: str | None, pict
         own = _SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and _misfit(picture, own) else own
     if suffix not in _FORMATS:
-        odd = f"extension {_quoted_if_odd(path.suffix)}" if suffix else "a name without extension"
+        odd = f"extension {quoted_if_odd(path.suffix)}" if suffix else "a name without extension"
         raise ParameterError(f"{name}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
     return suffix
 
@@ -644,7 +700,7 @@ def _replace(path: Path, parts: Parts, times: Times | None) -> None:
         old = None
     if old and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    temporary = path.with_name(f".{path.name[:40]}.fftfilter-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
             if old:
@@ -667,10 +723,11 @@ def _replace(path: Path, parts: Parts, times: Times | None) -> None:
 def _shown(path: str | os.PathLike[str], stream: str) -> str:
     """Return a name as the user gave it, quoted where it would not stay on one readable line."""
     text = os.fsdecode(path)
-    return stream if text == _STANDARD_STREAM else _quoted_if_odd(text)
+    return stream if text == _STANDARD_STREAM else quoted_if_odd(text)
 
 
-def _quoted_if_odd(text: str) -> str:
+def quoted_if_odd(text: str) -> str:
+    """Return a name, quoted where it would not stay on one readable line."""
     return text if text.isprintable() and text.strip() else repr(text)
 
 

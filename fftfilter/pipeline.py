@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .fft_core import fft_core, plan_rows
-from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X
+from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
@@ -88,6 +88,7 @@ class StagedPipeline:
             Box("extremes", extremes(values, pictures, group), upright),
             Box("output", (quantize(values, pictures, pair, PIXELS[out], levels),), upright),
         )
+        self._pairs = pair, pictures
         # The extremes lie in the buffer that is free by then: more numbers than a tiny image has pixels.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
@@ -122,3 +123,9 @@ class StagedPipeline:
         if observe is not None:
             observe("output", result)
         return result
+
+    def extremes(self) -> Array:
+        """Return the smallest and largest magnitude of each picture of the last run: (pictures, 2)."""
+        first, pictures = self._pairs
+        pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
+        return np.stack([pairs.real, pairs.imag], axis=1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from .options import file_options, transform_options
+from .options import GroupedCommand, file_options, transform_options
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @transform_options
