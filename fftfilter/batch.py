@@ -125,6 +125,7 @@ class Batch:
         self._settings = settings
         self._device = device
         self._filter = self._open()
+        self._name = self._filter.launcher.device.name
         threads = settings.threads or processors()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec")
         self._ahead = 2 * threads
@@ -133,6 +134,7 @@ class Batch:
         self._waiting: dict[Key, list[_Loaded]] = {}
         self._waiting_count = self._waiting_bytes = 0
         self._too_large: set[Key] = set()
+        self._stack: NDArray[Any] = np.empty((0, 0, 0), np.uint8)
         self.lost: DeviceLostError | None = None
         """Why the device is of no use any more; what it has finished is still written."""
 
@@ -142,11 +144,6 @@ class Batch:
     def __exit__(self, *_: object) -> None:
         self._pool.shutdown(cancel_futures=True)
         self._filter.close()
-
-    @property
-    def device_name(self) -> str:
-        """The name of the device."""
-        return self._filter.launcher.device.name
 
     @property
     def room(self) -> bool:
@@ -284,7 +281,7 @@ class Batch:
         finished = []
         for loaded, result in zip(stack, results, strict=True):
             loaded.outcome.seconds["filter"] = share
-            loaded.outcome.device = self.device_name
+            loaded.outcome.device = self._name
             if self._settings.measure_only:
                 loaded.outcome.status = MEASURED
                 finished.append(loaded.outcome)
@@ -320,7 +317,7 @@ class Batch:
         depth = stack[0].depth
         pictures = [loaded.picture for loaded in stack]
         is_color = len(pictures[0].planes) > 1
-        planes = pictures[0].planes if is_color or len(stack) == 1 else np.concatenate([p.planes for p in pictures])
+        planes = pictures[0].planes if is_color or len(stack) == 1 else self._stacked(pictures)
         kind: dict[str, Any] = {"channel_axis": 0} if is_color or len(stack) == 1 else {}
         if self._settings.scale is not None or self._settings.measure_only:
             values = self._filter(planes, **kind)
@@ -336,6 +333,14 @@ class Batch:
         if len(stack) > 1:
             self._redo_what_others_blackened(stack, results)
         return results
+
+    def _stacked(self, pictures: Sequence[Picture]) -> NDArray[Any]:
+        """Return gray pictures as one array, in memory that the last stack has left."""
+        first = pictures[0].planes
+        shape = (len(pictures), *first.shape[1:])
+        if self._stack.shape != shape or self._stack.dtype != first.dtype:
+            self._stack = np.empty(shape, first.dtype)
+        return np.concatenate([picture.planes for picture in pictures], out=self._stack)
 
     def _redo_what_others_blackened(self, stack: Sequence[_Loaded], results: list[NDArray[Any]]) -> None:
         """Filter alone what is black beside a brighter picture: noise is measured against a stack's brightest."""

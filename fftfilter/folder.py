@@ -11,6 +11,7 @@ import os
 from collections import Counter, OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -131,7 +132,7 @@ class Folder:
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
-        key = self._settings_key()
+        key = self._settings_key
         number = 0
         for branch in self._tree.walk():
             source, target = self.source / branch.relative, self.target / branch.relative
@@ -146,6 +147,7 @@ class Folder:
                 yield Job(number, str(source / name), str(target / made), digest)
                 number += 1
 
+    @cached_property
     def _settings_key(self) -> str:
         """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
         settings = self.settings
@@ -177,6 +179,7 @@ class Folder:
         for outcome in self._outcomes(jobs, replace(self.settings, measure_only=True)):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
+        self.__dict__.pop("_settings_key", None)
         self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
 
     def _outcomes(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
@@ -225,7 +228,7 @@ class Folder:
             if len(self._journals) > _OPEN_JOURNALS:
                 self._journals.popitem(last=False)[1].close()
         try:
-            book.add(path.name, journal.Entry(outcome.digest, self._settings_key(), outcome.stamp))
+            book.add(path.name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
         except OSError as error:
             self._warn_once(
                 f"{path.parent}: cannot note what is done ({error.strerror}); --skip-existing will do it again"
