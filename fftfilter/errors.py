@@ -15,6 +15,11 @@ A message is one line: cause, value, way out. The command line prints it and exi
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 
 class FftfilterError(Exception):
     """Base of every error raised on purpose."""
@@ -56,3 +61,11 @@ class BuildError(DeviceError):
 
 class RefusedError(DeviceError):
     """A device whose results differ from the reference."""
+
+
+def check_option(option: str, given: int | str, known: Iterable[int | str]) -> None:
+    """Raise ParameterError unless an option's value is one of those known."""
+    choices = list(known)
+    # True equals 1, and is not what an option means by 1.
+    if given not in choices or isinstance(given, bool):
+        raise ParameterError(f"{option} {given!r} is impossible: choose {', '.join(str(value) for value in choices)}")

@@ -25,7 +25,10 @@ def plan_rows(n: int, algorithm: Algorithm) -> RowPlan:
     return bluestein(n, algorithm.plan)
 
 
-def fft_core(plan: RowPlan, rows: int, direction: int) -> Stages:
-    """Return the stages that transform so many rows: FORWARD unnormalized, INVERSE divided by n."""
-    stages = tuple(stage.bind({SPIN: plan.spin}) for stage in plan.run(rows, direction))
+def fft_core(plan: RowPlan, rows: int, direction: int, *, ordered: bool = True) -> Stages:
+    """Return the stages that transform so many rows: FORWARD unnormalized, INVERSE divided by n.
+
+    Not ``ordered`` leaves the permutation out where the algorithm can: the spectrum is then bit-reversed.
+    """
+    stages = tuple(stage.bind({SPIN: plan.spin}) for stage in plan.run(rows, direction, ordered=ordered))
     return (*stages, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else stages

@@ -8,20 +8,20 @@ import numpy as np
 
 from . import algorithms
 from .errors import ParameterError
-from .fft_core import plan_rows
 from .launch import Launcher, Timing
-from .pipeline import PIXELS, StagedPipeline
+from .pipeline import PIXELS, StagedPipeline, buffer_bytes
 from .selftest import open_device
 from .steps.transpose import TRANSPOSES
 from .transfer import transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import TracebackType
     from typing import Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from .algorithms import Option
     from .transfer import Given
 
 OUTPUTS = ("magnitude", "real")
@@ -33,10 +33,11 @@ class Options(TypedDict, total=False):
     shape: str
     order: int | None
     engine: str
+    engine_options: Mapping[str, Option] | None
     device: str | None
     precision: str
     work_group_size: int | None
-    transpose: str
+    transpose: str | None
     output: str
 
 
@@ -48,9 +49,10 @@ class Filter:
     ``"8px"`` (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of Nyquist). ``shape`` is ideal,
     gaussian or butterworth with ``order``.
 
-    ``engine`` names the transform, ``device`` the device (auto, gpu, cpu, an index or a part of a name),
-    ``precision`` single or double, ``transpose`` tiled or plain. ``output`` "magnitude" is the normalized
-    picture of the input's type, "real" the filtered values as they are, float.
+    ``engine`` names the transform, ``engine_options`` are its own (``{"radix": 8}`` for stockham), ``device`` the
+    device (auto, gpu, cpu, an index or a part of a name), ``precision`` single or double, ``transpose`` tiled,
+    plain or float4 (by default the engine's own). ``output`` "magnitude" is the normalized picture of the
+    input's type, "real" the filtered values as they are, float.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -65,18 +67,19 @@ class Filter:
         shape: str = "ideal",
         order: int | None = None,
         engine: str = "book",
+        engine_options: Mapping[str, Option] | None = None,
         device: str | None = None,
         precision: str = "single",
         work_group_size: int | None = None,
-        transpose: str = "tiled",
+        transpose: str | None = None,
         output: str = "magnitude",
         profile: bool = False,
     ) -> None:
-        for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose, TRANSPOSES)):
+        for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose or TRANSPOSES[0], TRANSPOSES)):
             if given not in known:
                 raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
         self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order)
-        self._algorithm = algorithms.load(engine)
+        self._algorithm = algorithms.load(engine, **(engine_options or {}))
         self._output = output
         self._transpose = transpose
         self.launcher = Launcher(
@@ -137,10 +140,7 @@ class Filter:
 
     def memory(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
-        count, height, width = shape
-        rows, columns = (plan_rows(n, self._algorithm) for n in (width, height))
-        elements = count * max(height * rows.width, width * columns.width)
-        return 2 * elements * self.launcher.complex.itemsize + count * height * width
+        return buffer_bytes(self._algorithm, shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""

@@ -213,7 +213,7 @@ class Folder:
                 if outcome.status == DONE:
                     self._remember(outcome)
                 if self._report:
-                    self._tell(outcome)
+                    self._tell(outcome, self._report)
                 yield outcome
         except DeviceLostError as error:
             self.lost = str(error)
@@ -242,9 +242,9 @@ class Folder:
         except OSError as error:
             raise WriteError(f"{self.report}: cannot be written: {error.strerror}; choose another file") from error
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _tell(self, outcome: Outcome, report: IO[str]) -> None:
         try:
-            print(json.dumps(self._line(outcome)), file=self._report)
+            report.write(json.dumps(self._line(outcome)) + "\n")
         except OSError as error:
             self._warn_once(f"{self.report}: cannot be written ({error.strerror}); the report is incomplete")
 

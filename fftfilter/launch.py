@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import wraps
+from math import prod
+from time import perf_counter_ns
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -129,11 +132,12 @@ class Launcher:
 
         self._keep("read", cl.enqueue_copy(self.queue, array, buffer))
 
+    @_plain_errors
     def build(self, stages: Iterable[Stage]) -> None:
         """Build what the stages lack, in as few programs as their defines allow: each costs 20 ms and more."""
         import pyopencl as cl
 
-        missing = [stage for stage in stages if _kernel_key(stage) not in self._kernels]
+        missing = [stage for stage in stages if not stage.host and _kernel_key(stage) not in self._kernels]
         while missing:
             values: dict[str, str] = {"REAL": self.real_name}
             together: list[Stage] = []
@@ -159,12 +163,26 @@ class Launcher:
         stages = tuple(stages)
         self.build(stages)
         for stage in stages:
+            if stage.host:
+                self._run_on_host(stage, stage.host, names)
+                continue
             kernel = self._kernels[_kernel_key(stage)]
             kernel.set_args(*(self._argument(a, names) for a in stage.arguments))
             items, group = self._work_size(stage)
             self._keep(stage.step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
             if stage.swap:
                 names[X], names[Y] = names[Y], names[X]
+
+    def _run_on_host(
+        self, stage: Stage, host: Callable[..., np.ndarray[Any, Any]], names: MutableMapping[str, Any]
+    ) -> None:
+        n, rows = stage.items
+        data = np.empty((rows, n), self.complex)
+        self.read(data, names[X])
+        begin = perf_counter_ns()
+        data = host(data, *(self._argument(a, names) for a in stage.arguments))
+        self._keep(stage.step, SimpleNamespace(profile=SimpleNamespace(start=begin, end=perf_counter_ns())))
+        self.write(names[X], np.ascontiguousarray(data, self.complex))
 
     def timings(self) -> list[Timing]:
         """Return the time of each step since the last call, in the order of first use; needs ``profile``."""
@@ -175,7 +193,7 @@ class Launcher:
         self._events.clear()
         return [Timing(step, len(each), sum(each)) for step, each in seconds.items()]
 
-    def _keep(self, step: str, event: cl.Event) -> None:
+    def _keep(self, step: str, event: Any) -> None:
         if self._profile:
             self._events.append((step, event))
 
@@ -195,5 +213,7 @@ class Launcher:
     def _work_size(self, stage: Stage) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return global and local size; the first is rounded up to whole work-groups."""
         group = stage.group or (self.work_group_size, *(1 for _ in stage.items[1:]))
+        if stage.group:
+            self.device.check_work_group_size(prod(group))
         items = tuple(-(-i // g) * g for i, g in zip(stage.items, group, strict=True))
         return items, group

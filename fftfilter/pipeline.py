@@ -43,6 +43,13 @@ class Box(NamedTuple):
     shape: tuple[int, int, int]
 
 
+def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.dtype[Any]) -> int:
+    """Return the bytes of the device that a stack takes: two buffers of complex numbers and the pixels."""
+    count, height, width = shape
+    longest = max(height * plan_rows(width, algorithm).width, width * plan_rows(height, algorithm).width)
+    return count * (2 * longest * number.itemsize + height * width)
+
+
 class StagedPipeline:
     """The whole filter for stacks of images of one size: four device buffers and a list of launches.
 
@@ -62,7 +69,7 @@ class StagedPipeline:
         out: np.dtype[Any],
         levels: int,
         one_scale: bool = False,
-        transpose_kind: str = "tiled",
+        transpose_kind: str | None = None,
     ) -> None:
         count, height, width = self.shape = shape
         self.out = out
@@ -73,17 +80,19 @@ class StagedPipeline:
         values = count * height * width // pictures
         group = launcher.reduction_size
         pair = first_pair(values, pictures, group)
-        turn = partial(transpose, kind=transpose_kind, side=launcher.tile_side)
+        # A filter needs no order among the bins as long as the mask follows it.
+        order = (columns.reversed_bits, rows.reversed_bits)
+        turn = partial(transpose, kind=transpose_kind or algorithm.transpose, side=launcher.tile_side)
 
         self.flow = (
             Box("image", (load(width, count * height, PIXELS[dtype]),), upright),
-            Box("rows", fft_core(rows, count * height, FORWARD), upright),
+            Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright),
             Box("rows-transposed", (turn(width, height, count),), turned),
-            Box("spectrum", fft_core(columns, count * width, FORWARD), turned),
-            Box("spectrum-masked", (mask(height, width, count, transfer),), turned),
-            Box("columns-inverse", fft_core(columns, count * width, INVERSE), turned),
+            Box("spectrum", fft_core(columns, count * width, FORWARD, ordered=False), turned),
+            Box("spectrum-masked", (mask(height, width, count, transfer, order),), turned),
+            Box("columns-inverse", fft_core(columns, count * width, INVERSE, ordered=False), turned),
             Box("columns-transposed", (turn(height, width, count),), upright),
-            Box("filtered", fft_core(rows, count * height, INVERSE), upright),
+            Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright),
             Box("magnitude", (magnitude(width, count * height),), upright),
             Box("extremes", extremes(values, pictures, group), upright),
             Box("output", (quantize(values, pictures, pair, PIXELS[out], levels),), upright),

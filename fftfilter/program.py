@@ -46,7 +46,8 @@ def build(context: cl.Context, names: tuple[str, ...], defines: tuple[str, ...])
     """
     import pyopencl as cl
 
-    options = ["-cl-std=CL1.2", *(f"-D {define}" for define in defines)]
+    # -w: PoCL counts its compiler's warnings on stderr.
+    options = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines)]
     with warnings.catch_warnings():
         # Compilers chat ("kernel was vectorized ..."); what matters is raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)

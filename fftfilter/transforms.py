@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,57 +18,80 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from .algorithms import Algorithm, Option
+
     Complex = NDArray[np.complexfloating[Any, Any]]
 
 # Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
 SAFE_EXPONENT = 40
 
 
-class Options(TypedDict, total=False):
-    """What every transform takes: the algorithm's name, the device as in Filter, single or double precision."""
-
-    algorithm: str
-    device: str | None
-    precision: str
-
-
-def fft(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+def fft(
+    x: ArrayLike,
+    *,
+    algorithm: str = "book",
+    device: str | None = None,
+    precision: str = "single",
+    **options: Option,
+) -> Complex:
     """Return the transform of every row, the last axis of ``x``, as ``numpy.fft.fft`` does.
 
     The result is complex64, complex128 in double precision, of the shape of ``x``. Any length; one that
-    the algorithm cannot do by itself goes through Bluestein's chirp-z. Raises ParameterError and DeviceError.
+    the algorithm cannot do by itself goes through Bluestein's chirp-z. ``device`` is chosen as in Filter,
+    ``precision`` is single or double; further options are the algorithm's own (``radix=8`` for stockham), see
+    ``fftfilter engines``. Raises ParameterError and DeviceError.
     """
-    return _transform(x, FORWARD, 1, **options)
+    return _transform(x, FORWARD, 1, algorithms.load(algorithm, **options), device=device, precision=precision)
 
 
-def ifft(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+def ifft(
+    x: ArrayLike,
+    *,
+    algorithm: str = "book",
+    device: str | None = None,
+    precision: str = "single",
+    **options: Option,
+) -> Complex:
     """Return the inverse transform of every row, divided by the row's length, as ``numpy.fft.ifft`` does."""
-    return _transform(x, INVERSE, 1, **options)
+    return _transform(x, INVERSE, 1, algorithms.load(algorithm, **options), device=device, precision=precision)
 
 
-def fft2(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+def fft2(
+    x: ArrayLike,
+    *,
+    algorithm: str = "book",
+    device: str | None = None,
+    precision: str = "single",
+    **options: Option,
+) -> Complex:
     """Return the 2-D transform over the last two axes, as ``numpy.fft.fft2`` does.
 
     ``x`` is ``(height, width)`` or a stack ``(..., height, width)``, real or complex.
     """
-    return _transform(x, FORWARD, 2, **options)
+    return _transform(x, FORWARD, 2, algorithms.load(algorithm, **options), device=device, precision=precision)
 
 
-def ifft2(x: ArrayLike, **options: Unpack[Options]) -> Complex:
+def ifft2(
+    x: ArrayLike,
+    *,
+    algorithm: str = "book",
+    device: str | None = None,
+    precision: str = "single",
+    **options: Option,
+) -> Complex:
     """Return the inverse 2-D transform, divided by height times width, as ``numpy.fft.ifft2`` does."""
-    return _transform(x, INVERSE, 2, **options)
+    return _transform(x, INVERSE, 2, algorithms.load(algorithm, **options), device=device, precision=precision)
 
 
 def _transform(
     x: ArrayLike,
     direction: int,
     axes: int,
+    method: Algorithm,
     *,
-    algorithm: str = "book",
-    device: str | None = None,
-    precision: str = "single",
+    device: str | None,
+    precision: str,
 ) -> Complex:
-    method = algorithms.load(algorithm)
     data = np.asarray(x)
     if data.ndim < axes or data.size == 0 or data.dtype.kind not in "biufc":
         raise ParameterError(
@@ -79,21 +102,46 @@ def _transform(
     data, exponent = _scaled(data, launcher.complex)
 
     height, width = data.shape[-2:] if axes == 2 else (1, data.shape[-1])
-    count = data.size // (height * width)
-    rows = plan_rows(width, method)
-    columns = plan_rows(height, method)
-    stages = fft_core(rows, count * height, direction)
-    if axes == 2:
-        stages += (
-            transpose(width, height, count, side=launcher.tile_side),
-            *fft_core(columns, count * width, direction),
-            transpose(height, width, count, side=launcher.tile_side),
-        )
-    elements = count * max(height * rows.width, width * columns.width)
-    space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
-    space.write(X, data)
-    space.run(stages)
-    return _ldexp(space.read(X, np.empty(data.shape, launcher.complex)), exponent)
+    transform = Transform(launcher, method, (data.size // (height * width), height, width), axes, direction)
+    transform.load(data)
+    transform.run()
+    return _ldexp(transform.result().reshape(data.shape), exponent)
+
+
+class Transform:
+    """A transform prepared on a device for arrays ``(count, height, width)``, over one axis or two.
+
+    Raises TooLargeError for more than the device holds.
+    """
+
+    def __init__(
+        self, launcher: Launcher, method: Algorithm, shape: tuple[int, int, int], axes: int, direction: int = FORWARD
+    ) -> None:
+        self.shape = count, height, width = shape
+        rows = plan_rows(width, method)
+        columns = plan_rows(height if axes == 2 else 1, method)
+        stages = fft_core(rows, count * height, direction)
+        if axes == 2:
+            stages += (
+                transpose(width, height, count, kind=method.transpose, side=launcher.tile_side),
+                *fft_core(columns, count * width, direction),
+                transpose(height, width, count, kind=method.transpose, side=launcher.tile_side),
+            )
+        elements = count * max(height * rows.width, width * columns.width)
+        self._stages = stages
+        self._space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
+
+    def load(self, data: Complex) -> None:
+        """Copy contiguous data of the launcher's precision to the device; a run leaves its result in their place."""
+        self._space.write(X, data)
+
+    def run(self) -> None:
+        """Launch all stages."""
+        self._space.run(self._stages)
+
+    def result(self) -> Complex:
+        """Return what the device holds, of the shape that was prepared for."""
+        return self._space.read(X, np.empty(self.shape, self._space.launcher.complex))
 
 
 def _scaled(data: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Complex, int]:

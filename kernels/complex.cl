@@ -1,4 +1,4 @@
-// Prelude of every program: real and complex numbers in the precision asked for.
+// Prelude of every program: real and complex numbers in the precision asked for, spin factors, bit reversal.
 //
 // -D REAL=float | double    from the host; everything below follows from it
 //
@@ -31,4 +31,21 @@ inline complex_t directed(const complex_t w, const uint flip)
 #else
     return (complex_t)(w.x, as_double(as_ulong(w.y) ^ ((ulong)flip << 32)));
 #endif
+}
+
+// W(j, n) for j = 0 ... n - 1 from the table of the first half turn, the n/2 numbers of steps/spin_factors.cl
+inline complex_t spin(global const complex_t *w, const uint j, const uint n, const uint flip)
+{
+    return directed(j < n / 2 ? w[j] : -w[j - n / 2], flip);
+}
+
+// i with its lowest log2_n bits backward; log2_n = 0 gives 0
+inline uint reversed(uint i, const uint log2_n)
+{
+    i = (i & 0x55555555) << 1 | (i & 0xaaaaaaaa) >> 1;
+    i = (i & 0x33333333) << 2 | (i & 0xcccccccc) >> 2;
+    i = (i & 0x0f0f0f0f) << 4 | (i & 0xf0f0f0f0) >> 4;
+    i = (i & 0x00ff00ff) << 8 | (i & 0xff00ff00) >> 8;
+    i = (i & 0x0000ffff) << 16 | (i & 0xffff0000) >> 16;
+    return log2_n > 0 ? i >> (32 - log2_n) : 0;
 }

@@ -14,7 +14,7 @@ import pytest
 
 from fftfilter import diagnosis, program, selftest
 from fftfilter.device import Device, all_devices, choose, rank
-from fftfilter.errors import BuildError, DeviceError, RefusedError
+from fftfilter.errors import BuildError, DeviceError, ParameterError, RefusedError
 from fftfilter.launch import Launcher
 from fftfilter.plan import Stage
 
@@ -62,6 +62,14 @@ def test_a_kernel_that_does_not_compile_names_its_file_and_line(monkeypatch):
     monkeypatch.setattr(program, "source", lambda name: "\nkernel void f() { oops; }" if name == "broken.cl" else "")
     with pytest.raises(BuildError, match=r"cannot build broken.cl: .*broken.cl:2:\d+: .*oops"):
         Launcher(choose()).run([Stage("broken.cl", "f", (1,), ())], {})
+
+
+def test_double_precision_needs_fp64():
+    class Single(Device):
+        fp64 = False
+
+    with pytest.raises(ParameterError, match=r"has no double precision \(fp64\): choose single or another device"):
+        Launcher(Single(0, choose().cl_device), precision="double")
 
 
 @pytest.fixture

@@ -15,20 +15,32 @@ from fftfilter.transfer import SHAPES
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 
-# A block of an indented shell line and its output, behind a comment that names it.
-BLOCK = re.compile(r"<!-- help: (?P<command>[^>]+) -->\n\n(?P<shown>(?:    [^\n]*\n|\n(?=    ))*)")
+# A comment that names what follows: the help of a command, or the table of the algorithms.
+BLOCK = re.compile(r"<!-- (?P<what>help: [^>]+|algorithms) -->\n\n(?P<shown>(?:(?:    |\|)[^\n]*\n|\n(?=    ))*)")
 
 
-def shown_for(command):
-    """Return a README block with the help of a command."""
+def shown_for(what):
+    """Return the text that belongs behind such a comment."""
+    return table_of_algorithms() if what == "algorithms" else help_of(what.removeprefix("help: "))
+
+
+def help_of(command):
     result = CliRunner().invoke(cli, [*command.split()[1:], "--help"], terminal_width=100)
     lines = [f"$ {command} --help", *result.output.rstrip("\n").split("\n")]
     return "".join(f"    {line}".rstrip() + "\n" for line in lines)
 
 
-@pytest.mark.parametrize("block", list(BLOCK.finditer(README.read_text())), ids=lambda block: block["command"])
-def test_help_is_shown_as_printed(block):
-    assert block["shown"] == shown_for(block["command"])
+def table_of_algorithms():
+    rows = [("engine", "what", "trips through global memory", "source"), ("---",) * 4]
+    for entry in algorithms.catalogue():
+        home = f"fftfilter/algorithms/{entry.name.replace('-', '_')}.py"
+        rows.append((f"[{entry.name}]({home})", entry.title, entry.trips, entry.source))
+    return "".join(f"| {' | '.join(row)} |\n".replace("``", "`") for row in rows)
+
+
+@pytest.mark.parametrize("block", list(BLOCK.finditer(README.read_text())), ids=lambda block: block["what"])
+def test_what_is_shown_is_what_is_printed(block):
+    assert block["shown"] == shown_for(block["what"])
 
 
 def test_everything_is_told():
@@ -53,6 +65,5 @@ def test_ci_runs_the_commands_of_the_readme():
 
 
 if __name__ == "__main__":
-    README.write_text(
-        BLOCK.sub(lambda block: f"<!-- help: {block['command']} -->\n\n{shown_for(block['command'])}", README.read_text())
-    )
+    text = README.read_text()
+    README.write_text(BLOCK.sub(lambda b: f"<!-- {b['what']} -->\n\n{shown_for(b['what'])}", text))

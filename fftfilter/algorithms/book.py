@@ -1,6 +1,7 @@
 """The book's transform: Cooley-Tukey, radix 2, decimation in time.
 
 Idea     bit reversal, then log2 n stages of butterflies, each twice as wide as the last
+Radix    2
 Trips    log2 n + 1 through global memory; bit reversal out of place, butterflies in place
 Limits   n a power of two
 Source   The OpenCL Programming Book (Fixstars), section 6.1

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 SOURCE = "steps/mask.cl"
 
 
-def mask(height: int, width: int, images: int, transfer: Transfer) -> Stage:
+def mask(height: int, width: int, images: int, transfer: Transfer, reversed_bits: tuple[int, int] = (0, 0)) -> Stage:
     """Multiply spectra of images of ``(height, width)`` by H, in place.
 
-    The spectra lie transposed, as rows, transpose and rows leave them: ``(width, height)``.
+    The spectra lie transposed, as rows, transpose and rows leave them: ``(width, height)``. Along an axis
+    whose bins lie in bit-reversed order ``reversed_bits`` is log2 of its length, else 0; (height, width).
     """
     outer, inner = transfer.cutoffs(height, width)
     steps = (*outer.steps(), *(inner or outer).steps())
@@ -27,7 +28,7 @@ def mask(height: int, width: int, images: int, transfer: Transfer) -> Stage:
         SOURCE,
         "mask",
         (height, width, images),
-        (X, REACH, height, width, *steps, np.int32(transfer.order)),
+        (X, REACH, height, width, *steps, np.int32(transfer.order), *reversed_bits),
         defines=(f"SHAPE={transfer.shape}", f"PASS={transfer.kind}"),
     )
 

@@ -6,6 +6,8 @@
 // Units    kx and ky in bins, without their sign. reach[ky] is how many kx of that ky are nearer than the
 //          cutoff: the book's dist2 < radius^2 for a whole row, found exactly on the host. A step is what one
 //          bin adds to distance / radius.
+// Order    along a side whose transform leaves its bins in bit-reversed order, its bits are log2 of its length;
+//          0 where bins lie in order
 //
 // -D SHAPE=ideal | gaussian | butterworth                  the low-pass it is made of
 // -D PASS=lowpass | highpass | bandpass | bandstop         what is made of it
@@ -64,7 +66,7 @@ inline real_t bandstop(const uint kx, const uint ky, const cutoff_t outer, const
 
 kernel void mask(global complex_t *x, global const uint *reach, const uint height, const uint width,
                  const real_t outer_x, const real_t outer_y, const real_t inner_x, const real_t inner_y,
-                 const int order)
+                 const int order, const uint height_bits, const uint width_bits)
 {
     const uint column = get_global_id(0);
     const uint row = get_global_id(1);
@@ -72,8 +74,10 @@ kernel void mask(global complex_t *x, global const uint *reach, const uint heigh
     if (column >= height)
         return;
 
-    const uint ky = min(column, height - column);
-    const uint kx = min(row, width - row);
+    const uint down = height_bits > 0 ? reversed(column, height_bits) : column;
+    const uint across = width_bits > 0 ? reversed(row, width_bits) : row;
+    const uint ky = min(down, height - down);
+    const uint kx = min(across, width - across);
     const cutoff_t outer = {reach, outer_x, outer_y, order};
     const cutoff_t inner = {reach + height / 2 + 1, inner_x, inner_y, order};
 

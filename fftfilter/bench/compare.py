@@ -1,0 +1,48 @@
+"""Statistics of repeated measurements, and what is computed from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+from statistics import median, quantiles
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True)
+class Stats:
+    """A median with its quartiles, all in one unit; ``runs`` measurements stand behind them."""
+
+    median: float
+    low: float
+    high: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Stats:
+        """Return the statistics of measurements, at least one."""
+        if len(values) == 1:
+            return cls(values[0], values[0], values[0], 1)
+        low, _, high = quantiles(values, n=4, method="inclusive")
+        return cls(median(values), low, high, len(values))
+
+    @property
+    def spread(self) -> float:
+        """Half the distance between the quartiles, as a part of the median."""
+        return (self.high - self.low) / 2 / self.median if self.median > 0 else 0.0
+
+    def times(self, factor: float) -> Stats:
+        """Return the same in another unit."""
+        return Stats(self.median * factor, self.low * factor, self.high * factor, self.runs)
+
+
+def gflops(n: int, seconds: float, rows: int = 1) -> float:
+    """Return Gflop/s as the field counts them: 5 n log2 n operations for a row of n."""
+    return 5 * rows * n * log2(n) / seconds / 1e9
+
+
+def ratio(value: float, best: float) -> float:
+    """Return how many times the best a value is."""
+    return value / best if best > 0 else float("inf")

@@ -1,0 +1,83 @@
+"""Measuring: OpenCL event times of work whose result was checked first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import RefusedError
+from .compare import Stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from ..launch import Launcher
+
+    Array = np.ndarray[Any, Any]
+
+TRANSFERS = ("write", "read")
+FEWEST_RUNS = 3
+# Relative error of a transform: this times log2 n for powers of two, four times that for other lengths.
+UNITS = {np.dtype(np.complex64): 1e-7, np.dtype(np.complex128): 1e-15}
+
+
+@dataclass
+class Times:
+    """Seconds of each step in each run."""
+
+    runs: list[dict[str, float]] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[str]:
+        """The steps in the order of first use."""
+        return list(dict.fromkeys(step for run in self.runs for step in run))
+
+    def of(self, *steps: str) -> Stats:
+        """Return the statistics of the sum of some steps, in seconds."""
+        return Stats.of([sum(run.get(step, 0.0) for step in steps) for run in self.runs])
+
+    def without(self, steps: Collection[str] = TRANSFERS) -> Stats:
+        """Return the statistics of the sum of all other steps, in seconds."""
+        return self.of(*(step for step in self.steps if step not in steps))
+
+
+def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patience: float = 10.0) -> Times:
+    """Time a piece of work ``runs`` times after one run to warm up.
+
+    ``launcher`` has profiling on. Work that takes longer than ``patience`` seconds in all is measured less
+    often, at least three times.
+    """
+    work()
+    launcher.timings()
+    times = Times()
+    end = monotonic() + patience
+    while len(times.runs) < runs and (len(times.runs) < FEWEST_RUNS or monotonic() < end):
+        work()
+        times.runs.append({timing.step: timing.seconds for timing in launcher.timings()})
+    return times
+
+
+def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
+    """Raise RefusedError if a transform of length n is off by more than the contract allows."""
+    bound = UNITS[launcher.complex] * max(4.0, float(np.log2(n))) * (1 if n & (n - 1) == 0 else 4)
+    error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+    if not error <= bound:  # so that NaN is wrong, too
+        raise _refused(what, launcher, f"its relative error is {error:.1e} and {bound:.1e} is allowed")
+
+
+def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if an 8-bit picture is off by more than 1 level, or in more than 1 pixel of 500."""
+    off = np.abs(got.astype(int) - wanted.astype(int))
+    different = int(np.count_nonzero(off))
+    if off.max() > 1 or different > max(1, off.size // 500):
+        raise _refused(what, launcher, f"{different} of {off.size} pixels differ, by up to {off.max()} levels")
+
+
+def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
+    return RefusedError(
+        f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
+        "choose another device with --device"
+    )

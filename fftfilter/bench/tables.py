@@ -1,0 +1,164 @@
+"""A table of measurements, and how it is written: text, markdown, CSV, JSON. A format is one function."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ..tables import text_table
+from .compare import Stats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .published import Published
+
+Cell = Stats | float | int | str
+Row = dict[str, Cell]
+
+HERE = "here"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """How a table is drawn: a line for each ``by`` of the rows; one more, y = x, where ``linear`` is set.
+
+    ``x`` is the column of the x values, and ``y`` those of the y values; without ``x`` the names of the columns
+    ``y`` are the x values.
+    """
+
+    by: tuple[str, ...]
+    x: str | None
+    y: tuple[str, ...]
+    x_label: str
+    y_label: str
+    linear: bool = False
+
+
+@dataclass
+class Table:
+    """Rows of cells by column key; ``columns`` maps each key to its label, in order.
+
+    ``key`` names the columns that identify a row. ``about`` says where and when; ``notes`` what the reader
+    must know.
+    """
+
+    title: str
+    columns: dict[str, str]
+    key: tuple[str, ...]
+    lines: Lines
+    about: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+
+    def put(self, key: tuple[Cell, ...], **cells: Cell) -> None:
+        """Fill cells of the row with that key, which is new or there already."""
+        given = dict(zip(self.key, key, strict=True))
+        for row in self.rows:
+            if all(row[name] == value for name, value in given.items()):
+                row.update(cells)
+                return
+        self.rows.append({**given, **cells})
+
+    def beside(self, published: Published, name: Callable[[Row], str]) -> None:
+        """Put each published row behind the rows of the same name; those without any come last."""
+        left = dict(published.rows)
+        rows: list[Row] = []
+        for i, row in enumerate(self.rows):
+            rows.append(row)
+            own = name(row)
+            goes_on = any(name(later) == own for later in self.rows[i + 1 :])
+            if own in left and not goes_on:
+                same = {key: row[key] for key in self.key if key != "hardware"}
+                rows.append({**same, "hardware": published.label, **left.pop(own)})
+        self.rows = rows
+        self.notes.append(f"{published.label}: {published.hardware}; {published.source}.")
+
+
+def text(table: Table) -> str:
+    """Return a table for the terminal."""
+    lines = [table.title, *(f"{name}: {value}" for name, value in table.about.items()), ""]
+    lines.append(text_table(list(table.columns.values()), _cells(table), right=_sides(table)))
+    return "\n".join([*lines, *([""] if table.notes else []), *table.notes])
+
+
+def markdown(table: Table) -> str:
+    """Return a table for a document."""
+    lines = [f"**{table.title}**", "", ", ".join(f"{name} {value}" for name, value in table.about.items()), ""]
+    lines.append(_line(table.columns.values()))
+    lines.append(_line("--:" if side == "r" else "---" for side in _sides(table)))
+    lines += [_line(row) for row in _cells(table)]
+    return "\n".join([*lines, *(part for note in table.notes for part in ("", note))])
+
+
+def comma_separated(table: Table) -> str:
+    """Return a table as CSV: a column of medians is followed by its quartiles and its number of runs."""
+    measured = {key for key in table.columns if any(isinstance(row.get(key), Stats) for row in table.rows)}
+    header: list[str] = []
+    for key in table.columns:
+        header += [key, f"{key}_low", f"{key}_high", f"{key}_runs"] if key in measured else [key]
+    out = io.StringIO()
+    write = csv.writer(out, lineterminator="\n")
+    write.writerow(header)
+    for row in table.rows:
+        cells: list[Any] = []
+        for key in table.columns:
+            cell = row.get(key, "")
+            if isinstance(cell, Stats):
+                cells += [cell.median, cell.low, cell.high, cell.runs]
+            else:
+                cells += [cell, "", "", ""] if key in measured else [cell]
+        write.writerow(cells)
+    return out.getvalue().rstrip("\n")
+
+
+def as_json(table: Table) -> str:
+    """Return a table as JSON: what was measured is an object of median, quartiles and number of runs."""
+    rows = [{key: asdict(cell) if isinstance(cell, Stats) else cell for key, cell in row.items()} for row in table.rows]
+    whole = {
+        "title": table.title,
+        "about": table.about,
+        "columns": table.columns,
+        "rows": rows,
+        "notes": table.notes,
+    }
+    return json.dumps(whole, indent=2)
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "text": text,
+    "markdown": markdown,
+    "csv": comma_separated,
+    "json": as_json,
+}
+
+
+def number(value: float) -> str:
+    """Return a number with three digits that count, more only before the point."""
+    if value == 0:
+        return "0"
+    digits = 2 - int(f"{value:.2e}".partition("e")[2])  # the exponent after rounding: 9.996 becomes 10.0
+    return f"{value:.{max(0, digits)}f}"
+
+
+def _cells(table: Table) -> list[list[str]]:
+    return [[_cell(row.get(key, "")) for key in table.columns] for row in table.rows]
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, Stats):
+        return f"{number(cell.median)} \u00b1{cell.spread:.0%}"
+    return number(cell) if isinstance(cell, float) else str(cell)
+
+
+def _sides(table: Table) -> str:
+    """Return r for each column of numbers, else a dot."""
+    numbers = {key for key in table.columns if not any(isinstance(row.get(key), str) for row in table.rows)}
+    return "".join("r" if key in numbers else "." for key in table.columns)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"

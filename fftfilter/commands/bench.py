@@ -1,0 +1,222 @@
+"""``bench``: the papers' tables, measured on this device."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import device_option, together, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..bench.experiments import Experiment, Setting
+
+bench_options = together(
+    device_option,
+    click.option(
+        "--precision",
+        type=click.Choice(["single", "double"]),
+        default="single",
+        show_default=True,
+        help="Of all computation.",
+    ),
+    click.option(
+        "--runs",
+        type=click.IntRange(min=1),
+        default=9,
+        show_default=True,
+        metavar="N",
+        help="Measurements of each thing, after one to warm up.",
+    ),
+    click.option("--json", "form", flag_value="json", help="Print the table as JSON."),
+    click.option("--csv", "form", flag_value="csv", help="Print it as CSV."),
+    click.option("--markdown", "form", flag_value="markdown", help="Print it for a document."),
+    click.option(
+        "--plot",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Draw it as a picture, too (needs matplotlib: pip install 'fftfilter[plot]').",
+    ),
+    verbose_option,
+)
+
+
+def image_sizes(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """Return sizes such as 640x480, width x height, as (height, width)."""
+    shapes = []
+    for text in given:
+        match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
+        if match is None:
+            raise click.BadParameter(
+                f"{text!r} is no size: give width x height, such as 640x480", ctx=context, param=option
+            )
+        shapes.append((int(match[2]), int(match[1])))
+    return tuple(shapes)
+
+
+def power_of_two(context: click.Context, option: click.Parameter, given: str) -> int:
+    """Return a length that is given as a number or as 2^24."""
+    match = re.fullmatch(r"2\^(\d{1,2})|(\d{1,10})", given)
+    n = 0 if match is None else int(match[2]) if match[2] else 1 << int(match[1])
+    if n < 2 or n & (n - 1) or n > 1 << 30:
+        raise click.BadParameter(
+            f"{given!r} is no length: give a power of two from 2 to 2^30, such as 2^20", ctx=context, param=option
+        )
+    return n
+
+
+@click.group()
+def bench() -> None:
+    """Measure the papers' tables on this device.
+
+    Times are OpenCL's events after a run to warm up, the median of several with its spread, on stdout as a table.
+    Each result is compared with the reference first; a wrong one is not timed. The published figures stand
+    beside one's own, with the hardware that they were taken on. Ctrl-C keeps what was measured.
+
+    \b
+    Example: fftfilter bench engines
+             fftfilter bench radix --n 2^20 --markdown --plot radix.png
+    """
+
+
+def experiment(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a function to the group as a command of its name.
+
+    The function stays a function: each click command in a module of this folder is one of the whole program.
+    """
+    bench.add_command(click.command()(bench_options(function)))
+    return function
+
+
+@experiment
+@click.option("--engine", metavar="NAME", default="book", show_default=True, help="The FFT algorithm.")
+@click.option("--side", type=click.IntRange(min=1), metavar="N", default=512, show_default=True, help="Of the image.")
+@click.option("--transpose", type=click.Choice(["tiled", "plain", "float4"]), help="By default the engine's own.")
+def stages(*, engine: str, side: int, transpose: str | None, **given: Any) -> None:
+    """Time of each step against the work-group size (the book's Table 6.1).
+
+    \b
+    Example: fftfilter bench stages
+             fftfilter bench stages --transpose plain --csv
+    """
+    from ..bench import experiments
+
+    run(lambda setting: experiments.stages(setting, engine=engine, side=side, transpose=transpose), **given)
+
+
+@experiment
+@click.option(
+    "--n", callback=power_of_two, metavar="N", default="2^24", show_default=True, help="Length of the transform."
+)
+def radix(*, n: int, **given: Any) -> None:
+    """Time and Gflop/s of one long transform against the radix (Bainville).
+
+    \b
+    Example: fftfilter bench radix
+             fftfilter bench radix --n 2^20 --plot radix.png
+    """
+    from ..bench import experiments
+
+    run(lambda setting: experiments.radix(setting, n=n), **given)
+
+
+@experiment
+@click.option("--engine", metavar="NAME", default="book", show_default=True, help="The FFT algorithm.")
+@click.option(
+    "--largest",
+    callback=power_of_two,
+    metavar="N",
+    default="4096",
+    show_default=True,
+    help="Sizes go from 64 up to it.",
+)
+def sizes(*, engine: str, largest: int, **given: Any) -> None:
+    """Time of transfers, N transforms of N, one of N^2, one 2-D of N x N (the stream paper's Table 1).
+
+    \b
+    Example: fftfilter bench sizes --engine pease
+             fftfilter bench sizes --largest 1024 --json
+    """
+    from ..bench import experiments
+
+    run(lambda setting: experiments.sizes(setting, engine=engine, largest=largest), **given)
+
+
+@experiment
+@click.option(
+    "--n", callback=power_of_two, metavar="N", default="2^14", show_default=True, help="Length of the transform."
+)
+def speedup(*, n: int, **given: Any) -> None:
+    """Speedup of p work-items over one on the same device (McCarthy).
+
+    \b
+    Example: fftfilter bench speedup --plot speedup.png
+    """
+    from ..bench import experiments
+
+    run(lambda setting: experiments.speedup(setting, n=n), **given)
+
+
+@experiment
+@click.option(
+    "--size",
+    "shapes",
+    callback=image_sizes,
+    metavar="WxH",
+    multiple=True,
+    default=("256x256", "512x512", "1000x750", "1024x1024"),
+    show_default=True,
+    help="Size of an image, width x height; may be given several times.",
+)
+@click.option("--engine", "names", metavar="NAME", multiple=True, help="Only these; may be given several times.")
+def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **given: Any) -> None:
+    """Every engine on the same images, with the ratio to the fastest.
+
+    \b
+    Example: fftfilter bench engines
+             fftfilter bench engines --size 640x480 --engine book --engine stockham
+    """
+    from ..bench import experiments
+
+    run(lambda setting: experiments.engines(setting, shapes=shapes, names=names), **given)
+
+
+def run(
+    prepare: Callable[[Setting], Experiment],
+    *,
+    device: str | None,
+    precision: str,
+    runs: int,
+    form: str | None,
+    plot: Path | None,
+    verbose: int,  # noqa: ARG001  its callback does it
+) -> None:
+    """Go through an experiment; print and draw what was measured, also if it ends early."""
+    from ..bench import plot as drawing
+    from ..bench.experiments import Setting
+    from ..bench.tables import FORMATS
+
+    if plot is not None:
+        drawing.check(plot)
+    made = prepare(Setting(device, precision, runs))
+    try:
+        for i, step in enumerate(made.steps):
+            show_progress(f"{i + 1}: {step}")
+    finally:
+        show_progress("")
+        if made.table.rows:
+            made.finish()
+            click.echo(FORMATS[form or "text"](made.table))
+            if plot is not None:
+                drawing.draw([made.table], plot)
+
+
+def show_progress(what: str) -> None:
+    """Say on stderr what is being measured, over what was said before; only on a terminal."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{what}", err=True, nl=False)

@@ -1,0 +1,58 @@
+"""``engines``: the catalogue of the FFT algorithms."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from typing import TYPE_CHECKING
+
+import click
+
+from .options import verbose_option
+
+if TYPE_CHECKING:
+    from ..algorithms import Entry
+
+WIDTH = 100
+
+
+@click.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
+@verbose_option
+def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
+    """List the FFT algorithms: idea, radix, passes through global memory, limits, source.
+
+    Each is an --engine of the filters, and an algorithm= of fftfilter.fft in Python, which takes its options.
+
+    \b
+    Example: fftfilter engines
+             fftfilter engines stockham pease
+    """
+    from .. import algorithms
+    from ..errors import check_option
+
+    for name in names:
+        check_option("engine", name, algorithms.names())
+    entries = [entry for entry in algorithms.catalogue() if not names or entry.name in names]
+    if as_json:
+        click.echo(json.dumps([entry._asdict() for entry in entries], indent=2))
+    else:
+        click.echo("\n\n".join(_text(entry) for entry in entries))
+
+
+def _text(entry: Entry) -> str:
+    """Return an algorithm as a title and labeled paragraphs."""
+    paragraphs = {label: getattr(entry, label.lower()) for label in ("Idea", "Radix", "Trips", "Limits")}
+    if entry.options:
+        paragraphs["Options"] = ", ".join(_option(*option) for option in entry.options.items())
+    paragraphs["Source"] = entry.source
+    lines = [f"{entry.name}: {entry.title}"]
+    for label, text in paragraphs.items():
+        lines += textwrap.wrap(text, WIDTH, initial_indent=f"   {label:<9}", subsequent_indent=" " * 12)
+    return "\n".join(lines)
+
+
+def _option(name: str, default: object) -> str:
+    """Return an option with its default, where that is a value of its own."""
+    return name if default is None else f"{name}={default}"

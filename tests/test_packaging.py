@@ -1,0 +1,163 @@
+"""The package as it is given away: wheel, sdist and editable install, each installed and run for real."""
+
+from __future__ import annotations
+
+import email
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import assert_grey_levels
+
+import fftfilter
+from fftfilter import reference
+from fftfilter.transfer import transfer
+
+ROOT = Path(__file__).parent.parent
+WHERE = "import fftfilter, fftfilter.program as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
+
+pytestmark = pytest.mark.skipif(
+    not (ROOT / "pyproject.toml").exists(), reason="needs the sources, not an installed copy"
+)
+
+
+def call(*command, cwd):
+    """Run a command to its good end; returns the lines that it printed."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PIP_"))}
+    result = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout.splitlines()
+
+
+def build(kind, tree, into):
+    call(sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", into, cwd=tree)
+    (built,) = into.glob("*.whl" if kind == "wheel" else "*.tar.gz")
+    return built
+
+
+def new_environment(folder, *install):
+    """Make a virtual environment that sees this one's packages behind its own; returns its python."""
+    call(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
+    (own,) = folder.glob("lib/python*/site-packages")
+    (own / "tests.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    python = folder / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check")
+    call(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", *install, cwd=folder)
+    return python
+
+
+def check_filters(python, folder):
+    """Filter an image with the environment's own `fftfilter` and with `python -m fftfilter`."""
+    image = np.random.default_rng(20261121).integers(0, 256, (24, 40), dtype=np.uint8)
+    (folder / "in.pgm").write_bytes(b"P5 40 24 255\n" + image.tobytes())
+    call(python.with_name("fftfilter"), "highpass", "in.pgm", "script.pgm", cwd=folder)
+    call(python, "-m", "fftfilter", "highpass", "in.pgm", "module.pgm", cwd=folder)
+    wanted = reference.filter_image(image, transfer("highpass").gain(24, 40))
+    for name in ("script.pgm", "module.pgm"):
+        got = np.frombuffer((folder / name).read_bytes()[-image.size :], np.uint8).reshape(image.shape)
+        assert_grey_levels(got, wanted)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of what git would commit: nothing that a build leaves stays in the checkout."""
+    copy = tmp_path_factory.mktemp("tree")
+    if not (ROOT / ".git").exists():
+        return shutil.copytree(ROOT, copy, dirs_exist_ok=True)
+    for name in call("git", "ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def wheel(tree, tmp_path_factory):
+    return build("wheel", tree, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def sdist(tree, tmp_path_factory):
+    return build("sdist", tree, tmp_path_factory.mktemp("sdist"))
+
+
+def kernel_files(tree):
+    return sorted(file.relative_to(tree / "kernels").as_posix() for file in (tree / "kernels").rglob("*.cl"))
+
+
+def test_the_wheel_has_the_package_and_its_kernels_once(wheel, tree):
+    names = zipfile.ZipFile(wheel).namelist()
+    code = {file.relative_to(tree).as_posix() for file in (tree / "fftfilter").rglob("*") if file.is_file()}
+    kernels = {f"fftfilter/kernels/{file}" for file in kernel_files(tree)}
+    assert len(kernels) >= 12
+    assert len(names) == len(set(names))
+    assert {name for name in names if ".dist-info/" not in name} == code | kernels
+    assert [name for name in names if name.endswith("/licenses/LICENSE")] != []
+
+
+def test_the_wheel_says_what_it_is(wheel):
+    files = zipfile.ZipFile(wheel)
+    info = f"fftfilter-{fftfilter.__version__}.dist-info"
+    metadata = email.message_from_bytes(files.read(f"{info}/METADATA"))
+    assert metadata["Name"] == "fftfilter"
+    assert metadata["Version"] == fftfilter.__version__
+    assert metadata["Requires-Python"] == ">=3.11"
+    assert metadata["License-Expression"] == "MIT"
+    assert files.read(f"{info}/entry_points.txt").decode().splitlines() == [
+        "[console_scripts]",
+        "fftfilter = fftfilter.__main__:main",
+    ]
+    # Who says "typed" has to mark it, or no type checker believes it.
+    assert ("Typing :: Typed" in metadata.get_all("Classifier")) == ("fftfilter/py.typed" in files.namelist())
+
+
+def test_the_sdist_has_tests_samples_and_kernels(sdist, tree):
+    root = f"fftfilter-{fftfilter.__version__}/"
+    with tarfile.open(sdist) as archive:
+        names = {name.removeprefix(root) for name in archive.getnames()}
+    wanted = {file.relative_to(tree).as_posix() for file in tree.rglob("*") if file.is_file()}
+    wanted = {name for name in wanted if name.startswith(("fftfilter/", "kernels/", "tests/", "samples/"))}
+    assert {"kernels/complex.cl", "tests/conftest.py", "samples/camera.pgm", "LICENSE"} <= names
+    assert wanted - names == set()
+    assert [name for name in names if name.startswith((".ci", ".git/"))] == []
+
+
+def test_a_wheel_from_the_sdist_is_the_same(sdist, wheel, tmp_path):
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path, filter="data")
+    (source,) = tmp_path.iterdir()
+    second = zipfile.ZipFile(build("wheel", source, tmp_path / "built"))
+    first = zipfile.ZipFile(wheel)
+    assert {name: first.read(name) for name in first.namelist()} == {
+        name: second.read(name) for name in second.namelist()
+    }
+
+
+def test_the_installed_wheel_filters(wheel, tmp_path):
+    python = new_environment(tmp_path / "environment", wheel)
+    module, kernels = map(Path, call(python, "-c", WHERE, cwd=tmp_path))
+    assert module.is_relative_to(tmp_path / "environment")
+    assert kernels == module.parent / "kernels"
+    check_filters(python, tmp_path)
+
+
+def test_the_editable_install_filters_with_the_kernels_of_the_tree(tree, tmp_path):
+    python = new_environment(tmp_path / "environment", "--editable", tree)
+    module, kernels = map(Path, call(python, "-c", WHERE, cwd=tmp_path))
+    assert module == tree / "fftfilter" / "__init__.py"
+    assert kernels == tree / "kernels"
+    check_filters(python, tmp_path)
