@@ -328,7 +328,7 @@ class Batch:
         result = self._filter(planes, dtype=depth.dtype, levels=depth.maxval, **kind)
         results = list(result[None] if kind else result[:, None])
         if self._settings.extremes:
-            for loaded, extremes in zip(stack, self._filter.extremes(), strict=True):
+            for loaded, extremes in zip(stack, self._filter.extremes(), strict=False):
                 loaded.outcome.extremes = extremes
         if len(stack) > 1:
             self._redo_what_others_blackened(stack, results)

@@ -77,7 +77,7 @@ class Folder:
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
-        if self.target.exists() and not self.target.is_dir():
+        if os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
         self._tree = Tree(
             self.source,

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -406,6 +407,11 @@ def test_no_device_is_exit_code_3(run, tmp_path):
     assert run("highpass", "--device", "0,warp drive", given, tmp_path / "out")[0] == 3
 
 
+def test_a_missing_folder_is_told(run, tmp_path):
+    code, _, said = run("highpass", "-r", tmp_path / "none", tmp_path / "out")
+    assert (code, "no such file or directory" in said) == (1, True)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")
 def test_files_that_do_not_fit_any_more(tmp_path):
     """A limit on a file's size stands for the full disk: large outputs fail, small ones go on."""
@@ -472,12 +478,18 @@ def test_a_folder_that_vanishes(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently on Windows")
-def test_folders_without_permission(tmp_path):
+def test_folders_without_permission():
+    """As a user without rights, since root may do everything, in a folder that such a user can reach."""
+    with tempfile.TemporaryDirectory() as made:
+        tmp_path = Path(made)
+        tmp_path.chmod(0o777)
+        folders_without_permission(tmp_path)
+
+
+def folders_without_permission(tmp_path):
     given, out = tmp_path / "in", tmp_path / "out"
     for folder in "abc":
         pgm(given / folder / "x.pgm")
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o777)
     (out / "b").mkdir(parents=True)
     out.chmod(0o777)
     (given / "a").chmod(0)
@@ -498,6 +510,10 @@ def test_folders_without_permission(tmp_path):
     assert "no permission to write in its folder" in done.stderr
     assert names(out) == ["c/x.pgm"]
     assert "Traceback" not in done.stderr
+    tmp_path.chmod(0o700)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("\n") == 1 or os.getuid() != 0
 
 
 # Resuming

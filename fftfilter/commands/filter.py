@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -138,13 +139,16 @@ def bandstop(**given: Any) -> int:
 
 def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     """Filter a picture or a folder; return the exit code."""
+    from .. import images
     from ..transfer import transfer
 
     transform = {name: given[name] for name in TRANSFORM if name in given}
     transfer(kind, **transform)  # wrong values fail before any work
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
-    if source == "-" or not Path(source).is_dir():
+    if source == "-" or not os.path.isdir(source):  # noqa: PTH112  of Path, it raises where nothing may be looked at
+        if source != "-":
+            images.times(source)  # a folder that is missing should not be told to be none
         refuse_for_one_file(given, to_stream=target == "-")
         options = transform | device_options | {"device": given["device"], "profile": given["profile"]}
         run_file(kind, source, target, **settings, options=options, **{name: given[name] for name in OF_ONE_FILE})
