@@ -55,7 +55,7 @@ LAYERS = {
     "diagnosis": "errors embedded_pocl device selftest",
     "scale": "errors steps pipeline",
     "batch": "errors tree images journal filters scale",
-    "processes": "errors leftovers images batch",
+    "processes": "errors device leftovers images batch",
     "folder": "fftfilter errors leftovers tree images journal scale batch processes",
     "plan_of_work": "errors images device filters folder",
     "bench": "*",

@@ -142,3 +142,18 @@ def test_processes_end_with_their_parent(tmp_path, given):
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def test_many_files_on_a_cpu_are_shared_among_processes(tmp_path, given):
+    if len(os.sched_getaffinity(0)) == 1:
+        pytest.skip("one processor has nothing to share")
+    for i in range(200, 1001):
+        pgm(given / f"{i}.pgm", i % 9, 32, 32)
+    with subprocess.Popen(command(given, tmp_path / "out"), stderr=subprocess.PIPE, text=True) as started:
+        deadline = time.monotonic() + 60
+        while not list((tmp_path / "out").glob("*.pgm")) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        assert len(children(started.pid)) > 1
+        said = started.stderr.read()
+        assert started.wait(60) == 0, said
+    assert names(tmp_path / "out") == names(given)

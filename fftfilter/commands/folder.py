@@ -84,6 +84,7 @@ def run_folder(
     """Filter a folder; return the exit code."""
     from ..folder import Folder, Settings
     from ..images import extension_of
+    from ..processes import shares
     from ..scale import FOLDER, parse
 
     if target == "-":
@@ -105,6 +106,8 @@ def run_folder(
     survey = run.survey()
     if dry_run:
         return _dry_run(run, survey, quiet=quiet)
+    if len(run.devices) == 1:
+        run.devices = shares(run.devices[0], survey.files)
     return _run(run, survey, quiet=quiet, verbose=verbose)
 
 
