@@ -225,6 +225,9 @@ class Batch:
         return _Loaded(job, picture, depth, outcome, times)
 
     def _check_target(self, job: Job) -> None:
+        # What is not there is no input; all else that may be wrong, writing tells. Looking costs as much as decoding.
+        if not os.path.lexists(job.target):
+            return
         images.check_output(job.source, job.target, in_place=self._settings.in_place)
         keep_out = self._settings.keep_out
         if keep_out and Path(job.target).is_symlink() and is_inside(os.path.realpath(job.target), keep_out):

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 # Files that a device has in hand: a stack that is filtered, one that is read.
 _IN_HAND = 2 * PICTURES_A_STACK
-# Files from which it pays to start several processes on one CPU, and the most of them.
-_MANY_FILES = 1000
+# Files from which the start of several processes on one CPU, half a second, pays; and the most of them.
+_MANY_FILES = 4000
 _MOST_SHARES = 8
 # A file that was in hand when this many processes died is not given to another.
 _MOST_DEATHS = 2
