@@ -33,7 +33,7 @@ class Device:
     index: int
     cl_device: cl.Device
     mended: str | None = None
-    _programs: dict[tuple[tuple[str, ...], tuple[str, ...]], cl.Program] = field(default_factory=dict, repr=False)
+    _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -47,10 +47,15 @@ class Device:
 
     @property
     def is_gpu(self) -> bool:
-        """Whether it is a GPU."""
+        """Whether it is a GPU; a simulator, which says that it is everything, is not."""
         import pyopencl as cl
 
-        return bool(self.cl_device.type & cl.device_type.GPU)
+        return bool(self.cl_device.type & cl.device_type.GPU) and not self.is_simulator
+
+    @property
+    def is_simulator(self) -> bool:
+        """Whether it only simulates a device."""
+        return any(name in self.platform for name in SIMULATORS)
 
     @property
     def fp64(self) -> bool:
@@ -69,9 +74,9 @@ class Device:
 
         return cl.Context([self.cl_device])
 
-    def program(self, names: tuple[str, ...], defines: tuple[str, ...]) -> cl.Program:
-        """Return the program of these files with these defines, built on first use."""
-        key = (names, defines)
+    def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
+        """Return the program of these files with these defines and compiler's options, built on first use."""
+        key = (names, defines, options)
         if key not in self._programs:
             self._programs[key] = build(self.context, *key)
         return self._programs[key]

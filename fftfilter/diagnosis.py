@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import embedded_pocl
-from .device import SIMULATORS, VARIABLE, all_devices, choose, rank
+from .device import VARIABLE, all_devices, choose, rank
 from .errors import FftfilterError
 from .selftest import open_device
 
@@ -86,7 +86,7 @@ def problems() -> list[Problem]:
     if not all_devices():
         found.append(Problem("no OpenCL platform has a device", _install()))
     for device in devices():
-        if any(name in device.platform for name in SIMULATORS):
+        if device.is_simulator:
             continue
         try:
             open_device(str(device.index))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
 
 from . import algorithms
 from .errors import ParameterError
+from .fused import fused, serves
 from .launch import Launcher, Timing
 from .pipeline import PIXELS, StagedPipeline, buffer_bytes
 from .selftest import open_device
@@ -22,9 +24,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .algorithms import Option
+    from .fused import FusedPipeline
     from .transfer import Given
 
 OUTPUTS = ("magnitude", "real")
+FUSED = "fused"
 
 
 class Options(TypedDict, total=False):
@@ -32,7 +36,7 @@ class Options(TypedDict, total=False):
 
     shape: str
     order: int | None
-    engine: str
+    engine: str | None
     engine_options: Mapping[str, Option] | None
     device: str | None
     precision: str
@@ -49,10 +53,14 @@ class Filter:
     ``"8px"`` (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of Nyquist). ``shape`` is ideal,
     gaussian or butterworth with ``order``.
 
-    ``engine`` names the transform, ``engine_options`` are its own (``{"radix": 8}`` for stockham), ``device`` the
-    device (auto, gpu, cpu, an index or a part of a name), ``precision`` single or double, ``transpose`` tiled,
-    plain or float4 (by default the engine's own). ``output`` "magnitude" is the normalized picture of the
-    input's type, "real" the filtered values as they are, float.
+    ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` "magnitude" is the normalized picture
+    of the input's type, "real" the filtered values as they are, float.
+
+    ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
+    own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
+    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own) and "real"
+    output: without an ``engine``, asking for one of them takes "book", and so does an image too long for the
+    fused form of a GPU.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -66,7 +74,7 @@ class Filter:
         outer: Given | None = None,
         shape: str = "ideal",
         order: int | None = None,
-        engine: str = "book",
+        engine: str | None = None,
         engine_options: Mapping[str, Option] | None = None,
         device: str | None = None,
         precision: str = "single",
@@ -79,7 +87,21 @@ class Filter:
             if given not in known:
                 raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
         self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order)
-        self._algorithm = algorithms.load(engine, **(engine_options or {}))
+        staged = {
+            "double precision": precision == "double",
+            "work-group size": work_group_size is not None,
+            "choice of transpose": transpose is not None,
+            "real output": output == "real",
+            "options": bool(engine_options),
+        }
+        self._insists = engine == FUSED
+        self.engine = engine or ("book" if any(staged.values()) else FUSED)
+        self._algorithm = None
+        if self.engine != FUSED:
+            self._algorithm = algorithms.load(self.engine, **(engine_options or {}))
+        elif any(staged.values()):
+            wanted = " and no ".join(what for what, asked in staged.items() if asked)
+            raise ParameterError(f"the fused engine has no {wanted}: leave the engine out, or choose book")
         self._output = output
         self._transpose = transpose
         self.launcher = Launcher(
@@ -87,7 +109,7 @@ class Filter:
         )
         self._key: tuple[object, ...] = ()
         self._exponent = 0
-        self._pipeline: StagedPipeline | None = None
+        self._pipeline: StagedPipeline | FusedPipeline | None = None
 
     def __call__(
         self,
@@ -104,7 +126,8 @@ class Filter:
         asks for one of the three. ``levels`` is the output's white, by default the type's largest value.
         Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with
         channels along that axis, and one scale for all.
-        ``observe`` is called with the name and contents of every intermediate result.
+        ``observe`` is called with the name and contents of every intermediate result, which the fused
+        engine does not have.
 
         Raises ParameterError for an array that is no image, TooLargeError for one that the device cannot hold.
         """
@@ -120,12 +143,16 @@ class Filter:
         out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
+        if observe is not None and self._algorithm is None:
+            raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
         stack, exponent = _pixels(stack, pixel)
         self._exponent = exponent
-        if self._output == "real":
-            values = pipeline.run(stack, until="filtered", observe=observe).real
-            result: NDArray[Any] = np.ldexp(values, exponent)
+        result: NDArray[Any]
+        if not isinstance(pipeline, StagedPipeline):
+            result = pipeline.run(stack)
+        elif self._output == "real":
+            result = np.ldexp(pipeline.run(stack, until="filtered", observe=observe).real, exponent)
         else:
             result = pipeline.run(stack, observe=observe)
         if channel_axis is not None:
@@ -140,6 +167,9 @@ class Filter:
 
     def memory(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
+        count, height, width = shape
+        if self._algorithm is None:
+            return 6 * count * height * width  # a float a pixel between the kernels, and the pixels in and out
         return buffer_bytes(self._algorithm, shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
@@ -166,22 +196,29 @@ class Filter:
         levels: int | None,
         *,
         one_scale: bool,
-    ) -> StagedPipeline:
+    ) -> StagedPipeline | FusedPipeline:
         """Return the pipeline for such stacks: the last one, if it fits."""
         key = (shape, pixel, out, levels, one_scale)
         if self._pipeline is None or key != self._key:
             self.close()
             count, height, width = shape
-            self._pipeline = StagedPipeline(
+            white = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
+            algorithm = self._algorithm
+            if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
+                algorithm = algorithms.load("book")
+            pipeline = (
+                fused
+                if algorithm is None
+                else partial(StagedPipeline, algorithm=algorithm, transpose_kind=self._transpose)
+            )
+            self._pipeline = pipeline(
                 self.launcher,
-                self._algorithm,
                 (count, height, width),
                 pixel,
                 self.transfer,
                 out=out,
-                levels=levels or (1 if out.kind == "f" else int(np.iinfo(out).max)),
+                levels=white,
                 one_scale=one_scale,
-                transpose_kind=self._transpose,
             )
             self._key = key
         return self._pipeline

@@ -119,6 +119,63 @@ class Launcher:
         return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, size)
 
     @_plain_errors
+    def wrap(self, array: np.ndarray[Any, Any], *, constant: bool = False) -> cl.Buffer:
+        """Return a buffer on the memory of a contiguous host array; ``constant`` is a copy that kernels read."""
+        import pyopencl as cl
+
+        flags: int = cl.mem_flags.COPY_HOST_PTR if constant else cl.mem_flags.USE_HOST_PTR
+        only_read = constant or not array.flags.writeable
+        flags |= cl.mem_flags.READ_ONLY if only_read else cl.mem_flags.READ_WRITE
+        return cl.Buffer(self.device.context, flags, hostbuf=array)
+
+    @_plain_errors
+    def kernel(
+        self,
+        names: tuple[str, ...],
+        defines: tuple[str, ...],
+        kernel: str,
+        arguments: Iterable[Any] = (),
+        *,
+        options: tuple[str, ...] = (),
+    ) -> cl.Kernel:
+        """Return a kernel of the program of these files, its arguments set (None: to be set later).
+
+        ``options`` are the compiler's own.
+
+        A kernel does not keep its buffers alive.
+        """
+        import pyopencl as cl
+
+        made = cl.Kernel(self.device.program(names, (f"REAL={self.real_name}", *defines), options), kernel)
+        for i, argument in enumerate(arguments):
+            if argument is not None:
+                made.set_arg(i, argument)
+        return made
+
+    @_plain_errors
+    def enqueue(self, step: str, kernel: cl.Kernel, items: tuple[int, ...], group: tuple[int, ...]) -> None:
+        """Launch a kernel whose arguments are set."""
+        import pyopencl as cl
+
+        self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
+
+    @_plain_errors
+    def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
+        """Wait until a buffer on an array's memory is written and the host sees it there."""
+        import pyopencl as cl
+
+        if "Portable Computing Language" in self.device.platform:
+            # Its CPU device works on the array itself; mapping it would take as long as a small image.
+            self.queue.finish()
+            return
+        mapped, _ = cl.enqueue_map_buffer(
+            self.queue, buffer, cl.map_flags.READ, 0, array.shape, array.dtype, is_blocking=True
+        )
+        if mapped.ctypes.data != array.ctypes.data:
+            array[...] = mapped
+        mapped.base.release(self.queue)
+
+    @_plain_errors
     def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
         """Copy a contiguous host array into the buffer."""
         import pyopencl as cl

@@ -61,10 +61,10 @@ class StagedPipeline:
     def __init__(
         self,
         launcher: Launcher,
-        algorithm: Algorithm,
         shape: tuple[int, int, int],
         dtype: np.dtype[Any],
         transfer: Transfer,
+        algorithm: Algorithm,
         *,
         out: np.dtype[Any],
         levels: int,

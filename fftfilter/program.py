@@ -39,20 +39,22 @@ def join(names: tuple[str, ...]) -> str:
     return "".join(f'#line 1 "{name}"\n{source(name)}\n' for name in (PRELUDE, *names))
 
 
-def build(context: cl.Context, names: tuple[str, ...], defines: tuple[str, ...]) -> cl.Program:
-    """Build the named files with ``-D`` for each define (``REAL=float``).
+def build(
+    context: cl.Context, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()
+) -> cl.Program:
+    """Build the named files with ``-D`` for each define (``REAL=float``) and a compiler's own options.
 
     Raises BuildError with the compiler's first error.
     """
     import pyopencl as cl
 
     # -w: PoCL counts its compiler's warnings on stderr.
-    options = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines)]
+    arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
     with warnings.catch_warnings():
         # Compilers chat ("kernel was vectorized ..."); what matters is raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         try:
-            program: cl.Program = cl.Program(context, join(names)).build(options)
+            program: cl.Program = cl.Program(context, join(names)).build(arguments)
         except cl.Error as error:
             raise BuildError(
                 f"{context.devices[0].name.strip()} cannot build {', '.join(names)}: {first_error(str(error))}; "

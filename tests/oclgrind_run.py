@@ -98,9 +98,6 @@ def check_engine(name):
         check_filter(random_image("uint8", 16, 8), "highpass", engine=name, precision=precision, work_group_size=group)
     for precision, group in (("single", 7), ("double", 64)):
         check_filter(random_image("uint8", 8, 7), "highpass", engine=name, precision=precision, work_group_size=group)
-    if name not in algorithms.names():
-        check_pictures(name)  # an engine of its own for images, with no transform of rows
-        return
     for options in algorithms.variants(name):
         check_rows(name, options)
 

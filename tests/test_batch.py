@@ -20,6 +20,8 @@ from PIL import Image
 from fftfilter import batch, filters, journal, leftovers
 from fftfilter.cli import cli
 from fftfilter.errors import DeviceError, TooLargeError
+from fftfilter.fused_cpu import FusedCpuPipeline
+from fftfilter.fused_gpu import FusedGpuPipeline
 from fftfilter.tree import natural
 
 JOURNAL = journal.NAME
@@ -137,6 +139,21 @@ def test_one_scale_for_a_folder_keeps_its_pictures_comparable(run, tmp_path):
     lines = {Path(line["input"]).name: line for line in map(json.loads, report.read_text().splitlines())}
     assert lines["dark.pgm"]["extremes"] == pytest.approx([0, 50], abs=1e-3)
     assert lines["dark.pgm"]["scale"]["high"] * 255 == pytest.approx(200)
+
+
+@pytest.mark.parametrize("form", [FusedCpuPipeline, FusedGpuPipeline])
+@pytest.mark.parametrize("one_scale", [False, True])
+def test_extremes_are_those_of_the_staged_pipeline(rng, form, one_scale):
+    stack = rng.integers(0, 256, (3, 32, 64), dtype=np.uint8)
+    kind = {"channel_axis": 0} if one_scale else {}
+    with filters.Filter("highpass", engine="book") as staged:
+        staged(stack, **kind)
+        wanted = staged.extremes()
+    fused = form(
+        staged.launcher, stack.shape, stack.dtype, staged.transfer, out=stack.dtype, levels=255, one_scale=one_scale
+    )
+    fused.run(stack)
+    np.testing.assert_allclose(fused.extremes(), wanted, rtol=1e-5)
 
 
 # Which files

@@ -10,8 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter import algorithms, cli
-from fftfilter.bench import experiments, plot, published, tables
+from fftfilter.bench import experiments, peers, plot, published, race, tables
 from fftfilter.bench.compare import Stats, gflops, ratio
+from fftfilter.bench.experiments import Setting
 from fftfilter.bench.measure import Times, check_picture, check_transform, measure
 from fftfilter.bench.tables import HERE, Lines, Table
 from fftfilter.commands.bench import bench
@@ -258,8 +259,28 @@ def test_lengths_and_sizes_that_cannot_be_meant(arguments):
 
 
 def test_the_experiments_are_commands_of_bench_alone():
-    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines"}
+    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers"}
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
+
+
+def test_peers_are_checked_timed_and_compared(monkeypatch):
+    """One library stands for all of them: what is installed differs from machine to machine."""
+    monkeypatch.setattr(peers, "find_spec", lambda name: name if name == "numpy" else None)
+    monkeypatch.setattr(race, "REST", 0.0)
+    monkeypatch.setattr(race, "CPU_TARGETS", {(1, 40, 60): 1e-9})
+    made = race.race(Setting(runs=3))
+    assert len(list(made.steps)) == 2
+    ours, theirs = made.table.rows
+    assert (ours["size"], ours["who"], theirs["who"]) == ("60 x 40", "fftfilter", "numpy")
+    assert theirs["ratio"] == pytest.approx(theirs["ms"].median / ours["ms"].median)
+    assert (theirs["target"], theirs["reached"]) == (1e-9, "yes")
+
+
+def test_a_peer_with_another_picture_is_not_timed(monkeypatch):
+    monkeypatch.setattr(peers, "find_spec", lambda name: name if name == "numpy" else None)
+    monkeypatch.setattr(peers, "_levels", lambda values: (values > 0).astype(np.uint8))
+    with pytest.raises(RefusedError, match="numpy computes another picture"):
+        list(race.race(Setting(runs=3), shapes=[(1, 8, 8)]).steps)
 
 
 def test_lines_of_a_plot(table):

@@ -40,11 +40,46 @@ def test_against_the_reference_at_every_kind_of_size(kind, size, rng):
     assert_grey_levels(got, wanted(image, kind, **cutoffs))
 
 
-@pytest.mark.parametrize("engine", algorithms.names())
+@pytest.mark.parametrize("engine", ["fused", *algorithms.names()])
 @pytest.mark.parametrize("size", [(16, 16), (24, 17), (1, 12)], ids=str)
 def test_every_engine_gives_the_same_picture(engine, size, rng):
     image = rng.integers(0, 256, size, dtype=np.uint8)
     assert_grey_levels(fftfilter.highpass(image, engine=engine), wanted(image, "highpass"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_the_book_at_every_kind_of_size(size, rng):
+    image = rng.integers(0, 256, size, dtype=np.uint8)
+    assert_grey_levels(fftfilter.highpass(image, engine="book"), wanted(image, "highpass"))
+
+
+@pytest.mark.parametrize("size", [*SIZES, (20011, 3), (2, 20011)], ids=str)
+def test_the_fused_engine_is_what_filters_unless_asked_otherwise(size):
+    """At no size it serves is it replaced by another engine without a word."""
+    with Filter("highpass", profile=True) as highpass:
+        highpass(np.ones(size, np.uint8))
+        assert highpass.engine == "fused"
+        assert not {timing.step for timing in highpass.timings()} & {
+            "butterfly",
+            "bit_reversal",
+            "transpose",
+            "bluestein",
+        }
+
+
+STAGED = [{"precision": "double"}, {"work_group_size": 32}, {"transpose": "plain"}, {"output": "real"}]
+
+
+@pytest.mark.parametrize("asked", STAGED, ids=str)
+def test_what_only_the_staged_pipeline_has_takes_the_book(asked):
+    assert Filter("lowpass", **asked).engine == "book"
+    with pytest.raises(ParameterError, match=r"the fused engine has no .*choose book"):
+        Filter("lowpass", engine="fused", **asked)
+
+
+def test_the_fused_engine_has_no_intermediate_results():
+    with pytest.raises(ParameterError, match="no intermediate results"):
+        Filter("lowpass")(np.eye(4), observe=print)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -187,7 +222,7 @@ def test_three_buffers_beside_the_image(camera, monkeypatch):
     sizes = []
     allocate = Launcher.allocate
     monkeypatch.setattr(Launcher, "allocate", lambda self, size: (sizes.append(size), allocate(self, size))[1])
-    Filter("highpass")(camera)
+    Filter("highpass", engine="book")(camera)
     # The third holds the spin factors, 256, and the mask's reach in 257 rows, each from an aligned place on.
     image, complex_, tables = 512 * 512, 512 * 512 * 8, 256 * 8 + 1152
     assert sorted(sizes) == [tables, image, complex_, complex_]
@@ -195,7 +230,8 @@ def test_three_buffers_beside_the_image(camera, monkeypatch):
 
 def test_the_flow_is_the_books():
     seen = []
-    Filter("highpass")(np.eye(8, dtype=np.uint8), observe=lambda name, array: seen.append((name, array.shape)))
+    book = Filter("highpass", engine="book")
+    book(np.eye(8, dtype=np.uint8), observe=lambda name, array: seen.append((name, array.shape)))
     assert [name for name, _ in seen] == [
         "image", "rows", "rows-transposed", "spectrum", "spectrum-masked", "columns-inverse", "columns-transposed",
         "filtered", "magnitude", "output",
@@ -205,7 +241,7 @@ def test_the_flow_is_the_books():
 def test_intermediate_results_are_what_their_names_say(rng):
     image = rng.integers(0, 256, (8, 16), dtype=np.uint8)
     seen = {}
-    Filter("highpass", radius=2)(image, observe=lambda name, array: seen.update({name: array[0]}))
+    Filter("highpass", radius=2, engine="book")(image, observe=lambda name, array: seen.update({name: array[0]}))
     spectrum = np.fft.fft2(image)
     np.testing.assert_allclose(seen["rows"], np.fft.fft(image), atol=1e-2)
     np.testing.assert_allclose(seen["spectrum"].T, spectrum, atol=1e-2)
@@ -216,7 +252,7 @@ def test_intermediate_results_are_what_their_names_say(rng):
 
 
 def test_the_profile_names_every_step_and_the_transfers():
-    with Filter("highpass", profile=True) as highpass:
+    with Filter("highpass", engine="book", profile=True) as highpass:
         highpass(np.eye(16, dtype=np.uint8))
         timings = {timing.step: timing for timing in highpass.timings()}
         assert list(timings) == [

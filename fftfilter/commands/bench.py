@@ -186,6 +186,30 @@ def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **gi
     run(lambda setting: experiments.engines(setting, shapes=shapes, names=names), **given)
 
 
+@experiment
+@click.option(
+    "--size",
+    "shapes",
+    callback=image_sizes,
+    metavar="WxH",
+    multiple=True,
+    help="Size of an image, width x height; may be given several times.  [default: all with a target]",
+)
+def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+    """Time this filter and other libraries on the same job, in one interleaved run.
+
+    Those that are installed: on the CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch; on a GPU CuPy with planned
+    cuFFT, cuFFT alone, PyTorch, VkFFT. Wall time. pip install 'fftfilter[peers]' brings those of the CPU.
+
+    \b
+    Example: fftfilter bench peers
+             fftfilter bench peers --size 640x480
+    """
+    from ..bench.race import race
+
+    run(lambda setting: race(setting, shapes=[(1, *shape) for shape in shapes]), **given)
+
+
 def run(
     prepare: Callable[[Setting], Experiment],
     *,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .folder import ONE_FILE, folder_options, refuse_for_one_file, run_folder
-from .options import GroupedCommand, file_options, option, together, transform_options
+from .options import GroupedCommand, engine_option, file_options, option, together, transform_options
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -42,15 +42,14 @@ filter_options = together(
         help="Which values become black and white: each picture's own from 0 to the largest, the whole folder's, "
         "or LO:HI in grey levels of the input.",
     ),
+    engine_option,
     transform_options,
     option("--work-group-size", group="Device", type=int, metavar="N", help="Work-items a work-group.  [default: 64]"),
     option(
         "--transpose",
         group="Device",
-        type=click.Choice(["tiled", "plain"]),
-        default="tiled",
-        show_default=True,
-        help="Through tiles in local memory, or straight.",
+        type=click.Choice(["tiled", "plain", "float4"]),
+        help="Through tiles in local memory, straight, or two numbers at a time.  [default: the engine's own]",
     ),
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
     option(
@@ -198,6 +197,8 @@ def run_file(
         picture.metadata = None
     images.check_fits(picture, target, format=format_)
     depth = images.plan_output(picture, target, format=format_)
+    if save_stages is not None:
+        options["engine"] = options["engine"] or "book"  # the fused engine has no stages
     observe = _album(save_stages)
     with Filter(kind, output="magnitude" if given_range is None else "real", **options) as filter_:
         if given_range is None:

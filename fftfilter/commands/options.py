@@ -77,8 +77,14 @@ verbose_option = option(
     help="Say what is done; twice: show where an error came from.",
 )
 
+engine_option = option(
+    "--engine",
+    group="Device",
+    metavar="NAME",
+    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book where an option asks for its steps]",
+)
+
 transform_options = together(
-    option("--engine", group="Device", metavar="NAME", default="book", show_default=True, help="The FFT algorithm."),
     device_option,
     option(
         "--precision",

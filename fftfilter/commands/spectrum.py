@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import click
 
-from .options import GroupedCommand, file_options, transform_options
+from .options import GroupedCommand, file_options, option, transform_options
 
 
 @click.command(cls=GroupedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
+@option(
+    "--engine",
+    group="Device",
+    metavar="NAME",
+    default="book",
+    show_default=True,
+    help="An algorithm from 'fftfilter engines'.",
+)
 @transform_options
 @file_options
 def spectrum(

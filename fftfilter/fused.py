@@ -1,0 +1,45 @@
+"""The fused pipeline, the default engine: the book's flow in four launches, in the form that fits the device.
+
+    CPU   columns, rows with the mask, columns back, quantize     fused_cpu.py: vectors over neighboring columns
+    GPU   rows, columns with the mask, rows back, quantize        fused_gpu.py: registers, exchange in local memory
+
+Both transform real input as real, at any size without padding, and keep the spectrum on the chip between the
+transforms around the mask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import fused_gpu
+from .fused_cpu import FusedCpuPipeline
+from .fused_gpu import FusedGpuPipeline
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .device import Device
+    from .launch import Launcher
+    from .transfer import Transfer
+
+FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
+
+
+def fused(
+    launcher: Launcher,
+    shape: tuple[int, int, int],
+    dtype: np.dtype[Any],
+    transfer: Transfer,
+    *,
+    out: np.dtype[Any],
+    levels: int,
+    one_scale: bool = False,
+) -> FusedPipeline:
+    """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline."""
+    form = FusedGpuPipeline if launcher.device.is_gpu else FusedCpuPipeline
+    return form(launcher, shape, dtype, transfer, out=out, levels=levels, one_scale=one_scale)
+
+
+def serves(device: Device, height: int, width: int) -> bool:
+    """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
+    return not device.is_gpu or fused_gpu.supports((height, width))

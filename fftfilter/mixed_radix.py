@@ -1,0 +1,185 @@
+"""Mixed radix plans of the fused CPU form, as plain data: radices, spans, spin factors, the order they leave.
+
+A transform of length n goes forward by decimation in frequency, stage after stage in place, and back by the
+same stages in reverse. Between the two the frequencies lie permuted, and nobody puts them in order: tables
+that depend on the frequency are permuted instead, once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# The radices that have a butterfly of their own, in the order of the stages: the largest first, as the first
+# stages work outside the first cache and each saves a trip.
+RADICES = (8, 5, 4, 3, 2)
+# What a stage costs for each number, loads and stores included, to choose between convolution lengths.
+INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
+# Primes up to here go through a loop over the definition, which costs less than Bluestein's two transforms of
+# more than twice the length.
+LARGEST_PRIME = 61
+
+
+@dataclass(frozen=True)
+class RadixStage:
+    """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart.
+
+    ``spin`` is where in the table its spin factors begin, ``roots`` where those of a prime's own transform do.
+    """
+
+    radix: int
+    span: int
+    spin: int
+    roots: int
+
+
+@dataclass(frozen=True)
+class MixedRadix:
+    """The transform of length n: its stages, and how many are done on the whole before it is cut into blocks."""
+
+    n: int
+    stages: tuple[RadixStage, ...]
+    whole: int
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """The radices, first stage first; their product is n."""
+        return tuple(stage.radix for stage in self.stages)
+
+    def table(self) -> NDArray[np.uint32]:
+        """Return the stages as the kernels read them, four numbers each."""
+        return np.array([(s.radix, s.span, s.spin, s.roots) for s in self.stages], np.uint32)
+
+    def spin(self) -> NDArray[np.complex64]:
+        """Return the spin factors of all stages, W(j q, radix span) for j below the span, q from 1."""
+        parts = [np.zeros(0, np.complex128)]
+        for stage in self.stages:
+            turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
+            parts.append(np.exp(-2j * np.pi * turn / (stage.radix * stage.span)).ravel())
+            if is_looped(stage.radix):
+                parts.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
+        return np.concatenate([*parts, np.ones(1)]).astype(np.complex64)
+
+    def frequencies(self) -> NDArray[np.int64]:
+        """Return the frequency that each position holds after the forward transform."""
+        k = np.zeros(1, np.int64)
+        for radix in reversed(self.radices):
+            k = (np.arange(radix)[:, None] + radix * k).ravel()
+        return k
+
+
+def factors(n: int) -> list[int]:
+    """Return the radices of length n: eights, fives, a four or two, threes, then other primes; [1] for 1."""
+    found: list[int] = []
+    rest = n
+    twos = (rest & -rest).bit_length() - 1
+    rest >>= twos
+    # 16 is 4 times 4, which is less work than 8 times 2.
+    eights, left = divmod(twos, 3)
+    if left == 1 and eights:
+        found, left = [8] * (eights - 1) + [4, 4], 0
+    else:
+        found = [8] * eights
+    if left:
+        found.append(1 << left)
+    divisor = 3
+    while rest > 1:
+        while rest % divisor == 0:
+            found.append(divisor)
+            rest //= divisor
+        divisor = divisor + 2 if divisor * divisor <= rest else max(rest, 3)
+    order = {radix: i for i, radix in enumerate(RADICES)}
+    return sorted(found, key=lambda radix: (order.get(radix, -1), radix)) or [1]
+
+
+def is_looped(radix: int) -> bool:
+    """Whether the radix is a prime without a butterfly of its own."""
+    return radix > 1 and radix not in RADICES
+
+
+def is_smooth(n: int) -> bool:
+    """Whether a length is made of the radices and the primes that go through the loop."""
+    return max(factors(n)) <= max(LARGEST_PRIME, 8)
+
+
+def plan(n: int, block: int, least_whole: int) -> MixedRadix:
+    """Return the plan of a length that is smooth.
+
+    Blocks of at most ``block`` numbers fit into the first cache. At least ``least_whole`` stages are done on
+    the whole (the one that reads pixels is), if there are more.
+    """
+    stages: list[RadixStage] = []
+    span, spin = n, 0
+    for radix in factors(n):
+        span //= radix
+        roots = spin + (radix - 1) * span
+        stages.append(RadixStage(radix, span, spin, roots))
+        spin = roots + (radix if is_looped(radix) else 0)
+    whole = 0
+    while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > block):
+        whole += 1
+    return MixedRadix(n, tuple(stages), whole)
+
+
+@dataclass(frozen=True)
+class Chirp:
+    """The transform of a length n with a large prime in it: Bluestein's convolution on a smooth length's plan."""
+
+    n: int
+    inner: MixedRadix
+
+    def chirp(self) -> NDArray[np.complex64]:
+        """Return exp(-pi i k^2 / n), k^2 reduced as a whole number."""
+        return self._chirp().astype(np.complex64)
+
+    def filter(self) -> NDArray[np.complex64]:
+        """Return the spectrum of the conjugate chirp around 0, divided by m, as the inner plan's stages order it."""
+        m = self.inner.n
+        around = np.zeros(m, np.complex128)
+        around[: self.n] = self._chirp().conj()
+        around[m - self.n + 1 :] = around[self.n - 1 : 0 : -1]
+        return (np.fft.fft(around)[self.inner.frequencies()] / m).astype(np.complex64)
+
+    def _chirp(self) -> NDArray[np.complex128]:
+        k = np.arange(self.n)
+        chirp: NDArray[np.complex128] = np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
+        return chirp
+
+    def frequencies(self) -> NDArray[np.int64]:
+        """Return the frequency that each position holds: its own."""
+        return np.arange(self.n)
+
+
+def convolution_length(n: int) -> int:
+    """Return the length from 2n - 1 up, made of 2, 3 and 5, whose transform takes the fewest instructions."""
+    least = 2 * n - 1
+    lengths = (m for m in range(least, 1 << least.bit_length()) if set(factors(m)) <= set(RADICES))
+    lengths_and_power = (1 << (least - 1).bit_length(), *lengths)
+    return min(lengths_and_power, key=lambda m: m * sum(INSTRUCTIONS[radix] for radix in factors(m)))
+
+
+def transform(n: int, block: int, least_whole: int) -> MixedRadix | Chirp:
+    """Return the plan of any length; see :func:`plan`."""
+    if is_smooth(n):
+        return plan(n, block, least_whole)
+    return Chirp(n, plan(convolution_length(n), block, 0))
+
+
+def mirrored_pairs(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions of the frequencies 0 to n/2, in the order they lie in, and of their mirrored ones."""
+    n = len(frequencies)
+    position = np.empty(n, np.int64)
+    position[frequencies] = np.arange(n)
+    lower = np.flatnonzero(frequencies <= n // 2)
+    return lower, position[(n - frequencies[lower]) % n]
+
+
+def grouped(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return values as rows of ``size``, the last row filled up with the last value."""
+    rows = -(-len(values) // size)
+    return np.concatenate([values, np.repeat(values[-1:], rows * size - len(values), axis=0)]).reshape(rows, size)

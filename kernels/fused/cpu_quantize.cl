@@ -1,0 +1,53 @@
+// Quantize: magnitudes to grey levels, the book's normalizeF2PGM (see steps/quantize.cl for the rule).
+//
+// Launch   (bands of rows, images) work-items
+// Reads    strips of magnitudes; largest[] and brightest[] of every strip: each work-item finds the extremes
+//          of its image (of all of them with one scale) by itself, which is less than a launch costs
+// Writes   rows of pixels
+//
+// -D LEVEL=uchar | ushort | float    the output's type
+
+#ifndef LEVEL
+#error "fused/cpu_quantize.cl: -D LEVEL=uchar, ushort or float is missing"
+#endif
+
+#define to_levels PASTE(PASTE(convert_, LEVEL), VECTOR)
+
+// Pixels as they lie in an image, at any address.
+typedef PASTE(LEVEL, VECTOR) __attribute__((aligned(sizeof(LEVEL)))) levels_t;
+
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void quantize(global LEVEL *image, global const vector_t *z, global const float *largest,
+              global const float *brightest, const uint height, const uint pitch, const uint strips, const uint last,
+              const uint strip_size, const uint one_scale, const float noise, const float levels, const float nudge)
+{
+    const size_t picture = get_group_id(1), pictures = get_num_groups(1);
+    float most = 0, bright = 0;
+    for (size_t i = one_scale ? 0 : picture * strips; i < (one_scale ? pictures : picture + 1) * strips; ++i) {
+        most = largest[i] > most ? largest[i] : most;
+        bright = brightest[i] > bright ? brightest[i] : bright;
+    }
+    const bool is_noise = most <= noise * bright;
+    const float scale = is_noise ? 0 : levels / most;
+    const float up = is_noise ? 0 : nudge;
+
+    const uint first = (ulong)height * get_group_id(0) / get_num_groups(0);
+    const uint end = (ulong)height * (get_group_id(0) + 1) / get_num_groups(0);
+    for (uint strip = 0; strip < strips; ++strip) {
+        global const vector_t *from = z + 2 * (strip_size * (picture * strips + strip) + first);
+        global LEVEL *to = image + (picture * height + first) * pitch + min(strip * 2 * VECTOR, last);
+        for (uint row = first; row < end; ++row, from += 2, to += pitch) {
+#pragma unroll
+            for (uint half_ = 0; half_ < 2; ++half_) {
+                const vector_t value = from[half_], level = value * scale + up;
+                const vector_t inside = level < levels ? level : (vector_t)(levels);
+                const vector_t top = is_noise ? (vector_t)(0) : (vector_t)(levels);
+#if PASTE(LEVEL, _is_float)
+                ((global levels_t *)to)[half_] = value < most ? inside : top;
+#else
+                ((global levels_t *)to)[half_] = to_levels(PASTE(convert_int, VECTOR)(value < most ? inside : top));
+#endif
+            }
+        }
+    }
+}

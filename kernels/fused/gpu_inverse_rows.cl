@@ -1,0 +1,66 @@
+// Inverse rows: spectra to the magnitudes of the filtered image, and the largest of them.
+//
+// Fused: transpose, butterflies back, magnitude, extremes. A row of a pair is the real, the other the imaginary part of
+// one transform. The magnitudes have to wait in memory, since the scale of the output is known only when all are:
+// transforming twice instead moves fewer bytes, but takes longer.
+//
+// Launch   (groups of FFTS pairs of rows x GROUP, images) work-items, GROUP a work-group
+// Reads    spectrum, see gpu_spectrum.cl           -> FFTS x TILE numbers side by side
+// Writes   values[row][t + q LENGTH/AFTER]         -> coalesced
+//          largest[image], as the bits of a float, which order like whole numbers
+
+kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
+                             global uint *largest, const uint one_scale)
+{
+    local exchanged_t x[FFTS / TURNS * REGION];
+    local uint found;
+    complex_t v[VALUES];
+    const size_t picture = get_global_id(1);
+    spectrum += picture * (2 * (size_t)PLANE);
+    values += picture * ((size_t)WIDTH * HEIGHT);
+    if (get_local_id(0) == 0)
+        found = 0;
+
+    {
+        const uint p = min((uint)(get_group_id(0) * FFTS + own_fft(ACROSS)), (uint)(PAIRS - 1));
+        FOR_OWN(own_item(ACROSS), FIRST, b, t) {
+            UNROLL
+            for (uint q = 0; q < FIRST; q++) {
+                const uint k = t + q * (LENGTH / FIRST);
+                v[b * FIRST + q] = !BLUESTEIN || k < POINTS
+                    ? spectrum[place_in_step(t, q, FIRST, p)] : (complex_t)(0);
+            }
+        }
+    }
+
+    // inverse: real and imaginary parts change places, so the upper row is y and the lower x
+    swap_parts(v);
+    transform(v, x, tables, ACROSS, INNER);
+
+    const uint p = get_group_id(0) * FFTS + own_fft(INNER);
+    const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
+    real_t most = 0;
+    global real_t *upper = values + (size_t)p * WIDTH;
+    global real_t *lower = upper + (size_t)PAIRS * WIDTH;
+    if (p < PAIRS)
+        FOR_OWN(own_item(INNER), AFTER, b, t) {
+            UNROLL
+            for (uint q = 0; q < AFTER; q++) {
+                const complex_t value = fabs(v[b * AFTER + q]);
+                if (!BLUESTEIN || t + q * (LENGTH / AFTER) < POINTS) {
+                    (upper + t)[q * (LENGTH / AFTER)] = value.y;
+                    most = fmax(most, value.y);
+                    if (!alone) {
+                        (lower + t)[q * (LENGTH / AFTER)] = value.x;
+                        most = fmax(most, value.x);
+                    }
+                }
+            }
+        }
+
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_max(&found, as_uint(most));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_max(largest + (one_scale ? 0 : picture), found);
+}

@@ -1,0 +1,308 @@
+"""The fused pipeline for GPUs, on whatever device there is: every code path against the float64 reference."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from fftfilter import fused_gpu, reference
+from fftfilter.device import choose
+from fftfilter.errors import ParameterError
+from fftfilter.launch import Launcher
+from fftfilter.transfer import Transfer, transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HIGH = transfer("highpass")
+
+
+@pytest.fixture(scope="module")
+def launcher() -> Launcher:
+    return Launcher(choose())
+
+
+@pytest.fixture
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Local memory so small that a transform of 64 numbers goes in parts and turns."""
+    monkeypatch.setattr(fused_gpu, "LOCAL_BYTES", 64 * 2 * 5 + fused_gpu.RESERVED_BYTES)
+    monkeypatch.setattr(fused_gpu, "GROUP_WANTED", 16)
+    fused_gpu.plan.cache_clear()
+    yield
+    fused_gpu.plan.cache_clear()
+
+
+def picture(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(61)
+    if dtype == "float32":
+        return rng.uniform(-1, 1, shape).astype(np.float32)
+    return rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+
+
+def levels_of(dtype: Any) -> int:
+    return 1 if np.dtype(dtype).kind == "f" else int(np.iinfo(dtype).max)
+
+
+def filtered(
+    launcher: Launcher, stack: np.ndarray[Any, Any], by: Any, out: str | None = None, *, one_scale: bool = False
+) -> np.ndarray[Any, Any]:
+    to = np.dtype(out or stack.dtype)
+    pipeline = fused_gpu.FusedGpuPipeline(
+        launcher, stack.shape, stack.dtype, by, out=to, levels=levels_of(to), one_scale=one_scale
+    )
+    result = pipeline.run(stack)
+    # No difference between runs, the first of which may have left something behind.
+    np.testing.assert_array_equal(pipeline.run(stack), result)
+    return result
+
+
+def assert_close(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> None:
+    """Hold an image to the contract: one level of 255, in one pixel of 500; small images get one pixel."""
+    assert got.shape == wanted.shape
+    assert got.dtype == wanted.dtype
+    level = levels_of(got.dtype) / 255
+    off = np.abs(got.astype(np.float64) - wanted)
+    worst = np.unravel_index(np.argmax(off), off.shape)
+    assert off.max() <= level, f"at {worst}: got {got[worst]}, wanted {wanted[worst]}"
+    assert np.count_nonzero(off > level / 2) <= max(1, off.size // 500)
+
+
+@pytest.mark.parametrize(
+    ("height", "width"),
+    [
+        (1, 1),  # nothing to transform
+        (2, 3),  # one stage each, the smallest pair
+        (5, 9),  # odd height: the last row has no partner; odd width: no column in the middle
+        (64, 48),  # two stages; columns paired in registers
+        (26, 7),  # radices 13 and 7
+        (15, 11),  # an odd first radix: rows of a pair meet in local memory; radix 11
+        (1, 250),  # three stages of rows, more columns than a tile
+        (1, 17),  # chirp-z rows
+        (34, 2),  # chirp-z columns of even height
+    ],
+)
+def test_any_size_gives_the_reference(launcher: Launcher, height: int, width: int) -> None:
+    stack = picture((1, height, width))
+    wanted = reference.filter_image(stack[0], HIGH.gain(height, width))
+    assert_close(filtered(launcher, stack, HIGH)[0], wanted)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize(
+    ("height", "width"),
+    [
+        (64, 64),
+        (31, 6),  # pairs that meet in local memory take turns, too
+    ],
+)
+def test_transforms_take_turns_in_local_memory(launcher: Launcher, height: int, width: int) -> None:
+    plan = fused_gpu.plan(height, width)
+    assert plan.columns.turns == plan.columns.parts == 2
+    stack = picture((1, height, width))
+    assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
+
+
+@pytest.mark.parametrize(("height", "width"), [(64, 64), (31, 1)])
+def test_halves_of_a_transform_take_turns(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, height: int, width: int
+) -> None:
+    monkeypatch.setattr(fused_gpu, "LOCAL_BYTES", 50 * 4 + fused_gpu.RESERVED_BYTES)
+    # chirp-z in halves, whose shortest length else is 12288
+    monkeypatch.setattr(fused_gpu, "_convolution_lengths", lambda _: [64])
+    fused_gpu.plan.cache_clear()
+    plan = fused_gpu.plan(height, width)
+    assert plan.columns.length == 64
+    assert plan.columns.halves == 2
+    stack = picture((1, height, width))
+    got = filtered(launcher, stack, HIGH)[0]
+    fused_gpu.plan.cache_clear()
+    assert_close(got, reference.filter_image(stack[0], HIGH.gain(height, width)))
+
+
+@pytest.mark.parametrize(("dtype", "out"), [("uint16", None), ("float32", None), ("uint8", "float32")])
+def test_pixel_types(launcher: Launcher, dtype: str, out: str | None) -> None:
+    stack = picture((1, 12, 10), dtype)
+    to = np.dtype(out or dtype)
+    wanted = reference.filter_image(stack[0], HIGH.gain(12, 10), to, levels_of(to))
+    got = filtered(launcher, stack, HIGH, out)[0]
+    if to.kind == "f":
+        assert got.dtype == to
+        np.testing.assert_allclose(got, wanted, atol=2e-6)
+    else:
+        assert_close(got, wanted)
+
+
+def test_stack_gives_what_its_images_give_alone(launcher: Launcher) -> None:
+    stack = picture((3, 9, 10))
+    stack[1] //= 7
+    alone = np.concatenate([filtered(launcher, image[np.newaxis], HIGH) for image in stack])
+    np.testing.assert_array_equal(filtered(launcher, stack, HIGH), alone)
+
+
+def test_channels_share_one_scale(launcher: Launcher) -> None:
+    stack = picture((3, 12, 10))
+    stack[1] //= 7
+    assert_close(
+        filtered(launcher, stack, HIGH, one_scale=True),
+        reference.filter_image(stack, HIGH.gain(12, 10)).astype("uint8"),
+    )
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        transfer("lowpass", radius=3),
+        transfer("bandpass", inner=2, outer=4),
+        transfer("bandstop", inner=2, outer=4),
+        transfer("highpass", radius=3, shape="gaussian"),
+        transfer("bandpass", inner=1, outer=4, shape="gaussian"),
+        transfer("bandstop", inner=1, outer=4, shape="butterworth", order=3),
+    ],
+    ids=str,
+)
+def test_passes_and_shapes(launcher: Launcher, by: Transfer) -> None:
+    stack = picture((1, 10, 16))
+    assert_close(filtered(launcher, stack, by)[0], reference.filter_image(stack[0], by.gain(10, 16)))
+
+
+def test_mask_from_an_array(launcher: Launcher) -> None:
+    stack = picture((1, 10, 12))
+    half = np.random.default_rng(5).uniform(0, 1, (10, 7))
+    # Real images need equal gains at opposite frequencies, in the columns that are their own opposites.
+    for k in (0, 6):
+        half[1:, k] = (half[1:, k] + half[:0:-1, k]) / 2
+    y = -np.arange(10) % 10
+    gain = np.concatenate([half, half[y][:, 5:0:-1]], axis=1)
+    assert_close(filtered(launcher, stack, half)[0], reference.filter_image(stack[0], gain))
+
+
+def test_mask_of_a_wrong_shape_is_refused(launcher: Launcher) -> None:
+    with pytest.raises(ParameterError, match="rfft2"):
+        filtered(launcher, picture((1, 10, 12)), np.ones((10, 12)))
+
+
+def test_rounding_noise_is_black_and_faint_detail_is_not(launcher: Launcher) -> None:
+    flat = np.full((2, 12, 10), 77, np.uint8)
+    flat[1] = 0
+    assert not filtered(launcher, flat, HIGH).any()
+    faint = np.zeros((1, 12, 10), np.float32)
+    faint[0, 5, 5] = 1e-6  # below the noise of a white pixel, but there is none
+    assert filtered(launcher, faint, HIGH).max() == 1
+
+
+def test_device_buffers_are_left_to_the_caller(launcher: Launcher) -> None:
+    stack = picture((1, 12, 10))
+    pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, HIGH, out=stack.dtype, levels=255)
+    image, output = launcher.allocate(stack.nbytes), launcher.allocate(stack.nbytes)
+    launcher.write(image, stack)
+    pipeline.enqueue(image, output)
+    got, kept = np.empty_like(stack), np.empty_like(stack)
+    launcher.read(got, output)
+    launcher.read(kept, image)
+    np.testing.assert_array_equal(kept, stack)
+    np.testing.assert_array_equal(got, pipeline.run(stack))
+
+
+# Plans are data.
+
+
+@pytest.mark.parametrize(
+    "n", [*range(1, 60), 127, 500, 512, 1000, 1021, 1080, 1531, 2048, 3840, 4096, 5003, 8191, 16384]
+)
+def test_plan_fits_the_work_group(n: int) -> None:
+    for columns in (False, True):
+        plan = fused_gpu.plan_transform(n, columns=columns, others=n)
+        assert math.prod(plan.radices) == plan.length
+        assert plan.length == n or plan.length >= 2 * n - 1
+        assert plan.items * plan.values >= plan.length
+        assert plan.group <= fused_gpu.GROUP_LIMIT
+        assert plan.local_bytes <= fused_gpu.LOCAL_BYTES - fused_gpu.RESERVED_BYTES
+        assert len(plan.tables()) == plan.table_offsets[-1] - (2 * n if plan.length == n else 0)
+        if columns and n % 2 == 0 and plan.length == n:
+            assert plan.radices[0] % 2 == 0
+
+
+def test_powers_of_two_meet_no_bank_twice() -> None:
+    for n in (256, 512, 1024, 4096):
+        plan = fused_gpu.plan_transform(n, columns=False, others=1)
+        stride = 1
+        for radix, (span, pad) in zip(plan.radices, plan.pads, strict=False):
+            t = np.arange(fused_gpu.BANKS)
+            at = (t - t % stride) * radix + t % stride
+            assert len(set((at + at // span * pad) % fused_gpu.BANKS)) == fused_gpu.BANKS
+            stride *= radix
+
+
+def test_bounds_are_the_ideal_mask_column_by_column() -> None:
+    for height, width in ((12, 18), (16, 16), (7, 30), (31, 8)):
+        band = transfer("bandpass", inner=1.5, outer=3)
+        bounds = fused_gpu.column_bounds(height, width, band)
+        ky = np.minimum(np.arange(height), height - np.arange(height))[:, np.newaxis]
+        for which, radius in enumerate((3, 1.5)):
+            low = transfer("lowpass", radius=radius).gain(height, width)[:, : width // 2 + 1]
+            np.testing.assert_array_equal(ky < bounds[:, which], low == 1)
+
+
+def test_sizes_that_do_not_fit_are_declared() -> None:
+    assert all(fused_gpu.supports((n, n)) for n in (1, 2, 1021, 1531, 6133, 8191, 12288, 16384))
+    assert fused_gpu.supports((3, 8192, 16))
+    assert not fused_gpu.supports((10007, 16))
+    assert not fused_gpu.supports((16, 32768))
+    with pytest.raises(ParameterError, match="local memory"):
+        fused_gpu.plan(16, 10007)
+
+
+# Oclgrind, a simulator that watches each access to memory.
+
+WATCHED = """
+import numpy as np
+from fftfilter import fused_gpu, reference
+from fftfilter.device import choose
+from fftfilter.launch import Launcher
+from fftfilter.transfer import transfer
+launcher = Launcher(choose("Oclgrind"))
+high = transfer("highpass")
+fused_gpu.GROUP_WANTED = 4
+for turns, sizes in ((False, ((8, 6), (3, 17))), (True, ((32, 1), (17, 1)))):
+    if turns:
+        fused_gpu.LOCAL_BYTES = 32 * 2 * 5 + fused_gpu.RESERVED_BYTES
+    for height, width in sizes:
+        stack = np.random.default_rng(3).integers(0, 256, (2, height, width), dtype=np.uint8)
+        stack[1] = 9  # nothing but rounding noise is left of it
+        pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, high, out=stack.dtype, levels=255)
+        got = pipeline.run(stack)
+        wanted = [reference.filter_image(image, high.gain(height, width)) for image in stack]
+        assert np.abs(got.astype(int) - wanted).max() <= 1, (height, width)
+print("watched")
+"""
+
+
+@pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
+)
+def test_oclgrind_has_nothing_to_report() -> None:
+    watchful = {
+        "OCLGRIND_DATA_RACES": "1",
+        "OCLGRIND_UNIFORM_WRITES": "1",
+        "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
+        "PYOPENCL_NO_CACHE": "1",
+        "PYTHONPATH": str(Path(fused_gpu.__file__).parent.parent),
+    }
+    result = subprocess.run(
+        [sys.executable, "-c", WATCHED],
+        env={**os.environ, **watchful},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.stderr[:3000] == ""
+    assert result.stdout == "watched\n"
