@@ -11,7 +11,7 @@ from . import algorithms
 from .errors import ParameterError
 from .fused import fused, serves
 from .launch import Launcher, Timing
-from .pipeline import PIXELS, StagedPipeline
+from .pipeline import PIXELS, StagedPipeline, buffer_bytes
 from .selftest import open_device
 from .steps.transpose import TRANSPOSES
 from .transfer import transfer
@@ -108,6 +108,7 @@ class Filter:
             open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
         )
         self._key: tuple[object, ...] = ()
+        self._exponent = 0
         self._pipeline: StagedPipeline | FusedPipeline | None = None
 
     def __call__(
@@ -146,6 +147,7 @@ class Filter:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
         stack, exponent = _pixels(stack, pixel)
+        self._exponent = exponent
         result: NDArray[Any]
         if not isinstance(pipeline, StagedPipeline):
             result = pipeline.run(stack)
@@ -156,6 +158,19 @@ class Filter:
         if channel_axis is not None:
             return np.moveaxis(result, 0, channel_axis)
         return result.reshape(array.shape)
+
+    def extremes(self) -> list[tuple[float, float]]:
+        """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels."""
+        if self._pipeline is None:
+            return []
+        return [(float(low), float(high)) for low, high in np.ldexp(self._pipeline.extremes(), self._exponent)]
+
+    def memory(self, shape: tuple[int, int, int]) -> int:
+        """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
+        count, height, width = shape
+        if self._algorithm is None:
+            return 6 * count * height * width  # a float a pixel between the kernels, and the pixels in and out
+        return buffer_bytes(self._algorithm, shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""

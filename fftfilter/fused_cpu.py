@@ -143,7 +143,7 @@ class FusedCpuPipeline:
         ]
         program = row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *shape_defines)
         self._rows = launcher.kernel(*program, "rows", arguments)
-        self._strips, self._groups = strips, len(places)
+        self._strips, self._groups, self._largest, self._one_scale = strips, len(places), largest, one_scale
 
     def run(self, stack: Array) -> Array:
         """Filter a stack ``(count, height, width)`` and return its pixels.
@@ -162,6 +162,13 @@ class FusedCpuPipeline:
             self.launcher.enqueue(step, kernel, groups, (1, 1))
         self.launcher.finish(pixels, result)
         return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
+
+    def extremes(self) -> Array:
+        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
+        found = np.empty((self.shape[0], self._strips), np.float32)
+        self.launcher.read(found, self._largest)
+        most = found.max(axis=1) if not self._one_scale else found.max(keepdims=True)[0]
+        return np.stack([np.zeros_like(most), most], axis=1)
 
     def launches(self) -> Iterator[tuple[str, Any, tuple[int, int]]]:
         """Yield the launches in their order: the step, its kernel, its work-groups of one work-item."""

@@ -13,14 +13,13 @@ import errno
 import io
 import logging
 import os
-import secrets
 import stat
 import sys
 import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,24 +28,27 @@ from numpy.typing import NDArray
 
 from fftfilter import pnm
 from fftfilter.errors import FftfilterError, ParameterError, ReadError, TooLargeError, WriteError
+from fftfilter.leftovers import temporary_name
 
 if TYPE_CHECKING:
     from PIL import Image, ImageFile
 
+    from fftfilter.metadata import Metadata
+
 Samples = NDArray[Any]
 Parts = Sequence[bytes | memoryview]
+Times = tuple[int, int]
 
 _U8, _U16, _F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
+# A PNG's signature and its first chunk, behind which metadata belong.
+_PNG_HEADER = 8 + 25
 _WHITE = {_U8: 255, _U16: 65535, _F32: 1}
 _STANDARD_STREAM = "-"
 
 
 @dataclass(eq=False)
 class Picture:
-    """One image in memory, split into what is filtered and what passes through.
-
-    What a file says about itself (color profile, EXIF, resolution) is not carried yet: one more field here.
-    """
+    """One image in memory, split into what is filtered and what passes through."""
 
     planes: Samples
     """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB). May be read-only."""
@@ -56,6 +58,8 @@ class Picture:
     """The sample that stands for white: 255, 65535, or what a PGM's header says; 1 for float32."""
     format: str
     """Pillow's name for the format it came from ("PPM" for all of netpbm): what standard output gets."""
+    metadata: Metadata | None = None
+    """What its file says about it; None leaves that out of the file that is written."""
 
 
 class Depth(NamedTuple):
@@ -63,6 +67,15 @@ class Depth(NamedTuple):
 
     dtype: np.dtype[Any]
     maxval: int
+
+
+class Size(NamedTuple):
+    """What a header says of an image; its alpha not counted."""
+
+    width: int
+    height: int
+    channels: int
+    bytes_per_sample: int
 
 
 @dataclass(frozen=True)
@@ -107,6 +120,10 @@ _FORMATS = {
     ".pcx": _Format("PCX", longest=65535),
 }
 _SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(_FORMATS.items())}
+# Read, but never written.
+_READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
+# Where a PGM's header ends at the latest, comments included, in a file that is met in practice.
+_HEADER_BYTES = 1 << 16
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 
 _WAY_OUT = {
@@ -134,9 +151,13 @@ def read(source: str | os.PathLike[str]) -> Picture:
     Raises ReadError for a file that is missing, damaged, cut off, no image, several images or not finite, and
     TooLargeError, before allocating, for a size that the machine's memory cannot hold.
     """
+    return decode(content(source), source)
+
+
+def decode(data: bytes, source: str | os.PathLike[str]) -> Picture:
+    """Read an image from a file's bytes, as :func:`read`; ``source`` is what errors call it."""
     name = _shown(source, "standard input")
     try:
-        data = _content(source, name)
         if pnm.is_pnm(data):
             header = pnm.read_header(data, name)
             _refuse_oversize(name, header.width, header.height, header.nbytes)
@@ -146,8 +167,18 @@ def read(source: str | os.PathLike[str]) -> Picture:
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def _content(source: str | os.PathLike[str], name: str) -> bytes:
-    """Return all bytes of a file, which need not be seekable."""
+def times(source: str | os.PathLike[str]) -> Times:
+    """Return when a file was last read and changed; raises ReadError."""
+    try:
+        status = Path(source).stat()
+    except OSError as error:
+        raise ReadError(f"{_shown(source, 'standard input')}: cannot be read: {_reason(error)}") from error
+    return status.st_atime_ns, status.st_mtime_ns
+
+
+def content(source: str | os.PathLike[str]) -> bytes:
+    """Return all bytes of a file, which need not be seekable; raises ReadError, TooLargeError."""
+    name = _shown(source, "standard input")
     try:
         if os.fsdecode(source) == _STANDARD_STREAM:
             data = sys.stdin.buffer.read()
@@ -159,9 +190,37 @@ def _content(source: str | os.PathLike[str], name: str) -> bytes:
                 data = file.read()
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {_reason(error)}") from error
+    except MemoryError as error:
+        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
     if not data:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     return data
+
+
+def measure(source: str | os.PathLike[str]) -> Size:
+    """Return the size of the image in a file, from its header alone; raises ReadError."""
+    name = _shown(source, "standard input")
+    try:
+        with Path(source).open("rb") as file:
+            start = file.read(_HEADER_BYTES)
+            if pnm.is_pnm(start):
+                header = pnm.read_header(start, name)
+                return Size(header.width, header.height, header.channels, header.dtype.itemsize)
+            if not start:
+                raise ReadError(f"{name}: empty (0 bytes); give an image file")
+            from PIL import Image
+
+            file.seek(0)
+            with _quiet_pillow():
+                image = Image.open(file)
+            depth = 4 if image.mode in ("I", "F") else 2 if _is_narrowed(image) or image.mode.startswith("I;16") else 1
+            return Size(image.width, image.height, 1 if len(image.getbands()) < 3 and image.mode != "P" else 3, depth)
+    except OSError as error:
+        raise ReadError(f"{name}: cannot be read: {_reason(error)}") from error
+    except (FftfilterError, MemoryError):
+        raise
+    except Exception as error:  # Pillow's readers raise almost anything on damaged bytes.
+        raise ReadError(f"{name}: cannot be decoded ({_first_line(error)}); it may be damaged or cut off") from error
 
 
 def _read_with_pillow(data: bytes, name: str) -> Picture:
@@ -182,6 +241,8 @@ def _read_with_pillow(data: bytes, name: str) -> Picture:
 def _decode(data: bytes, name: str) -> Picture:
     from PIL import Image
 
+    from fftfilter.metadata import gather
+
     with _quiet_pillow():
         image = Image.open(io.BytesIO(data))
         format_ = image.format or ""
@@ -195,11 +256,13 @@ def _decode(data: bytes, name: str) -> Picture:
         _refuse_not_finite(samples, name)
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
+    channels = len(bands) - has_alpha
     return Picture(
-        planes=bands[:-1] if has_alpha else bands,
+        planes=bands[:channels],
         alpha=bands[-1] if has_alpha else None,
         maxval=_WHITE[bands.dtype],
         format="JPEG" if format_ == "MPO" else format_,
+        metadata=gather(image, channels),
     )
 
 
@@ -365,6 +428,16 @@ def _physical_memory() -> int | None:
 # Before the work
 
 
+def extensions(*, read_only: bool) -> frozenset[str]:
+    """Return the extensions of images that are read and written, or only read, too; in lower case."""
+    return frozenset(_FORMATS) | _READ_ONLY if read_only else frozenset(_FORMATS)
+
+
+def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
+    """Return the extension for a format: Pillow's name, or an extension without its dot; raises ParameterError."""
+    return _suffix("-", "output", format)
+
+
 def check_output(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
@@ -387,7 +460,7 @@ def check_output(
         _suffix(target, name, format)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is written through.
         if not folder.is_dir():
-            raise WriteError(f"{name}: there is no folder {_quoted_if_odd(str(folder))}; create it first")
+            raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
         if not os.access(folder, os.W_OK | os.X_OK):
             raise WriteError(f"{name}: no permission to write in its folder; choose another one")
         if path.exists() and not os.access(path, os.W_OK):
@@ -448,7 +521,7 @@ def _suffix(target: str | os.PathLike[str], name: str, format_: str | None, pict
         own = _SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and _misfit(picture, own) else own
     if suffix not in _FORMATS:
-        odd = f"extension {_quoted_if_odd(path.suffix)}" if suffix else "a name without extension"
+        odd = f"extension {quoted_if_odd(path.suffix)}" if suffix else "a name without extension"
         raise ParameterError(f"{name}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
     return suffix
 
@@ -496,12 +569,14 @@ def write(
     *,
     format: str | None = None,  # noqa: A002
     png_level: int = 1,
+    times: Times | None = None,
 ) -> None:
     """Write an image file; "-" is standard output.
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG where that fails.
     Planes and alpha of another depth than `plan_output` says are rescaled. `png_level` is zlib's, 0 to 9.
+    The picture's metadata go along as far as the format can hold them. ``times`` become the file's own.
 
     A file appears whole or not at all, with the permissions of the one it replaces.
     Raises WriteError, and ParameterError for an extension that cannot be written.
@@ -515,14 +590,14 @@ def write(
     if alpha is not None:
         alpha = _rescaled(alpha, _WHITE[alpha.dtype], Depth(depth.dtype, _WHITE[depth.dtype]))
     try:
-        parts = _encode(planes, alpha, depth.maxval, suffix, png_level)
+        parts = _encode(planes, alpha, depth.maxval, suffix, png_level=png_level, metadata=picture.metadata)
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything where they meet a limit.
         kind = _FORMATS[suffix].name
         raise WriteError(f"{name}: cannot be written as {kind} ({_first_line(error)}); write .png") from error
     try:
-        _store(target, parts)
+        _store(target, parts, times)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {_reason(error)}") from error
 
@@ -538,7 +613,9 @@ def _rescaled(samples: Samples, white: float, depth: Depth) -> Samples:
     return scaled.astype(depth.dtype)
 
 
-def _encode(planes: Samples, alpha: Samples | None, maxval: int, suffix: str, png_level: int) -> Parts:
+def _encode(
+    planes: Samples, alpha: Samples | None, maxval: int, suffix: str, *, png_level: int, metadata: Metadata | None
+) -> Parts:
     """Return the parts of a file."""
     kind = _FORMATS[suffix]
     if kind.name == "PPM" and planes.dtype != _F32:
@@ -547,22 +624,32 @@ def _encode(planes: Samples, alpha: Samples | None, maxval: int, suffix: str, pn
         return pnm.encode(planes, maxval)
     bands = planes if alpha is None else np.concatenate([planes, alpha[None]])
     samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
+    chunks: list[bytes] = []
+    if metadata and kind.name == "PNG":
+        from fftfilter.metadata import png_chunks
+
+        chunks = list(png_chunks(metadata))
     if len(bands) > 1 and samples.dtype == _U16:
         if kind.name == "PNG":
             from fftfilter import png16
 
-            return png16.encode(samples, png_level)
-        return _tiff_16_bit_color(samples)
+            return png16.encode(samples, png_level, chunks)
+        return _tiff_16_bit_color(samples, metadata)
 
     from PIL import Image
 
-    options = {"compress_level": png_level} if kind.name == "PNG" else kind.options
+    options = {"compress_level": png_level} if kind.name == "PNG" else dict(kind.options)
+    if metadata and kind.name != "PNG":
+        from fftfilter.metadata import pillow_options
+
+        options |= pillow_options(metadata, kind.name)
     file = io.BytesIO()
     Image.fromarray(samples[:, :, 0] if len(bands) == 1 else samples).save(file, kind.name, **options)
-    return [file.getbuffer()]
+    content = file.getbuffer()
+    return [content[:_PNG_HEADER], *chunks, content[_PNG_HEADER:]] if chunks else [content]
 
 
-def _tiff_16_bit_color(samples: NDArray[np.uint16]) -> Parts:
+def _tiff_16_bit_color(samples: NDArray[np.uint16], metadata: Metadata | None) -> Parts:
     """Return an uncompressed TIFF of (height, width, channels), channels 2 to 4.
 
     Gray with alpha is written as RGB with alpha, because Pillow, and so this program, could not read it back.
@@ -571,6 +658,7 @@ def _tiff_16_bit_color(samples: NDArray[np.uint16]) -> Parts:
 
     if samples.shape[2] == 2:
         samples = samples[:, :, [0, 0, 0, 1]]
+        metadata = replace(metadata, profile=b"") if metadata else None  # One of gray does not fit color.
     height, width, channels = samples.shape
     raster = samples.astype("<u2", order="C", copy=False).data
     tags = ImageFileDirectory_v2(prefix=b"II")
@@ -583,12 +671,16 @@ def _tiff_16_bit_color(samples: NDArray[np.uint16]) -> Parts:
     tags[279] = raster.nbytes
     if channels == 4:
         tags[338] = 2  # the fourth is alpha, not multiplied into the others
+    if metadata:
+        from fftfilter.metadata import add_to_tiff
+
+        add_to_tiff(tags, metadata)
     header = io.BytesIO()
     tags.save(header)
     return [header.getvalue(), raster]
 
 
-def _store(target: str | os.PathLike[str], parts: Parts) -> None:
+def _store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> None:
     """Write a file's parts; raises OSError."""
     if os.fsdecode(target) == _STANDARD_STREAM:
         sys.stdout.buffer.writelines(parts)
@@ -597,10 +689,10 @@ def _store(target: str | os.PathLike[str], parts: Parts) -> None:
         with path.open("wb") as file:
             file.writelines(parts)
     else:
-        _replace(Path(os.path.realpath(path)), parts)
+        _replace(Path(os.path.realpath(path)), parts, times)
 
 
-def _replace(path: Path, parts: Parts) -> None:
+def _replace(path: Path, parts: Parts, times: Times | None) -> None:
     """Create a file, or replace it in one step, so that a failure leaves the old one."""
     try:
         old = path.stat()
@@ -608,7 +700,7 @@ def _replace(path: Path, parts: Parts) -> None:
         old = None
     if old and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    temporary = path.with_name(f".{path.name[:40]}.fftfilter-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temporary = temporary_name(path)
     try:
         with temporary.open("xb") as file:
             if old:
@@ -616,6 +708,8 @@ def _replace(path: Path, parts: Parts) -> None:
                     os.chown(temporary, old.st_uid, old.st_gid)
                 temporary.chmod(stat.S_IMODE(old.st_mode))
             file.writelines(parts)
+        if times:
+            os.utime(temporary, ns=times)
         temporary.replace(path)
     except BaseException:
         with suppress(OSError):
@@ -629,10 +723,11 @@ def _replace(path: Path, parts: Parts) -> None:
 def _shown(path: str | os.PathLike[str], stream: str) -> str:
     """Return a name as the user gave it, quoted where it would not stay on one readable line."""
     text = os.fsdecode(path)
-    return stream if text == _STANDARD_STREAM else _quoted_if_odd(text)
+    return stream if text == _STANDARD_STREAM else quoted_if_odd(text)
 
 
-def _quoted_if_odd(text: str) -> str:
+def quoted_if_odd(text: str) -> str:
+    """Return a name, quoted where it would not stay on one readable line."""
     return text if text.isprintable() and text.strip() else repr(text)
 
 

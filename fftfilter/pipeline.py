@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .fft_core import fft_core, plan_rows
-from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X
+from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
@@ -41,6 +41,13 @@ class Box(NamedTuple):
     leaves: str
     stages: Stages
     shape: tuple[int, int, int]
+
+
+def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.dtype[Any]) -> int:
+    """Return the bytes of the device that a stack takes: two buffers of complex numbers and the pixels."""
+    count, height, width = shape
+    longest = max(height * plan_rows(width, algorithm).width, width * plan_rows(height, algorithm).width)
+    return count * (2 * longest * number.itemsize + height * width)
 
 
 class StagedPipeline:
@@ -90,6 +97,7 @@ class StagedPipeline:
             Box("extremes", extremes(values, pictures, group), upright),
             Box("output", (quantize(values, pictures, pair, PIXELS[out], levels),), upright),
         )
+        self._pairs = pair, pictures
         # The extremes lie in the buffer that is free by then: more numbers than a tiny image has pixels.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
@@ -124,3 +132,9 @@ class StagedPipeline:
         if observe is not None:
             observe("output", result)
         return result
+
+    def extremes(self) -> Array:
+        """Return the smallest and largest magnitude of each picture of the last run: (pictures, 2)."""
+        first, pictures = self._pairs
+        pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
+        return np.stack([pairs.real, pairs.imag], axis=1)

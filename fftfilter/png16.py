@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
@@ -22,17 +24,18 @@ _FILTER_UP = 2
 _BYTES_AT_ONCE = 1 << 22
 
 
-def encode(samples: NDArray[np.uint16], level: int = 1) -> list[bytes]:
+def encode(samples: NDArray[np.uint16], level: int = 1, chunks: Sequence[bytes] = ()) -> list[bytes]:
     """Return the parts of a PNG file that holds `samples`, compressed by zlib at `level` (0 to 9).
 
     `samples` is (height, width, channels) with channels 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+    `chunks` are further ones, whole, that belong in front of the pixels.
     """
     height, width, channels = samples.shape
     header = struct.pack(">IIBBBBB", width, height, 16, _COLOR_TYPE[channels], 0, 0, 0)
     compressor = zlib.compressobj(level)
     bytes_per_row = 2 * width * channels
     rows_at_once = max(1, _BYTES_AT_ONCE // bytes_per_row)
-    parts = [b"\x89PNG\r\n\x1a\n", *_chunk(b"IHDR", header)]
+    parts = [b"\x89PNG\r\n\x1a\n", *_chunk(b"IHDR", header), *chunks]
     above = np.zeros((1, bytes_per_row), np.uint8)
     for top in range(0, height, rows_at_once):
         band = samples[top : top + rows_at_once].astype(">u2", order="C")

@@ -247,7 +247,6 @@ PGM = (SAMPLES / "camera.pgm").read_bytes()
 
 FILES = {
     "missing": (lambda d: d / "none.pgm", "none.pgm"),
-    "a folder": (lambda d: d, "is a directory"),
     "empty": (lambda d: written(d / "in.pgm", b""), "empty"),
     "truncated pgm": (lambda d: written(d / "in.pgm", PGM[:1000]), "in.pgm"),
     "truncated png": (lambda d: written(d / "in.png", PNG[:5000]), "in.png"),
@@ -308,6 +307,8 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", CAMERA, "out.xyz"], "'?.xyz"),
         (["highpass", CAMERA, "out"], "without extension"),
         (["highpass", CAMERA], "OUT"),
+        (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
+        (["highpass", str(SAMPLES), "-"], "not standard output"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import engine_option, file_options, together, transform_options
+from .folder import ONE_FILE, folder_options, refuse_for_one_file, run_folder
+from .options import GroupedCommand, engine_option, file_options, option, together, transform_options
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -18,142 +20,197 @@ RADIUS = (
     "25% (of Nyquist)."
 )
 
+TRANSFORM = ("radius", "inner", "outer", "shape", "order")
+OF_ONE_FILE = ("scale", "format_", "save_stages", "verbose")
+
 filter_options = together(
-    click.option(
+    option(
         "--shape",
+        group="Filter",
         type=click.Choice(["ideal", "gaussian", "butterworth"]),
         default="ideal",
         show_default=True,
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
-    click.option("--order", type=int, metavar="N", help="Steepness of butterworth.  [default: 2]"),
+    option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth.  [default: 2]"),
+    option(
+        "--scale",
+        group="Filter",
+        default="each",
+        show_default=True,
+        metavar="RANGE",
+        help="Which values become black and white: each picture's own from 0 to the largest, the whole folder's, "
+        "or LO:HI in grey levels of the input.",
+    ),
     engine_option,
     transform_options,
-    click.option(
-        "--work-group-size",
-        type=int,
-        metavar="N",
-        help="Work-items a work-group.  [default: 64]",
-    ),
-    click.option(
+    option("--work-group-size", group="Device", type=int, metavar="N", help="Work-items a work-group.  [default: 64]"),
+    option(
         "--transpose",
+        group="Device",
         type=click.Choice(["tiled", "plain", "float4"]),
         help="Through tiles in local memory, straight, or two numbers at a time.  [default: the engine's own]",
     ),
-    click.option("--profile", is_flag=True, help="Print the time of every step on the device."),
-    click.option(
+    option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
+    option(
         "--save-stages",
+        group="Output",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
     file_options,
+    option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
+    option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
+    folder_options,
 )
 
-one_cutoff = click.option("--radius", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
+one_cutoff = option("--radius", group="Filter", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
 two_cutoffs = together(
-    click.option("--inner", metavar="R", required=True, help="Lower cutoff, as --outer."),
-    click.option("--outer", metavar="R", required=True, help=RADIUS),
+    option("--inner", group="Filter", metavar="R", required=True, help="Lower cutoff, as --outer."),
+    option("--outer", group="Filter", metavar="R", required=True, help=RADIUS),
 )
 files = together(click.argument("source", metavar="IN"), click.argument("target", metavar="OUT"))
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @files
 @one_cutoff
 @filter_options
-def highpass(**given: Any) -> None:
+def highpass(**given: Any) -> int:
     """Keep what is finer than the cutoff: edges, texture.
 
-    IN and OUT are image files, or - for standard input and output.
+    IN and OUT are image files, - for standard input and output, or folders.
 
     \b
     Example: fftfilter highpass in.pgm out.pgm
              fftfilter highpass --radius 8px photo.png edges.png
+             fftfilter highpass --recursive photos/ edges/
     """
-    run("highpass", **given)
+    return run("highpass", **given)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @files
 @one_cutoff
 @filter_options
-def lowpass(**given: Any) -> None:
+def lowpass(**given: Any) -> int:
     """Keep what is coarser than the cutoff: blur.
 
-    IN and OUT are image files, or - for standard input and output.
+    IN and OUT are image files, - for standard input and output, or folders.
 
     \b
     Example: fftfilter lowpass --radius 40 in.png out.png
              fftfilter lowpass --shape gaussian --radius 10% in.png out.png
     """
-    run("lowpass", **given)
+    return run("lowpass", **given)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @files
 @two_cutoffs
 @filter_options
-def bandpass(**given: Any) -> None:
+def bandpass(**given: Any) -> int:
     """Keep what lies between two cutoffs.
 
-    IN and OUT are image files, or - for standard input and output.
+    IN and OUT are image files, - for standard input and output, or folders.
 
     \b
     Example: fftfilter bandpass --inner 8 --outer 64 in.png out.png
     """
-    run("bandpass", **given)
+    return run("bandpass", **given)
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @files
 @two_cutoffs
 @filter_options
-def bandstop(**given: Any) -> None:
+def bandstop(**given: Any) -> int:
     """Remove what lies between two cutoffs.
 
-    IN and OUT are image files, or - for standard input and output.
+    IN and OUT are image files, - for standard input and output, or folders.
 
     \b
     Example: fftfilter bandstop --inner 20 --outer 40 in.png out.png
     """
-    run("bandstop", **given)
+    return run("bandstop", **given)
 
 
-def run(
+def run(kind: str, *, source: str, target: str, **given: Any) -> int:
+    """Filter a picture or a folder; return the exit code."""
+    from .. import images
+    from ..transfer import transfer
+
+    transform = {name: given[name] for name in TRANSFORM if name in given}
+    transfer(kind, **transform)  # wrong values fail before any work
+    settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
+    device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
+    if source == "-" or not os.path.isdir(source):  # noqa: PTH112  of Path, it raises where nothing may be looked at
+        if source != "-":
+            images.times(source)  # a folder that is missing should not be told to be none
+        refuse_for_one_file(given, to_stream=target == "-")
+        options = transform | device_options | {"device": given["device"], "profile": given["profile"]}
+        run_file(kind, source, target, **settings, options=options, **{name: given[name] for name in OF_ONE_FILE})
+        return 0
+    for name in ONE_FILE:
+        if given[name]:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for one picture, and IN is a folder.")
+    folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report")
+    return run_folder(
+        kind,
+        Path(source),
+        target,
+        settings=settings,
+        folder={name: given[name] for name in folder},
+        options=transform | device_options,
+        **{name: given[name] for name in ("scale", "device", "quiet", "verbose", "dry_run")},
+    )
+
+
+def run_file(
     kind: str,
-    *,
     source: str,
     target: str,
+    *,
+    options: dict[str, Any],
+    scale: str,
+    format_: str | None,
     save_stages: Path | None,
-    profile: bool,
     in_place: bool,
+    png_level: int,
+    strip: bool,
+    preserve_times: bool,
     verbose: int,
-    **options: Any,
 ) -> None:
     """Read, filter, write; then print what was asked for."""
     from .. import images
+    from .. import scale as scales
     from ..filters import Filter
-    from ..transfer import transfer
 
-    cutoffs = {name: options[name] for name in ("radius", "inner", "outer") if name in options}
-    transfer(kind, shape=options["shape"], order=options["order"], **cutoffs)  # wrong values fail before any work
-    images.check_output(source, target, in_place=in_place)
+    if preserve_times and "-" in (source, target):
+        raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
+    given_range = scales.parse(scale)
+    images.check_output(source, target, in_place=in_place, format=format_)
+    times = images.times(source) if preserve_times else None
     picture = images.read(source)
-    images.check_fits(picture, target)
-    depth = images.plan_output(picture, target)
+    if strip:
+        picture.metadata = None
+    images.check_fits(picture, target, format=format_)
+    depth = images.plan_output(picture, target, format=format_)
     if save_stages is not None:
         options["engine"] = options["engine"] or "book"  # the fused engine has no stages
-    with Filter(kind, profile=profile, **options) as filter_:
-        observe = _album(save_stages)
-        picture.planes = filter_(
-            picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, observe=observe
-        )
-        picture.maxval = depth.maxval
-        images.write(picture, target)
+    observe = _album(save_stages)
+    with Filter(kind, output="magnitude" if given_range is None else "real", **options) as filter_:
+        if given_range is None:
+            planes = filter_(picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, observe=observe)
+        else:
+            values = filter_(picture.planes, channel_axis=0, observe=observe)
+            planes = scales.quantize(scales.magnitude(values, picture.planes), given_range, picture.maxval, depth)
+        picture.planes, picture.maxval = planes, depth.maxval
+        images.write(picture, target, format=format_, png_level=png_level, times=times)
         if verbose:
             click.echo(_summary(filter_, picture), err=True)
-        if profile:
+        if options["profile"]:
             click.echo(_times(filter_), err=target == "-")
 
 

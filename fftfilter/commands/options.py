@@ -29,8 +29,38 @@ def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
-device_option = click.option(
+class GroupedOption(click.Option):
+    """An option that the help shows under a heading."""
+
+    def __init__(self, *names: Any, group: str = "Options", **attributes: Any) -> None:
+        super().__init__(*names, **attributes)
+        self.group = group
+
+
+class GroupedCommand(click.Command):
+    """A command whose help has its options under headings, "Options" last."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options into the help."""
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                groups.setdefault(getattr(parameter, "group", "Options"), []).append(record)
+        groups["Options"] = groups.pop("Options", [])  # last
+        for group, records in groups.items():
+            with formatter.section(group):
+                formatter.write_dl(records)
+
+
+def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
+    """Return a click.option that the help shows under a heading."""
+    return click.option(*names, cls=GroupedOption, group=group, **attributes)
+
+
+device_option = option(
     "--device",
+    group="Device",
     metavar="DEVICE",
     envvar="FFTFILTER_DEVICE",
     show_envvar=True,
@@ -38,20 +68,27 @@ device_option = click.option(
     "from 'fftfilter devices'.",
 )
 
-verbose_option = click.option(
-    "-v", "--verbose", count=True, callback=_verbosity, help="Say what is done; twice: show where an error came from."
+verbose_option = option(
+    "-v",
+    "--verbose",
+    group="Options",
+    count=True,
+    callback=_verbosity,
+    help="Say what is done; twice: show where an error came from.",
 )
 
-engine_option = click.option(
+engine_option = option(
     "--engine",
+    group="Device",
     metavar="NAME",
     help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book where an option asks for its steps]",
 )
 
 transform_options = together(
     device_option,
-    click.option(
+    option(
         "--precision",
+        group="Device",
         type=click.Choice(["single", "double"]),
         default="single",
         show_default=True,
@@ -60,6 +97,15 @@ transform_options = together(
 )
 
 file_options = together(
-    click.option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
+    option("--in-place", group="Output", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
+    option(
+        "--png-level",
+        group="Output",
+        type=click.IntRange(0, 9),
+        default=1,
+        show_default=True,
+        metavar="0-9",
+        help="Compression of a PNG: 0 is fastest, 9 smallest.",
+    ),
     verbose_option,
 )

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import click
 
-from .options import file_options, transform_options
+from .options import GroupedCommand, file_options, option, transform_options
 
 
-@click.command()
+@click.command(cls=GroupedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@click.option(
-    "--engine", metavar="NAME", default="book", show_default=True, help="An algorithm from 'fftfilter engines'."
+@option(
+    "--engine",
+    group="Device",
+    metavar="NAME",
+    default="book",
+    show_default=True,
+    help="An algorithm from 'fftfilter engines'.",
 )
 @transform_options
 @file_options
 def spectrum(
-    *, source: str, target: str, engine: str, device: str | None, precision: str, in_place: bool, verbose: int
+    *,
+    source: str,
+    target: str,
+    engine: str,
+    device: str | None,
+    precision: str,
+    in_place: bool,
+    png_level: int,
+    verbose: int,
 ) -> None:
     """Write the log-magnitude spectrum, DC in the middle.
 
@@ -32,11 +45,11 @@ def spectrum(
 
     images.check_output(source, target, in_place=in_place)
     picture = images.read(source)
-    picture.alpha = None  # a transparency of places has no meaning among frequencies
+    picture.alpha = picture.metadata = None  # transparency, colors and places have no meaning among frequencies
     images.check_fits(picture, target)
     transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed), 255
-    images.write(picture, target)
+    images.write(picture, target, png_level=png_level)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)

@@ -1,0 +1,404 @@
+"""Many files through one device: read | compute | write, overlapped, in bounded memory.
+
+    start(job) -> [threads: read, decode] -> step(): stack, filter -> [threads: encode, write] -> Outcome
+
+The codecs run in threads, since Pillow and zlib let others work meanwhile; the device is fed by the thread
+that calls `step`. Pictures of one size go to the device in stacks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from . import images, journal, scale
+from .errors import DeviceError, FftfilterError, ParameterError
+from .filters import Filter
+from .tree import is_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from .images import Depth, Picture
+
+    Key = tuple[object, ...]
+
+DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
+
+# Pixels that make a launch worth its overhead, and the most pictures that wait for each other to fill it.
+PIXELS_A_STACK = 1 << 22
+PICTURES_A_STACK = 32
+# Decoded pictures that may wait, in bytes: the rest of the memory belongs to others.
+WAITING_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is done to every file; the same for all devices."""
+
+    kind: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of :class:`Filter`, without the device."""
+    scale: scale.Range | None = None
+    """None gives each picture its own range."""
+    measure_only: bool = False
+    """Find the largest value of each file and write nothing."""
+    extremes: bool = False
+    """Report the smallest and largest value of each file."""
+    png_level: int = 1
+    strip: bool = False
+    preserve_times: bool = False
+    in_place: bool = False
+    keep_out: str | None = None
+    """A real path below which nothing may be written: the input's."""
+    threads: int = 0
+    """Of the codecs; 0 means one for each processor."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file to be done."""
+
+    number: int
+    source: str
+    target: str
+    done_from: str | None = None
+    """The digest of the input's bytes that the target was made from, if it needs no other work."""
+
+    def __str__(self) -> str:
+        return f"{images.quoted_if_odd(self.source)} -> {images.quoted_if_odd(self.target)}"
+
+
+@dataclass
+class Outcome:
+    """What became of a job."""
+
+    job: Job
+    status: str
+    error: str | None = None
+    exit_code: int = 0
+    shape: tuple[int, ...] | None = None
+    """Channels, height, width."""
+    dtype: str | None = None
+    extremes: tuple[float, float] | None = None
+    peak: float = 0.0
+    """The largest value as a part of the input's white, if only measured."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    device: str | None = None
+    digest: str | None = None
+    stamp: journal.Stamp | None = None
+
+
+@dataclass(eq=False)
+class _Loaded:
+    """A job between its stages."""
+
+    job: Job
+    picture: Picture
+    depth: Depth
+    outcome: Outcome
+    times: images.Times | None
+
+
+class DeviceLostError(DeviceError):
+    """A device that failed twice: its files are for others."""
+
+
+class Batch:
+    """Files under way on one device.
+
+    Call :meth:`start` while there is :attr:`room`, else :meth:`step`, until it is :attr:`idle`.
+    ``device`` is as for :class:`Filter`. Raises what Filter raises.
+    """
+
+    def __init__(self, settings: Settings, device: str | None = None) -> None:
+        self._settings = settings
+        self._device = device
+        self._filter = self._open()
+        self._name = self._filter.launcher.device.name
+        threads = settings.threads or processors()
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec")
+        self._ahead = 2 * threads
+        self._events: SimpleQueue[_Loaded | Outcome | BaseException | None] = SimpleQueue()
+        self._reading = self._writing = 0
+        self._waiting: dict[Key, list[_Loaded]] = {}
+        self._waiting_count = self._waiting_bytes = 0
+        self._too_large: set[Key] = set()
+        self._stack: NDArray[Any] = np.empty((0, 0, 0), np.uint8)
+        self.lost: DeviceLostError | None = None
+        """Why the device is of no use any more; what it has finished is still written."""
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+        self._filter.close()
+
+    @property
+    def room(self) -> bool:
+        """Whether another job may be started now."""
+        if self.lost or self._writing > self._ahead or self._waiting_bytes > WAITING_BYTES:
+            return False
+        if self._reading >= self._ahead:
+            return False
+        fullest = max((_stack_size(key) for key in self._waiting), default=1)
+        return self._waiting_count < fullest + self._ahead
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is under way."""
+        return not (self._reading or self._writing or self._waiting_count)
+
+    def start(self, job: Job) -> None:
+        """Begin to read a file."""
+        self._reading += 1
+        self._submit(self._read, job, job)
+
+    def wake(self) -> None:
+        """Make :meth:`step` return, from another thread."""
+        self._events.put(None)
+
+    def step(self) -> list[Outcome]:
+        """Filter a stack that is due, or wait for a file to be read or written; return what is finished."""
+        if stack := self._take():
+            return self._compute(stack)
+        event = self._events.get()
+        if isinstance(event, BaseException):
+            raise event
+        if isinstance(event, _Loaded):
+            self._reading -= 1
+            if not self.lost:
+                self._wait_for_others(event)
+        elif event is not None:
+            if event.seconds.get("write") is None:
+                self._reading -= 1
+            else:
+                self._writing -= 1
+            return [event]
+        return []
+
+    # Reading, in the codecs' threads
+
+    def _submit(self, work: Callable[[Any], _Loaded | Outcome], what: Any, job: Job) -> None:
+        def attempt() -> None:
+            try:
+                self._events.put(work(what))
+            except BaseException as error:  # noqa: BLE001  an unexpected one ends the run, in the caller's thread
+                error.add_note(f"while working on {job.source}")
+                self._events.put(error)
+
+        self._pool.submit(attempt)
+
+    def _read(self, job: Job) -> _Loaded | Outcome:
+        began = time.perf_counter()
+        outcome = Outcome(job, DONE)
+        settings = self._settings
+        try:
+            if not settings.measure_only:
+                self._check_target(job)
+            times = images.times(job.source) if settings.preserve_times else None
+            data = images.content(job.source)
+            outcome.digest = hashlib.sha256(data).hexdigest()
+            if outcome.digest == job.done_from and not settings.measure_only:
+                return replace(outcome, status=SKIPPED)
+            picture = images.decode(data, job.source)
+            if settings.strip:
+                picture.metadata = None
+            outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
+            images.check_fits(picture, job.target)
+            depth = images.plan_output(picture, job.target)
+        except (FftfilterError, MemoryError) as error:
+            return _failed(outcome, error)
+        finally:
+            outcome.seconds["read"] = time.perf_counter() - began
+        return _Loaded(job, picture, depth, outcome, times)
+
+    def _check_target(self, job: Job) -> None:
+        # What is not there is no input; all else that may be wrong, writing tells. Looking costs as much as decoding.
+        if not os.path.lexists(job.target):
+            return
+        images.check_output(job.source, job.target, in_place=self._settings.in_place)
+        keep_out = self._settings.keep_out
+        if keep_out and Path(job.target).is_symlink() and is_inside(os.path.realpath(job.target), keep_out):
+            name = images.quoted_if_odd(job.target)
+            raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
+
+    # Stacks
+
+    def _wait_for_others(self, loaded: _Loaded) -> None:
+        planes = loaded.picture.planes
+        key: Key = (planes.shape, planes.dtype, loaded.depth)
+        self._waiting.setdefault(key, []).append(loaded)
+        self._waiting_count += 1
+        self._waiting_bytes += planes.nbytes
+
+    def _take(self) -> list[_Loaded]:
+        """Return a stack that is due: a full one; the oldest where no more is coming or memory is short."""
+        for key, waiting in self._waiting.items():
+            if len(waiting) >= self._stack_size(key):
+                return self._pop(key)
+        if self._waiting and (not self._reading or self._waiting_bytes > WAITING_BYTES):
+            return self._pop(next(iter(self._waiting)))
+        return []
+
+    def _stack_size(self, key: Key) -> int:
+        return 1 if key in self._too_large else _stack_size(key)
+
+    def _pop(self, key: Key) -> list[_Loaded]:
+        waiting = self._waiting.pop(key)
+        size = self._stack_size(key)
+        stack, rest = waiting[:size], waiting[size:]
+        if rest:
+            self._waiting[key] = rest
+        self._waiting_count -= len(stack)
+        self._waiting_bytes -= sum(loaded.picture.planes.nbytes for loaded in stack)
+        return stack
+
+    def _compute(self, stack: list[_Loaded]) -> list[Outcome]:
+        began = time.perf_counter()
+        try:
+            results = self._filter_with_another_try(stack)
+        except DeviceLostError as error:
+            self.lost = error
+            self._waiting.clear()
+            self._waiting_count = self._waiting_bytes = 0
+            return []
+        except (FftfilterError, MemoryError) as error:
+            if len(stack) == 1:
+                return [_failed(stack[0].outcome, error)]
+            planes = stack[0].picture.planes
+            self._too_large.add((planes.shape, planes.dtype, stack[0].depth))
+            return [outcome for loaded in stack for outcome in self._compute([loaded])]
+        share = (time.perf_counter() - began) / len(stack)
+        finished = []
+        for loaded, result in zip(stack, results, strict=True):
+            loaded.outcome.seconds["filter"] = share
+            loaded.outcome.device = self._name
+            if self._settings.measure_only:
+                loaded.outcome.status = MEASURED
+                finished.append(loaded.outcome)
+                continue
+            loaded.picture.planes, loaded.picture.maxval = result, loaded.depth.maxval
+            self._writing += 1
+            self._submit(self._write, loaded, loaded.job)
+        return finished
+
+    def _filter_with_another_try(self, stack: Sequence[_Loaded]) -> list[NDArray[Any]]:
+        try:
+            return self._filtered(stack)
+        except DeviceError:
+            # A queue that has failed once stays useless; the device itself may be well.
+            try:
+                self._filter.close()
+                self._filter = self._open()
+                return self._filtered(stack)
+            except DeviceError as error:
+                raise DeviceLostError(str(error)) from error
+
+    def _open(self) -> Filter:
+        scaled = self._settings.scale is not None or self._settings.measure_only
+        return Filter(
+            self._settings.kind,
+            device=self._device,
+            output="real" if scaled else "magnitude",
+            **self._settings.options,
+        )
+
+    def _filtered(self, stack: Sequence[_Loaded]) -> list[NDArray[Any]]:
+        """Return the new planes of each picture: exactly those that it would get alone."""
+        depth = stack[0].depth
+        pictures = [loaded.picture for loaded in stack]
+        is_color = len(pictures[0].planes) > 1
+        planes = pictures[0].planes if is_color or len(stack) == 1 else self._stacked(pictures)
+        kind: dict[str, Any] = {"channel_axis": 0} if is_color or len(stack) == 1 else {}
+        if self._settings.scale is not None or self._settings.measure_only:
+            values = self._filter(planes, **kind)
+            return [
+                self._scaled(loaded, value)
+                for loaded, value in zip(stack, values[None] if kind else values[:, None], strict=True)
+            ]
+        result = self._filter(planes, dtype=depth.dtype, levels=depth.maxval, **kind)
+        results = list(result[None] if kind else result[:, None])
+        if self._settings.extremes:
+            for loaded, extremes in zip(stack, self._filter.extremes(), strict=False):
+                loaded.outcome.extremes = extremes
+        if len(stack) > 1:
+            self._redo_what_others_blackened(stack, results)
+        return results
+
+    def _stacked(self, pictures: Sequence[Picture]) -> NDArray[Any]:
+        """Return gray pictures as one array, in memory that the last stack has left."""
+        first = pictures[0].planes
+        shape = (len(pictures), *first.shape[1:])
+        if self._stack.shape != shape or self._stack.dtype != first.dtype:
+            self._stack = np.empty(shape, first.dtype)
+        return np.concatenate([picture.planes for picture in pictures], out=self._stack)
+
+    def _redo_what_others_blackened(self, stack: Sequence[_Loaded], results: list[NDArray[Any]]) -> None:
+        """Filter alone what is black beside a brighter picture: noise is measured against a stack's brightest."""
+        brightest: Any = None
+        for i, result in enumerate(results):
+            if result.any():
+                continue
+            if brightest is None:
+                brightest = max(loaded.picture.planes.max() for loaded in stack)
+            if stack[i].picture.planes.max() < brightest:
+                results[i] = self._filtered([stack[i]])[0]
+
+    def _scaled(self, loaded: _Loaded, values: NDArray[Any]) -> NDArray[Any]:
+        picture, outcome = loaded.picture, loaded.outcome
+        magnitude = scale.magnitude(values, picture.planes)
+        outcome.extremes = float(magnitude.min()), float(magnitude.max())
+        outcome.peak = outcome.extremes[1] / picture.maxval
+        if self._settings.scale is None:
+            return magnitude
+        return scale.quantize(magnitude, self._settings.scale, picture.maxval, loaded.depth)
+
+    # Writing, in the codecs' threads
+
+    def _write(self, loaded: _Loaded) -> Outcome:
+        began = time.perf_counter()
+        try:
+            images.write(loaded.picture, loaded.job.target, png_level=self._settings.png_level, times=loaded.times)
+            loaded.outcome.stamp = journal.stamp(loaded.job.target)
+        except (FftfilterError, MemoryError) as error:
+            return _failed(loaded.outcome, error)
+        finally:
+            loaded.outcome.seconds["write"] = time.perf_counter() - began
+        return loaded.outcome
+
+
+def _stack_size(key: Key) -> int:
+    channels, height, width = cast("tuple[int, int, int]", key[0])
+    # A color picture has one scale for its channels, and floats are scaled together: both go alone.
+    if channels > 1 or key[1] == np.float32:
+        return 1
+    return max(1, min(PICTURES_A_STACK, PIXELS_A_STACK // (height * width)))
+
+
+def _failed(outcome: Outcome, error: Exception) -> Outcome:
+    outcome.status = FAILED
+    outcome.error = str(error) or f"{images.quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
+    outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
+    return outcome
+
+
+def failure(job: Job, error: str) -> Outcome:
+    """Return the outcome of a job that never reached a device."""
+    return Outcome(job, FAILED, error, exit_code=1)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,299 @@
+"""A whole folder filtered: which files, into which, what is remembered of it, what is told of it.
+
+survey -> [first pass: the largest value of all] -> jobs -> devices -> outcomes -> journal, report
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter, OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from . import __version__, images, journal, scale
+from .batch import DONE, FAILED, MEASURED, SKIPPED, Batch, DeviceLostError, Job, Outcome, Settings
+from .errors import ParameterError, ReadError, WriteError
+from .leftovers import remove_leftovers
+from .tree import Tree, identity, is_inside, join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_OPEN_JOURNALS = 8
+
+
+@dataclass
+class Stop:
+    """Asked for by an interrupt: files under way are finished, no other is begun."""
+
+    asked: bool = False
+
+
+@dataclass
+class Survey:
+    """What there is to do."""
+
+    files: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    not_entered: int = 0
+
+
+@dataclass
+class Folder:
+    """A run over a folder.
+
+    ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
+    :class:`filters.Filter` takes them; several get a process each.
+    """
+
+    source: Path
+    target: Path
+    settings: Settings
+    recursive: bool = False
+    pattern: str | None = None
+    format: str | None = None
+    scale_of_all: bool = False
+    skip_existing: bool = False
+    fail_fast: bool = False
+    report: Path | None = None
+    devices: Sequence[str | None] = (None,)
+    stop: Stop = field(default_factory=Stop)
+    counts: Counter[str] = field(default_factory=Counter)
+    """Outcomes by status."""
+    warnings: list[str] = field(default_factory=list)
+    """What went wrong without harm to a file; for the caller to tell and clear."""
+    lost: str | None = None
+    """Why no device is left, if so."""
+
+    def __post_init__(self) -> None:
+        in_place = self.settings.in_place
+        if not in_place and identity(self.source) == identity(self.target):
+            raise ParameterError(
+                f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
+            )
+        if os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
+            raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+        self._tree = Tree(
+            self.source,
+            images.extensions(read_only=self.format is not None),
+            self.recursive,
+            self.pattern,
+            None if in_place else self.target,
+        )
+        self._real_source, self._real_target = os.path.realpath(self.source), os.path.realpath(self.target)
+        if not in_place and not is_inside(self._real_target, self._real_source):
+            self.settings = replace(self.settings, keep_out=self._real_source)
+        self._journals: OrderedDict[Path, journal.Journal] = OrderedDict()
+        self._report: IO[str] | None = None
+
+    # Before anything runs
+
+    def survey(self) -> Survey:
+        """Count the files, and refuse what could not end well.
+
+        Raises ParameterError if two inputs would become one output or an output would replace another input,
+        ReadError if the folder cannot be listed.
+        """
+        found = Survey()
+        try:
+            for branch in self._tree.walk():
+                self._refuse_collisions(branch.relative, branch.names)
+                found.files += len(branch.names)
+        except OSError as error:
+            raise ReadError(
+                f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
+            ) from error
+        found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
+        return found
+
+    def _refuse_collisions(self, relative: str, names: list[str]) -> None:
+        made: dict[str, str] = {}
+        for name in names:
+            other = made.setdefault(self._target_name(name), name)
+            if other != name:
+                raise ParameterError(
+                    f"{join(relative, other)} and {join(relative, name)} would both become "
+                    f"{join(relative, self._target_name(name))}: rename one, or keep their formats"
+                )
+        keep_out = self.settings.keep_out
+        if keep_out and is_inside(os.path.realpath(self.target / relative), keep_out):
+            raise ParameterError(
+                f"{self.target / relative}: lies among the inputs, which would be overwritten; choose another folder"
+            )
+
+    def _target_name(self, name: str) -> str:
+        return name if self.format is None else Path(name).stem + self.format
+
+    def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
+        """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
+        key = self._settings_key
+        number = 0
+        for branch in self._tree.walk():
+            source, target = self.source / branch.relative, self.target / branch.relative
+            if prepare:
+                with suppress(OSError):  # Each file that cannot be written tells why.
+                    target.mkdir(parents=True, exist_ok=True)
+                remove_leftovers(target)
+            done = journal.Journal(target) if self.skip_existing else None
+            for name in branch.names:
+                made = self._target_name(name)
+                digest = done.digest(made, key) if done else None
+                yield Job(number, str(source / name), str(target / made), digest)
+                number += 1
+
+    @cached_property
+    def _settings_key(self) -> str:
+        """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
+        settings = self.settings
+        decisive = [__version__, settings.kind, dict(settings.options), settings.scale, settings.png_level]
+        decisive += [settings.strip, settings.preserve_times]
+        return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+    # The run
+
+    def run(self) -> Iterator[Outcome]:
+        """Do all files and return what became of each, in the order in which they are finished.
+
+        Raises DeviceError if no device can be used from the start.
+        """
+        try:
+            if self.report:
+                self._open_report()
+            if self.scale_of_all:
+                yield from self._measure()
+            if not self._is_over():
+                yield from self._noted(self._outcomes(self._until_over(self.jobs()), self.settings))
+        finally:
+            self._close()
+
+    def _measure(self) -> Iterator[Outcome]:
+        """Find the largest value of all; files that cannot be read are told of in the second pass."""
+        largest = 0.0
+        jobs = takewhile(lambda _: not self.stop.asked, self.jobs(prepare=False))
+        for outcome in self._outcomes(jobs, replace(self.settings, measure_only=True)):
+            largest = max(largest, outcome.peak)
+            yield replace(outcome, status=MEASURED)
+        self.__dict__.pop("_settings_key", None)
+        self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
+
+    def _outcomes(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
+        if len(self.devices) > 1:
+            from .processes import run_on_devices
+
+            yield from run_on_devices(jobs, settings, self.devices, self.warnings)
+        else:
+            yield from run_here(jobs, settings, self.devices[0])
+
+    def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
+        try:
+            for job in jobs:
+                if self._is_over():
+                    return
+                yield job
+        except OSError as error:
+            self.counts[FAILED] += 1
+            self.warnings.append(f"{self.source}: cannot be listed any more: {error.strerror}; its files are not done")
+        for path, why in self._tree.failed.items():
+            self.counts[FAILED] += 1
+            self.warnings.append(f"{self.source / path}: cannot be listed: {why.strerror}; its files are not done")
+
+    def _is_over(self) -> bool:
+        return self.stop.asked or self.lost is not None or bool(self.fail_fast and self.counts[FAILED])
+
+    def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+        try:
+            for outcome in outcomes:
+                self.counts[outcome.status] += 1
+                if outcome.status == DONE:
+                    self._remember(outcome)
+                if self._report:
+                    self._tell(outcome, self._report)
+                yield outcome
+        except DeviceLostError as error:
+            self.lost = str(error)
+
+    def _remember(self, outcome: Outcome) -> None:
+        path = Path(outcome.job.target)
+        if outcome.stamp is None or outcome.digest is None or self.settings.in_place:
+            return
+        book = self._journals.get(path.parent)
+        if book is None:
+            book = self._journals[path.parent] = journal.Journal(path.parent)
+            if len(self._journals) > _OPEN_JOURNALS:
+                self._journals.popitem(last=False)[1].close()
+        try:
+            book.add(path.name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
+        except OSError as error:
+            self._warn_once(
+                f"{path.parent}: cannot note what is done ({error.strerror}); --skip-existing will do it again"
+            )
+
+    # The report
+
+    def _open_report(self) -> None:
+        try:
+            self._report = Path(str(self.report)).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
+        except OSError as error:
+            raise WriteError(f"{self.report}: cannot be written: {error.strerror}; choose another file") from error
+
+    def _tell(self, outcome: Outcome, report: IO[str]) -> None:
+        try:
+            report.write(json.dumps(self._line(outcome)) + "\n")
+        except OSError as error:
+            self._warn_once(f"{self.report}: cannot be written ({error.strerror}); the report is incomplete")
+
+    def _line(self, outcome: Outcome) -> dict[str, Any]:
+        """Return the report's line of one file."""
+        settings = self.settings
+        channels, height, width = outcome.shape or (None, None, None)
+        given = {name: value for name, value in settings.options.items() if value is not None}
+        return {
+            "input": outcome.job.source,
+            "output": outcome.job.target,
+            "status": outcome.status,
+            "width": width,
+            "height": height,
+            "channels": channels,
+            "type": outcome.dtype,
+            "filter": {"kind": settings.kind, **given},
+            "scale": "each" if settings.scale is None else settings.scale._asdict(),
+            "extremes": outcome.extremes,
+            "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
+            "device": outcome.device,
+            "error": outcome.error,
+        }
+
+    def _warn_once(self, text: str) -> None:
+        if not self.counts[text]:
+            self.counts[text] += 1
+            self.warnings.append(text)
+
+    def _close(self) -> None:
+        for book in self._journals.values():
+            book.close()
+        self._journals.clear()
+        if self._report:
+            with suppress(OSError):
+                self._report.close()
+
+
+def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:
+    """Do all jobs on one device, in this process."""
+    with Batch(settings, device) as batch:
+        while True:
+            while batch.room and (job := next(jobs, None)) is not None:
+                batch.start(job)
+            if batch.idle:
+                if batch.lost:
+                    raise batch.lost
+                return
+            yield from batch.step()
+
+
+__all__ = ["DONE", "FAILED", "MEASURED", "SKIPPED", "Folder", "Outcome", "Settings", "Stop", "Survey"]

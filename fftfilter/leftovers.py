@@ -1,0 +1,72 @@
+"""The names of files that are being written, and the removal of those that a killed run left behind.
+
+    .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random
+
+A process of the same machine that is gone cannot go on writing. Of another machine, which may share the
+folder, one cannot know: its files are leftovers when they are a day old.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import secrets
+import time
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+_NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.tmp", re.DOTALL)
+_DAY = 24 * 3600
+_STARTED = time.time()
+
+
+def temporary_name(path: Path) -> Path:
+    """Return a new name in the same folder, hidden, for a file that becomes ``path`` when it is whole."""
+    return path.with_name(f".{path.name[:40]}.fftfilter-{os.getpid()}-{_machine()}{secrets.token_hex(2)}.tmp")
+
+
+def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None) -> int:
+    """Remove what killed runs left in a folder; return how many files that were.
+
+    ``dead`` is the one process whose files are meant, known to be gone. A folder that cannot be listed
+    has none.
+    """
+    removed = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _NAME.fullmatch(entry.name)
+            if found and _is_leftover(entry, int(found[1]), found[2], dead):
+                with suppress(OSError):
+                    Path(entry.path).unlink()
+                    removed += 1
+    return removed
+
+
+def _is_leftover(entry: os.DirEntry[str], process: int, machine: str, dead: int | None) -> bool:
+    if dead is not None:
+        return machine == _machine() and process == dead
+    if machine == _machine() and not _is_running(process):
+        return True
+    try:
+        written = entry.stat(follow_symlinks=False).st_mtime
+    except OSError:
+        return False
+    # In a container, a killed run often had the number of this process.
+    is_an_earlier_one = machine == _machine() and process == os.getpid() and written < _STARTED
+    return is_an_earlier_one or time.time() - written > _DAY
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()) & 0xFFFF:04x}"

@@ -1,0 +1,58 @@
+"""A line on a terminal that says how far the work is: done of all, rate, time left."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+
+_SECONDS_BETWEEN = 0.1
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """The line; silent where standard error is no terminal, and when told to be."""
+
+    def __init__(self, total: int, *, quiet: bool = False) -> None:
+        self._total = total
+        self._done = 0
+        self._began = time.monotonic()
+        self._shown = 0.0
+        self._on = not quiet and sys.stderr.isatty()
+
+    def advance(self) -> None:
+        """Count one more; the line is drawn anew a few times a second."""
+        self._done += 1
+        now = time.monotonic()
+        if self._on and now - self._shown >= _SECONDS_BETWEEN:
+            self._shown = now
+            sys.stderr.write(_CLEAR + line(self._done, self._total, now - self._began)[: _columns()])
+            sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Take the line away, for other words or for good."""
+        if self._on and self._shown:
+            sys.stderr.write(_CLEAR)
+            sys.stderr.flush()
+            self._shown = 0.0
+
+
+def line(done: int, total: int, seconds: float) -> str:
+    """Return the words of the line."""
+    width = 24
+    total = max(total, done, 1)
+    full = width * done // total
+    rate = done / seconds if seconds > 0 else 0.0
+    left = clock((total - done) / rate) if rate else "?"
+    return f"[{'#' * full}{'.' * (width - full)}] {done}/{total}  {rate:.3g}/s  {left} left"
+
+
+def clock(seconds: float) -> str:
+    """Return a time as 0:07 or 1:02:03."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns - 1

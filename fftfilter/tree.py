@@ -1,0 +1,125 @@
+"""The images in a folder, folder by folder, in natural order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+Identity = tuple[int, int]
+
+_NUMBER = re.compile(r"([0-9]+)")
+
+
+class Branch(NamedTuple):
+    """A folder of the tree and its images."""
+
+    relative: str
+    """Its path below the root, "" for the root itself."""
+    names: list[str]
+
+
+@dataclass
+class Tree:
+    """The images below a folder, to be walked as often as needed.
+
+    Files are taken by their extension, and by ``pattern`` (a glob for the name, or for the path below the
+    root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A link
+    to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at
+    a time.
+    """
+
+    root: Path
+    extensions: Collection[str]
+    recursive: bool = False
+    pattern: str | None = None
+    avoid: Path | None = None
+    left_out: Counter[str] = field(default_factory=Counter)
+    """Files of other types that the last walk met, by extension."""
+    not_entered: int = 0
+    """Folders that the last walk met, when it was not recursive."""
+    failed: dict[str, OSError] = field(default_factory=dict)
+    """Folders below the root that the last walk could not list."""
+
+    def walk(self) -> Iterator[Branch]:
+        """Return the folders that hold images, each after its parent; raises OSError if the root cannot be listed."""
+        self.left_out.clear()
+        self.failed.clear()
+        self.not_entered = 0
+        return self._visit("", ())
+
+    def _visit(self, relative: str, above: tuple[Identity | None, ...]) -> Iterator[Branch]:
+        folder = self.root / relative
+        own = identity(folder)
+        # The output may appear while the tree is walked.
+        if own in above or (relative and self.avoid and own is not None and own == identity(self.avoid)):
+            return
+        names, inner = self._list(folder, relative)
+        if names:
+            yield Branch(relative, sorted(names, key=natural))
+        if not self.recursive:
+            self.not_entered += len(inner)
+            return
+        for name in sorted(inner, key=natural):
+            path = join(relative, name)
+            try:
+                yield from self._visit(path, (*above, own))
+            except OSError as error:
+                self.failed[path] = error
+
+    def _list(self, folder: Path, relative: str) -> tuple[list[str], list[str]]:
+        """Return a folder's images and its folders."""
+        names, inner = [], []
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir():
+                    inner.append(entry.name)
+                elif self._is_wanted(entry, relative):
+                    names.append(entry.name)
+        return names, inner
+
+    def _is_wanted(self, entry: os.DirEntry[str], relative: str) -> bool:
+        if self.pattern is not None:
+            what = join(relative, entry.name) if "/" in self.pattern else entry.name
+            if not fnmatchcase(what, self.pattern):
+                return False
+        extension = PurePath(entry.name).suffix.lower()
+        # A broken link is taken, too: that it cannot be read is worth a message.
+        if extension in self.extensions and (entry.is_file() or entry.is_symlink()):
+            return True
+        self.left_out[extension or "no extension"] += 1
+        return False
+
+
+def join(relative: str, name: str) -> str:
+    """Return the path below the root of something in a folder of the tree."""
+    return f"{relative}/{name}" if relative else name
+
+
+def natural(name: str) -> tuple[list[str | int], str]:
+    """Return a key that sorts as people count: 2 before 10, case last."""
+    parts = _NUMBER.split(name.casefold())
+    return [int(part) if i % 2 else part for i, part in enumerate(parts)], name
+
+
+def identity(path: str | os.PathLike[str]) -> Identity | None:
+    """Return what is the same for all names of a folder, None for one that is missing."""
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a real path is a real folder or lies below it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

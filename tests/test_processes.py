@@ -1,0 +1,152 @@
+"""Several devices of one machine: a process each. PoCL shows as many devices as POCL_DEVICES names."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from test_batch import names, pgm
+
+from fftfilter.batch import processors
+from fftfilter.processes import shares
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
+
+TWO = {"POCL_DEVICES": "pthread pthread"}
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "fftfilter", "highpass", *map(str, arguments)]
+
+
+def process(*arguments, **environment):
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, timeout=120, check=False, env=os.environ | environment
+    )
+
+
+def children(pid):
+    """Return the spawned processes that compute, not the one that watches resources."""
+    found = []
+    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+        try:
+            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
+                found.append(int(child))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.fixture
+def given(tmp_path):
+    for i in range(200):
+        pgm(tmp_path / f"in/{i}.pgm", i, 16 + i % 3)
+    return tmp_path / "in"
+
+
+@pytest.mark.parametrize(("devices", "environment"), [("all", TWO), ("0,1", TWO), ("pthread,cpu", {})])
+def test_devices_share_a_folder(tmp_path, given, devices, environment):
+    (given / "bad.pgm").write_bytes(b"")
+    report = tmp_path / "report.jsonl"
+    # The simulator that the tests install is a platform too, and must not be among "all".
+    if devices == "0,1":
+        listed = process("highpass", "-n", given, tmp_path / "out", **environment)
+        assert "Oclgrind" not in listed.stdout
+        devices = ",".join(str(i) for i in pocl_indices(environment))
+    done = process("--device", devices, "--report", report, given, tmp_path / "out", **environment)
+    assert done.returncode == 1, done.stderr
+    assert "200 of 201 files filtered" in done.stderr
+    assert done.stderr.count("\n") == 2
+    alone = process("-q", given, tmp_path / "alone")
+    assert alone.returncode == 1
+    for name in names(tmp_path / "alone"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+    statuses = [json.loads(line)["status"] for line in report.read_text().splitlines()]
+    assert sorted(statuses) == ["done"] * 200 + ["failed"]
+    again = process("--device", devices, "--skip-existing", given, tmp_path / "out", **environment)
+    assert "200 skipped" in again.stderr
+
+
+def pocl_indices(environment):
+    told = subprocess.run(
+        [sys.executable, "-m", "fftfilter", "devices", "--json"],
+        capture_output=True,
+        check=True,
+        env=os.environ | environment,
+    )
+    return [d["index"] for d in json.loads(told.stdout)["devices"] if "Portable" in d["platform"]]
+
+
+def running(tmp_path, given, count):
+    """Start a run on two devices that is not over soon, and wait until it has written something."""
+    for i in range(200, count):
+        pgm(given / f"{i}.pgm", i % 9, 128, 128)
+    started = subprocess.Popen(
+        command("--device", "all", given, tmp_path / "out"),
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | TWO,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(list((tmp_path / "out").glob("*.pgm"))) < 100 and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return started
+
+
+def test_the_files_of_a_process_that_dies_are_done_by_the_other(tmp_path, given):
+    with running(tmp_path, given, 1500) as started:
+        workers = children(started.pid)
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        said = started.stderr.read()
+        assert started.wait(60) == 0, said
+    assert "died (exit code -9); the other devices do its files" in said
+    assert "1500 of 1500 files filtered" in said
+    assert names(tmp_path / "out") == names(given)
+    assert all((tmp_path / "out" / name).stat().st_size == (given / name).stat().st_size for name in names(given))
+
+
+def test_without_any_device_left_the_run_ends_and_says_how_to_resume(tmp_path, given):
+    with running(tmp_path, given, 3000) as started:
+        for worker in children(started.pid):
+            os.kill(worker, signal.SIGKILL)
+        said = started.stderr.read()
+        assert started.wait(60) == 3, said
+    assert "--skip-existing goes on from here" in said
+    before = {name for name in names(tmp_path / "out") if not name.startswith(".")}
+    assert 0 < len(before) < 3000
+    assert process("-q", "--skip-existing", given, tmp_path / "out").returncode == 0
+    assert names(tmp_path / "out") == names(given)
+
+
+def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path, given):
+    with running(tmp_path, given, 3000) as started:
+        os.killpg(started.pid, signal.SIGINT)
+        said = started.stderr.read()
+        assert started.wait(60) == 130, said
+    assert "Traceback" not in said
+    done = names(tmp_path / "out")
+    assert f"{len(done)} of 3000 files filtered" in said
+    assert not [name for name in done if name.startswith(".")]
+
+
+def test_processes_end_with_their_parent(tmp_path, given):
+    with running(tmp_path, given, 3000) as started:
+        workers = children(started.pid)
+        started.kill()
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+def test_many_files_on_a_cpu_are_shared_among_processes():
+    assert shares(None, 100) == [None]
+    assert shares("cpu", 1_000_000) == ["cpu"] * min(8, processors())
