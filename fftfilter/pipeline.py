@@ -76,7 +76,7 @@ class StagedPipeline:
         rows = plan_rows(width, algorithm)
         columns = plan_rows(height, algorithm)
         upright, turned = shape, (count, width, height)
-        pictures = 1 if one_scale else count
+        pictures = self.pictures = 1 if one_scale else count
         values = count * height * width // pictures
         group = launcher.reduction_size
         pair = first_pair(values, pictures, group)
@@ -109,7 +109,7 @@ class StagedPipeline:
             elements,
             what,
             image_bytes=size * max(dtype.itemsize, out.itemsize),
-            tables={REACH: reach(height, width, transfer)},
+            tables={REACH: reach(height, width, transfer), NOISE_FLOOR: np.zeros(pictures, launcher.real)},
         )
 
     def run(self, stack: Array, *, until: str = "output", observe: Callable[[str, Array], None] | None = None) -> Array:
@@ -119,7 +119,8 @@ class StagedPipeline:
         with the name and the contents of each box's result as it lies in the buffer.
         """
         space = self._workspace
-        space.names[NOISE_FLOOR] = NOISE * max(float(stack.max()), -float(stack.min()))
+        brightest = np.abs(stack.reshape(self.pictures, -1)).max(axis=1)
+        space.write(NOISE_FLOOR, (NOISE * brightest).astype(space.launcher.real))
         space.write(IMAGE, np.ascontiguousarray(stack))
         for box in self.flow:
             space.run(box.stages)

@@ -17,12 +17,13 @@ from click.testing import CliRunner
 from conftest import SAMPLES
 from PIL import Image
 
-from fftfilter import batch, filters, journal, leftovers
+from fftfilter import filters, leftovers
 from fftfilter.cli import cli
 from fftfilter.errors import DeviceError, TooLargeError
+from fftfilter.folders import batch, journal
+from fftfilter.folders.tree import natural
 from fftfilter.fused_cpu import FusedCpuPipeline
 from fftfilter.fused_gpu import FusedGpuPipeline
-from fftfilter.tree import natural
 
 JOURNAL = journal.NAME
 

@@ -104,13 +104,18 @@ def test_channels_may_lie_along_any_axis(rng):
     assert (Filter("lowpass")(image, channel_axis=-1) == first.transpose(1, 2, 0)).all()
 
 
-def test_each_image_of_a_stack_has_its_own_scale(rng):
-    stack = rng.integers(0, 256, (3, 24, 40), dtype=np.uint8)
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_each_image_of_a_stack_has_its_own_scale_and_noise(engine, rng):
+    stack = rng.integers(0, 65536, (3, 24, 40), dtype=np.uint16)
     stack[1] //= 8
-    with Filter("highpass", radius=4) as highpass:
-        together = highpass(stack)
+    # What passes of this pixel is less than the noise of its bright neighbors, but not than its own.
+    stack[2] = 0
+    stack[2, 3, 5] = 1
+    with Filter("lowpass", radius=4, engine=engine) as lowpass:
+        together = lowpass(stack)
         for alone, image in zip(stack, together, strict=True):
-            assert (highpass(alone) == image).all()
+            assert (lowpass(alone) == image).all()
+            assert image.max() == 65535
 
 
 @pytest.mark.parametrize(
@@ -223,8 +228,8 @@ def test_three_buffers_beside_the_image(camera, monkeypatch):
     allocate = Launcher.allocate
     monkeypatch.setattr(Launcher, "allocate", lambda self, size: (sizes.append(size), allocate(self, size))[1])
     Filter("highpass", engine="book")(camera)
-    # The third holds the spin factors, 256, and the mask's reach in 257 rows, each from an aligned place on.
-    image, complex_, tables = 512 * 512, 512 * 512 * 8, 256 * 8 + 1152
+    # The third holds the spin factors, 256, the mask's reach in 257 rows and one noise floor, each aligned.
+    image, complex_, tables = 512 * 512, 512 * 512 * 8, 256 * 8 + 1152 + 128
     assert sorted(sizes) == [tables, image, complex_, complex_]
 
 

@@ -30,10 +30,7 @@ def launcher():
 
 def run(launcher, stages, out, /, **given):
     """Launch stages on host arrays by buffer name and return buffer ``out`` in the type of what was given for it."""
-    names = {
-        {"noise_floor": NOISE_FLOOR}.get(name, name): value if np.isscalar(value) else launcher.allocate(value.nbytes)
-        for name, value in given.items()
-    }
+    names = {name: value if np.isscalar(value) else launcher.allocate(value.nbytes) for name, value in given.items()}
     buffers = dict(names)
     for name, value in given.items():
         if not np.isscalar(value):
@@ -140,7 +137,8 @@ def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, n
     stage = quantize(values.size, 1, 0, pixel, levels)
     pair = np.array([complex(smallest, largest)], COMPLEX)
     image = np.zeros(values.size, dtype)
-    return run(launcher, [stage], IMAGE, image=image, x=values, y=pair, noise_floor=noise_floor).tolist()
+    floors = {NOISE_FLOOR: np.array([noise_floor], np.float32)}
+    return run(launcher, [stage], IMAGE, image=image, x=values, y=pair, **floors).tolist()
 
 
 def test_quantize_truncates_and_gives_the_largest_value_white(launcher):

@@ -16,7 +16,7 @@ from .options import option, together
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..folder import Folder, Stop, Survey
+    from ..folders.folder import Folder, Stop, Survey
 
 INTERRUPTED, NO_DEVICE = 130, 3
 # Options of one file that mean nothing for a folder.
@@ -82,9 +82,9 @@ def run_folder(
     options: dict[str, Any],
 ) -> int:
     """Filter a folder; return the exit code."""
-    from ..folder import Folder, Settings
+    from ..folders.folder import Folder, Settings
+    from ..folders.processes import shares
     from ..images import extension_of
-    from ..processes import shares
     from ..scale import FOLDER, parse
 
     if target == "-":
@@ -133,8 +133,8 @@ def _devices(given: str | None) -> list[str | None]:
 
 
 def _run(run: Folder, survey: Survey, *, quiet: bool, verbose: int) -> int:
-    from ..folder import FAILED, MEASURED
-    from ..progress import Progress
+    from ..folders.folder import FAILED, MEASURED
+    from ..folders.progress import Progress
 
     began = time.monotonic()
     progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=quiet)
@@ -165,7 +165,7 @@ def _tell_warnings(run: Folder) -> None:
 
 def _end(run: Folder) -> int:
     """Say how to go on where the run was cut short; return the exit code."""
-    from ..folder import FAILED
+    from ..folders.folder import FAILED
 
     if run.stop.asked:
         click.echo("fftfilter: interrupted; the same command with --skip-existing goes on from here", err=True)
@@ -178,7 +178,7 @@ def _end(run: Folder) -> int:
 
 def _summary(run: Folder, survey: Survey, seconds: float) -> str:
     """Return the run in one line: how many of how many, how fast, and what was not done."""
-    from ..folder import DONE, FAILED, SKIPPED
+    from ..folders.folder import DONE, FAILED, SKIPPED
 
     done = run.counts[DONE]
     parts = [f"{done} of {survey.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
@@ -225,7 +225,7 @@ def _first_interrupt_stops(stop: Stop) -> Iterator[None]:
 
 def _dry_run(run: Folder, survey: Survey, *, quiet: bool) -> int:
     """Print a line a file, then the device and the most memory that a picture takes on it."""
-    from ..plan_of_work import Step, device_line, steps
+    from ..folders.plan_of_work import Step, device_line, steps
 
     code, largest = 0, 0
     for step in steps(run):

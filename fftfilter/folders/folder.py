@@ -16,10 +16,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from . import __version__, images, journal, scale
+from .. import __version__, images, scale
+from ..errors import ParameterError, ReadError, WriteError
+from ..leftovers import remove_leftovers
+from . import journal
 from .batch import DONE, FAILED, MEASURED, SKIPPED, Batch, DeviceLostError, Job, Outcome, Settings
-from .errors import ParameterError, ReadError, WriteError
-from .leftovers import remove_leftovers
 from .tree import Tree, identity, is_inside, join
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..device import choose
+from ..errors import FftfilterError
+from ..images import quoted_if_odd
+from ..leftovers import remove_leftovers
 from .batch import PICTURES_A_STACK, Batch, DeviceLostError, Job, Outcome, Settings, failure, processors
-from .device import choose
-from .errors import FftfilterError
-from .images import quoted_if_odd
-from .leftovers import remove_leftovers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from . import images, journal, scale
-from .errors import DeviceError, FftfilterError, ParameterError
-from .filters import Filter
+from .. import images, scale
+from ..errors import DeviceError, FftfilterError, ParameterError
+from ..filters import Filter
+from . import journal
 from .tree import is_inside
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .images import Depth, Picture
+    from ..images import Depth, Picture
 
     Key = tuple[object, ...]
 
@@ -333,8 +334,6 @@ class Batch:
         if self._settings.extremes:
             for loaded, extremes in zip(stack, self._filter.extremes(), strict=False):
                 loaded.outcome.extremes = extremes
-        if len(stack) > 1:
-            self._redo_what_others_blackened(stack, results)
         return results
 
     def _stacked(self, pictures: Sequence[Picture]) -> NDArray[Any]:
@@ -344,17 +343,6 @@ class Batch:
         if self._stack.shape != shape or self._stack.dtype != first.dtype:
             self._stack = np.empty(shape, first.dtype)
         return np.concatenate([picture.planes for picture in pictures], out=self._stack)
-
-    def _redo_what_others_blackened(self, stack: Sequence[_Loaded], results: list[NDArray[Any]]) -> None:
-        """Filter alone what is black beside a brighter picture: noise is measured against a stack's brightest."""
-        brightest: Any = None
-        for i, result in enumerate(results):
-            if result.any():
-                continue
-            if brightest is None:
-                brightest = max(loaded.picture.planes.max() for loaded in stack)
-            if stack[i].picture.planes.max() < brightest:
-                results[i] = self._filtered([stack[i]])[0]
 
     def _scaled(self, loaded: _Loaded, values: NDArray[Any]) -> NDArray[Any]:
         picture, outcome = loaded.picture, loaded.outcome

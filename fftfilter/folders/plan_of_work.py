@@ -6,16 +6,16 @@ import hashlib
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import images
-from .errors import FftfilterError
-from .filters import Filter
+from .. import images
+from ..errors import FftfilterError
+from ..filters import Filter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..images import Size
     from .batch import Job
     from .folder import Folder
-    from .images import Size
 
 
 class Step(NamedTuple):
@@ -53,7 +53,7 @@ def steps(run: Folder) -> Iterator[Step | FftfilterError]:
 
 def device_line(run: Folder, most: int) -> str:
     """Return the devices' names, and the most that a picture takes of the memory of the first."""
-    from .device import choose
+    from ..device import choose
 
     devices = [choose(name) for name in run.devices]
     names = ", ".join(device.name for device in devices)

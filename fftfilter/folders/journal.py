@@ -89,7 +89,7 @@ class Journal:
 
     def _compact(self, entries: dict[str, Entry]) -> None:
         """Write the journal anew, one line a file."""
-        from .leftovers import temporary_name
+        from ..leftovers import temporary_name
 
         lines: list[list[Any]] = [[name, e.digest, e.settings, *e.stamp] for name, e in entries.items()]
         temporary = temporary_name(self._path)
