@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from ..algorithms import Entry
 
 WIDTH = 100
+FUSED = """fused: The default for images, and no transform of rows: the whole filter in four launches
+   See      fftfilter/fused.py, fused_cpu.py and fused_gpu.py"""
 
 
 @click.command()
@@ -38,7 +40,7 @@ def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noq
     if as_json:
         click.echo(json.dumps([entry._asdict() for entry in entries], indent=2))
     else:
-        click.echo("\n\n".join(_text(entry) for entry in entries))
+        click.echo("\n\n".join([*([] if names else [FUSED]), *(_text(entry) for entry in entries)]))
 
 
 def _text(entry: Entry) -> str:
