@@ -14,7 +14,8 @@ from fftfilter.errors import ParameterError
 
 def test_all_are_listed_with_all_labels():
     text = CliRunner().invoke(engines, []).output
-    blocks = text.strip().split("\n\n")
+    fused, *blocks = text.strip().split("\n\n")
+    assert fused.startswith("fused: The default for images")
     assert [block.partition(":")[0] for block in blocks] == algorithms.names()
     for block in blocks:
         for label in algorithms.LABELS:
