@@ -11,18 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from . import fused_gpu
-from .fused_cpu import FusedCpuPipeline
-from .fused_gpu import FusedGpuPipeline
-
 if TYPE_CHECKING:
     import numpy as np
 
     from .device import Device
+    from .fused_cpu import FusedCpuPipeline
+    from .fused_gpu import FusedGpuPipeline
     from .launch import Launcher
     from .transfer import Transfer
 
-FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
+    FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
 
 
 def fused(
@@ -36,10 +34,23 @@ def fused(
     one_scale: bool = False,
 ) -> FusedPipeline:
     """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline."""
-    form = FusedGpuPipeline if launcher.device.is_gpu else FusedCpuPipeline
+    # Each form is some 10 ms of import: only the one that is needed.
+    form: type[FusedPipeline]
+    if launcher.device.is_gpu:
+        from .fused_gpu import FusedGpuPipeline
+
+        form = FusedGpuPipeline
+    else:
+        from .fused_cpu import FusedCpuPipeline
+
+        form = FusedCpuPipeline
     return form(launcher, shape, dtype, transfer, out=out, levels=levels, one_scale=one_scale)
 
 
 def serves(device: Device, height: int, width: int) -> bool:
     """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
-    return not device.is_gpu or fused_gpu.supports((height, width))
+    if not device.is_gpu:
+        return True
+    from .fused_gpu import supports
+
+    return supports((height, width))
