@@ -60,7 +60,7 @@ class Filter:
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
     a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own) and "real"
     output: without an ``engine``, asking for one of them takes "book", and so does an image too long for the
-    fused form of a GPU.
+    fused form of a GPU. The attribute ``engine`` says which one filtered last.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -206,6 +206,7 @@ class Filter:
             algorithm = self._algorithm
             if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
                 algorithm = algorithms.load("book")
+            self.engine = FUSED if algorithm is None else algorithm.name
             pipeline = (
                 fused
                 if algorithm is None

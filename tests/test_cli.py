@@ -178,7 +178,7 @@ def test_the_profile_keeps_out_of_a_picture_on_standard_output(run):
 
 def test_verbose_says_what_was_done_and_where(run, tmp_path):
     _, _, said = run("highpass", CAMERA, tmp_path / "out.pgm", "-v")
-    assert said.startswith("512 x 512: highpass, ideal, radius n/8; on ")
+    assert said.startswith("512 x 512: highpass, ideal, radius n/8; fused on ")
 
 
 @pytest.mark.parametrize("option", [["--precision", "double"], ["--work-group-size", "32"], ["--transpose", "plain"]])

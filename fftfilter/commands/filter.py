@@ -224,7 +224,7 @@ def _album(folder: Path | None) -> Any:
 
 def _summary(filter_: Filter, picture: Picture) -> str:
     _, height, width = picture.planes.shape
-    return f"{width} x {height}: {filter_.transfer}; on {filter_.launcher.device.name}"
+    return f"{width} x {height}: {filter_.transfer}; {filter_.engine} on {filter_.launcher.device.name}"
 
 
 def _times(filter_: Filter) -> str:
