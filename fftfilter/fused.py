@@ -51,6 +51,6 @@ def serves(device: Device, height: int, width: int) -> bool:
     """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
     if not device.is_gpu:
         return True
-    from .fused_gpu import supports
+    from .fused_gpu_plan import supports
 
     return supports((height, width))
