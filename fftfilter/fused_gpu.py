@@ -26,7 +26,7 @@ import numpy as np
 from .errors import ParameterError
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
-from .transfer import Cutoff, Transfer
+from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .launch import Launcher
+    from .transfer import AnyTransfer, Transfer
 
     Array = np.ndarray[Any, Any]
 
@@ -379,9 +380,8 @@ class FusedGpuPipeline:
 
     As :class:`pipeline.StagedPipeline`, of which it is the fast form: ``shape`` is (count, height, width) of
     ``dtype`` uint8, uint16 or float32 (values within [-1, 1]), output of type ``out`` up to ``levels``.
-    ``transfer`` is a transfer function or an array of real gains ``(height, width // 2 + 1)`` as
-    ``numpy.fft.rfft2`` orders frequencies. Raises ParameterError for a size that is not served, TooLargeError
-    before anything is allocated.
+    A mask has to be even, as the result is real. Raises ParameterError for a size that is not served,
+    TooLargeError before anything is allocated.
     """
 
     def __init__(
@@ -389,7 +389,7 @@ class FusedGpuPipeline:
         launcher: Launcher,
         shape: tuple[int, int, int],
         dtype: np.dtype[Any],
-        transfer: Transfer | NDArray[np.floating[Any]],
+        transfer: AnyTransfer,
         *,
         out: np.dtype[Any],
         levels: int,
@@ -399,7 +399,8 @@ class FusedGpuPipeline:
         self.shape, self.dtype, self.out = shape, np.dtype(dtype), np.dtype(out)
         count, height, width = shape
         self.plan = plan(height, width)
-        self._fits(transfer)
+        if launcher.real_name != "float":
+            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
         self._bytes_in = math.prod(shape) * self.dtype.itemsize
         self._bytes_out = math.prod(shape) * self.out.itemsize
 
@@ -418,22 +419,13 @@ class FusedGpuPipeline:
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._build(shape_name, kind, numbers, one_scale=one_scale, levels=levels)
 
-    def _fits(self, transfer: Transfer | NDArray[np.floating[Any]]) -> None:
-        _, height, width = self.shape
-        if not isinstance(transfer, Transfer) and transfer.shape != (height, width // 2 + 1):
-            raise ParameterError(
-                f"a mask of shape {transfer.shape} does not fit images of {width} x {height}: "
-                f"give ({height}, {width // 2 + 1}), the frequencies of numpy.fft.rfft2"
-            )
-        if self.launcher.real_name != "float":
-            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-
-    def _mask(self, transfer: Transfer | NDArray[np.floating[Any]]) -> tuple[Array, str, str, tuple[Any, ...]]:
+    def _mask(self, transfer: AnyTransfer) -> tuple[Array, str, str, tuple[Any, ...]]:
         """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel."""
         _, height, width = self.shape
-        if not isinstance(transfer, Transfer):
+        if isinstance(transfer, Mask):
+            half = transfer.fit(height, width)[:, : width // 2 + 1]
             nothing = (np.float32(0),) * 4
-            return np.ascontiguousarray(transfer.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
+            return np.ascontiguousarray(half.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
         n = min(height, width)
         outer, inner = transfer.cutoffs(height, width)
         # Squares stay within single precision; what lies beyond passes only DC, or everything.

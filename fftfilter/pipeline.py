@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .algorithms import Algorithm
     from .launch import Launcher
-    from .transfer import Transfer
+    from .transfer import AnyTransfer
 
     Array = np.ndarray[Any, Any]
 
@@ -63,7 +63,7 @@ class StagedPipeline:
         launcher: Launcher,
         shape: tuple[int, int, int],
         dtype: np.dtype[Any],
-        transfer: Transfer,
+        transfer: AnyTransfer,
         algorithm: Algorithm,
         *,
         out: np.dtype[Any],
@@ -109,7 +109,10 @@ class StagedPipeline:
             elements,
             what,
             image_bytes=size * max(dtype.itemsize, out.itemsize),
-            tables={REACH: reach(height, width, transfer), NOISE_FLOOR: np.zeros(pictures, launcher.real)},
+            tables={
+                REACH: reach(height, width, transfer, launcher.real),
+                NOISE_FLOOR: np.zeros(pictures, launcher.real),
+            },
         )
 
     def run(self, stack: Array, *, until: str = "output", observe: Callable[[str, Array], None] | None = None) -> Array:
