@@ -59,10 +59,10 @@ class Filter:
 
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
-    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), "real" output, and
-    masks with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``, asking
-    for one of them takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine``
-    says which one filtered last.
+    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and masks with H(-k)
+    other than H(k), whose result is complex ("real" is its real part): without an ``engine``, asking for one of them
+    takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine`` says which one
+    filtered last.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -95,7 +95,6 @@ class Filter:
             "double precision": precision == "double",
             "work-group size": work_group_size is not None,
             "choice of transpose": transpose is not None,
-            "real output": output == "real",
             "mask with H(-k) other than H(k)": isinstance(self.transfer, Mask) and not self.transfer.is_even,
             "options": bool(engine_options),
         }
@@ -151,15 +150,11 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
-        stack, exponent = _pixels(stack, pixel)
-        self._exponent = exponent
+        stack, self._exponent = _pixels(stack, pixel)
         result: NDArray[Any]
-        if not isinstance(pipeline, StagedPipeline):
-            result = pipeline.run(stack)
-        elif self._output == "real":
-            result = self._gain * np.ldexp(pipeline.run(stack, until="filtered", observe=observe).real, exponent)
-        else:
-            result = pipeline.run(stack, observe=observe)
+        result = pipeline.run(stack, observe=observe) if isinstance(pipeline, StagedPipeline) else pipeline.run(stack)
+        if self._output == "real":
+            result = self._in_grey_levels(result)
         if channel_axis is not None:
             return np.moveaxis(result, 0, channel_axis)
         return result.reshape(array.shape)
@@ -168,14 +163,15 @@ class Filter:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels."""
         if self._pipeline is None:
             return []
-        found = self._gain * np.ldexp(self._pipeline.extremes().astype(np.float64), self._exponent)
+        found = self._in_grey_levels(self._pipeline.extremes().astype(np.float64))
         return [(float(low), float(high)) for low, high in found]
 
     def memory(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         count, height, width = shape
         if self._algorithm is None:
-            return 6 * count * height * width  # a float a pixel between the kernels, and the pixels in and out
+            # A float a pixel between the kernels, and the pixels in and out.
+            return (9 if self._output == "real" else 6) * count * height * width
         return buffer_bytes(self._algorithm, shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
@@ -194,6 +190,13 @@ class Filter:
     ) -> None:
         self.close()
 
+    def _in_grey_levels(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return a pipeline's values as those of the image and the mask as they were given."""
+        if self._exponent:
+            values = np.ldexp(values, self._exponent)
+        # The product in float64: a gain beyond single precision must not make a NaN of 0.
+        return values if self._gain == 1 else np.multiply(values, self._gain, dtype=np.float64).astype(values.dtype)
+
     def _prepared(
         self,
         shape: tuple[int, ...],
@@ -204,11 +207,13 @@ class Filter:
         one_scale: bool,
     ) -> StagedPipeline | FusedPipeline:
         """Return the pipeline for such stacks: the last one, if it fits."""
-        key = (shape, pixel, out, levels, one_scale)
+        white: int | None = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
+        if self._output == "real":
+            out, white = self.launcher.real, None
+        key = (shape, pixel, out, white, one_scale)
         if self._pipeline is None or key != self._key:
             self.close()
             count, height, width = shape
-            white = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
             algorithm = self._algorithm
             if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
                 algorithm = algorithms.load("book")

@@ -30,7 +30,7 @@ def fused(
     transfer: AnyTransfer,
     *,
     out: np.dtype[Any],
-    levels: int,
+    levels: int | None,
     one_scale: bool = False,
 ) -> FusedPipeline:
     """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline.

@@ -61,7 +61,8 @@ class FusedCpuPipeline:
     """The whole filter for stacks of images of one size on a CPU, called as the staged one.
 
     A stack is ``(count, height, width)`` of uint8, uint16 or float32 values within [-1, 1]. With
-    ``one_scale`` its images share their extremes. A mask has to be even, as the result is real. ``vector`` is how
+    ``one_scale`` its images share their extremes; ``levels`` None leaves the filtered values as they are, as
+    float32. A mask has to be even, as the result is real. ``vector`` is how
     many floats a vector register holds, ``local_bytes`` how much local memory to use; both are the device's by
     default.
     """
@@ -74,7 +75,7 @@ class FusedCpuPipeline:
         transfer: AnyTransfer,
         *,
         out: np.dtype[Any],
-        levels: int,
+        levels: int | None,
         one_scale: bool = False,
         vector: int | None = None,
         local_bytes: int | None = None,
@@ -111,12 +112,12 @@ class FusedCpuPipeline:
         forward = [z, brightest, None, *plan, *_numbers(height, self.pitch, last, strip_size)]
         inverse = [z, largest, *plan, *_numbers(height, strip_size)]
         self._first_strip = len(forward) + FIRST_OF_CHIRP, len(inverse) + FIRST_OF_CHIRP
-        top, nudge = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
+        top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
         pixels = [
             *(None, z, largest, brightest, *_numbers(height, self.pitch), *where, *_numbers(one_scale)),
             *(np.float32(number) for number in (NOISE, top, nudge)),
         ]
-        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}")
+        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}", *(("SIGNED=1",) if levels is None else ()))
         program = column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), *types)
         self._forward = launcher.kernel(*program, "columns_forward", forward + together + chirp)
         self._inverse = launcher.kernel(*program, "columns_inverse", inverse + chirp)

@@ -379,9 +379,9 @@ class FusedGpuPipeline:
     """The whole filter for stacks of images of one size: four launches, one buffer between them.
 
     As :class:`pipeline.StagedPipeline`, of which it is the fast form: ``shape`` is (count, height, width) of
-    ``dtype`` uint8, uint16 or float32 (values within [-1, 1]), output of type ``out`` up to ``levels``.
-    A mask has to be even, as the result is real. Raises ParameterError for a size that is not served,
-    TooLargeError before anything is allocated.
+    ``dtype`` uint8, uint16 or float32 (values within [-1, 1]), output of type ``out`` up to ``levels``; ``levels``
+    None leaves the filtered values as they are, as float32. A mask has to be even, as the result is real. Raises
+    ParameterError for a size that is not served, TooLargeError before anything is allocated.
     """
 
     def __init__(
@@ -392,7 +392,7 @@ class FusedGpuPipeline:
         transfer: AnyTransfer,
         *,
         out: np.dtype[Any],
-        levels: int,
+        levels: int | None,
         one_scale: bool = False,
     ) -> None:
         self.launcher, self.device = launcher, launcher.device
@@ -406,12 +406,14 @@ class FusedGpuPipeline:
 
         tables = [self.plan.rows.tables(), self.plan.columns.tables()]
         mask_data, shape_name, kind, numbers = self._mask(transfer)
-        values = 4 * math.prod(shape)
+        # Values that are not scaled are the output itself.
+        values = 0 if levels is None else 4 * math.prod(shape)
         buffers = [self.plan.spectrum_length * count * 8, values, self._bytes_in, self._bytes_out]
         small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         self.device.check_memory(what, [*buffers, *small])
-        self._spectrum, self._values, *constants = (launcher.allocate(size) for size in (*buffers[:2], *small))
+        self._spectrum, *constants = (launcher.allocate(size) for size in (buffers[0], *small))
+        self._values = launcher.allocate(values) if values else None
         for buffer, data in zip(constants, (*tables, mask_data), strict=False):
             if data.nbytes:
                 launcher.write(buffer, data)
@@ -442,12 +444,14 @@ class FusedGpuPipeline:
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
         return bounds, transfer.shape, transfer.kind, numbers
 
-    def _build(self, shape_name: str, kind: str, numbers: tuple[Any, ...], *, one_scale: bool, levels: int) -> None:
+    def _build(
+        self, shape_name: str, kind: str, numbers: tuple[Any, ...], *, one_scale: bool, levels: int | None
+    ) -> None:
         """Build the kernels and set every argument but the images."""
         count, height, width = self.shape
         rows, columns = self.plan.rows, self.plan.columns
         size = (f"WIDTH={width}", f"HEIGHT={height}", f"TILE={self.plan.tile}")
-        pixel, pixel_out = f"PIXEL={PIXELS[self.dtype]}", f"PIXEL_OUT={PIXELS[self.out]}"
+        pixel = f"PIXEL={PIXELS[self.dtype]}"
         mask = (f"SHAPE={shape_name}", f"PASS={kind}")
 
         def kernel(source: str, *defines: str, transform: TransformPlan | None = None) -> cl.Kernel:
@@ -460,11 +464,9 @@ class FusedGpuPipeline:
                 options=self._options(transform.values if transform else 1),
             )
 
-        wide = 1 if height * width % 4 else 4
         self._rows = kernel(ROWS, pixel, transform=rows)
         self._columns = kernel(COLUMNS, *mask, transform=columns)
-        self._inverse_rows = kernel(INVERSE_ROWS, transform=rows)
-        self._quantize = kernel(QUANTIZE, pixel, pixel_out, f"SIZE={height * width}", f"WIDE={wide}")
+        self._inverse_rows = kernel(INVERSE_ROWS, *(("SIGNED=1",) if levels is None else ()), transform=rows)
 
         row_tables, column_tables, mask_data, largest = self._constants
         self._pictures = 1 if one_scale else count
@@ -474,7 +476,25 @@ class FusedGpuPipeline:
         self._rows.set_arg(3, largest)
         scale = np.float32(1 / (2 * width * height))
         self._columns.set_args(self._spectrum, column_tables, mask_data, scale, *numbers)
-        self._inverse_rows.set_args(self._values, self._spectrum, row_tables, largest, scales)
+        self._inverse_rows.set_arg(1, self._spectrum)
+        self._inverse_rows.set_arg(2, row_tables)
+        self._inverse_rows.set_arg(3, largest)
+        self._inverse_rows.set_arg(4, scales)
+        row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
+        column_groups = -(-(width // 2 + 1) // columns.ffts)
+        self._launches = [
+            ("rows", self._rows, (row_groups, count), (rows.group, 1)),
+            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
+            ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
+        ]
+        self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
+        if levels is None:
+            return
+
+        self._inverse_rows.set_arg(0, self._values)
+        wide = 1 if height * width % 4 else 4
+        pixel_out = f"PIXEL_OUT={PIXELS[self.out]}"
+        self._quantize = kernel(QUANTIZE, pixel, pixel_out, f"SIZE={height * width}", f"WIDE={wide}")
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
@@ -484,16 +504,8 @@ class FusedGpuPipeline:
         for at, number in enumerate((NOISE, brightest, *to), 5):
             self._quantize.set_arg(at, np.float32(number))
 
-        row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
-        column_groups = -(-(width // 2 + 1) // columns.ffts)
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        self._launches = (
-            ("rows", self._rows, (row_groups, count), (rows.group, 1)),
-            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
-            ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
-            ("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)),
-        )
-        self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
+        self._launches.append(("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
 
     def _options(self, values: int) -> tuple[str, ...]:
         """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
@@ -504,8 +516,11 @@ class FusedGpuPipeline:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
-            self._quantize.set_arg(0, output)
-            self._quantize.set_arg(2, image)
+            if self._values is None:
+                self._inverse_rows.set_arg(0, output)
+            else:
+                self._quantize.set_arg(0, output)
+                self._quantize.set_arg(2, image)
             self._bound = (image, output)
         for launch in self._launches:
             self.launcher.enqueue(*launch)

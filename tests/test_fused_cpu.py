@@ -262,13 +262,18 @@ launcher = Launcher(choose("oclgrind"))
 for count, height, width, options in (
     (1, 1, 1, {}), (1, 12, 10, {}), (2, 9, 13, {}), (1, 67, 8, {}), (1, 4, 67, {}), (2, 67, 9, {"local_bytes": 8}),
     (1, 80, 9, {"dtype": "uint16"}), (1, 7, 80, {"dtype": "float32", "shape": "butterworth"}),
-    (1, 8, 9, {"shape": "gaussian"}), (1, 6, 9, {"table": True}),
+    (1, 8, 9, {"shape": "gaussian"}), (1, 6, 9, {"table": True}), (2, 6, 9, {"real": True}), (1, 67, 8, {"real": True}),
 ):
     dtype = np.dtype(options.get("dtype", "uint8"))
     image = (np.random.default_rng(3).random((count, height, width)) * (1 if dtype.kind == "f" else 255)).astype(dtype)
     high = transfer("highpass", radius=2, shape=options.get("shape", "ideal"))
     by = transfer("mask", mask=high.gain(height, width)) if "table" in options else high
     levels = 1 if dtype.kind == "f" else 255
+    if "real" in options:
+        made = FusedCpuPipeline(launcher, image.shape, dtype, high, out=np.dtype("f4"), levels=None, vector=4)
+        off = made.run(image) - reference.filtered(image, high.gain(height, width)).real
+        assert np.abs(off).max() <= 1e-3, (height, width, options)
+        continue
     local = {"local_bytes": 8} if "local_bytes" in options else {}
     made = FusedCpuPipeline(
         launcher, image.shape, dtype, by, out=dtype, levels=levels, vector=4, **local

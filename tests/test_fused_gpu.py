@@ -190,6 +190,17 @@ def test_rounding_noise_is_black_and_faint_detail_is_not(launcher: Launcher) -> 
     assert filtered(launcher, faint, HIGH).max() == 1
 
 
+@pytest.mark.parametrize(("height", "width"), [(9, 10), (34, 2), (64, 48)])
+def test_values_that_are_not_scaled(launcher: Launcher, height: int, width: int) -> None:
+    stack = picture((2, height, width))
+    pipeline = fused_gpu.FusedGpuPipeline(
+        launcher, stack.shape, stack.dtype, HIGH, out=np.dtype(np.float32), levels=None
+    )
+    got, wanted = pipeline.run(stack), reference.filtered(stack, HIGH.gain(height, width)).real
+    assert np.linalg.norm(got - wanted) <= 4e-6 * np.linalg.norm(wanted)
+    np.testing.assert_allclose(pipeline.extremes()[:, 1], np.abs(wanted).max(axis=(1, 2)), rtol=1e-5)
+
+
 def test_device_buffers_are_left_to_the_caller(launcher: Launcher) -> None:
     stack = picture((1, 12, 10))
     pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, HIGH, out=stack.dtype, levels=255)
@@ -273,6 +284,7 @@ for turns, sizes in ((False, ((8, 6), (3, 17))), (True, ((32, 1), (17, 1)))):
         got = pipeline.run(stack)
         wanted = [reference.filter_image(image, high.gain(height, width)) for image in stack]
         assert np.abs(got.astype(int) - wanted).max() <= 1, (height, width)
+fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, high, out=np.dtype("f4"), levels=None).run(stack)
 print("watched")
 """
 
