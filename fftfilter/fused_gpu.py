@@ -21,13 +21,14 @@ from .errors import ParameterError
 from .fused_gpu_plan import MOST_VALUES, TransformPlan, plan
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
-from .transfer import Cutoff, Transfer
+from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
     from .launch import Launcher
+    from .transfer import AnyTransfer, Transfer
 
     Array = np.ndarray[Any, Any]
 
@@ -58,10 +59,9 @@ class FusedGpuPipeline:
     """The whole filter for stacks of images of one size: four launches, one buffer between them.
 
     As :class:`pipeline.StagedPipeline`, of which it is the fast form: ``shape`` is (count, height, width) of
-    ``dtype`` uint8, uint16 or float32 (values within [-1, 1]), output of type ``out`` up to ``levels``.
-    ``transfer`` is a transfer function or an array of real gains ``(height, width // 2 + 1)`` as
-    ``numpy.fft.rfft2`` orders frequencies. Raises ParameterError for a size that is not served, TooLargeError
-    before anything is allocated.
+    ``dtype`` uint8, uint16 or float32 (values within [-1, 1]), output of type ``out`` up to ``levels``; ``levels``
+    None leaves the filtered values as they are, as float32. A mask has to be even, as the result is real. Raises
+    ParameterError for a size that is not served, TooLargeError before anything is allocated.
     """
 
     def __init__(
@@ -69,28 +69,31 @@ class FusedGpuPipeline:
         launcher: Launcher,
         shape: tuple[int, int, int],
         dtype: np.dtype[Any],
-        transfer: Transfer | NDArray[np.floating[Any]],
+        transfer: AnyTransfer,
         *,
         out: np.dtype[Any],
-        levels: int,
+        levels: int | None,
         one_scale: bool = False,
     ) -> None:
         self.launcher, self.device = launcher, launcher.device
         self.shape, self.dtype, self.out = shape, np.dtype(dtype), np.dtype(out)
         count, height, width = shape
         self.plan = plan(height, width)
-        self._fits(transfer)
+        if launcher.real_name != "float":
+            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
         self._bytes_in = math.prod(shape) * self.dtype.itemsize
         self._bytes_out = math.prod(shape) * self.out.itemsize
 
         tables = [self.plan.rows.tables(), self.plan.columns.tables()]
         mask_data, shape_name, kind, numbers = self._mask(transfer)
-        values = 4 * math.prod(shape)
+        # Values that are not scaled are the output itself.
+        values = 0 if levels is None else 4 * math.prod(shape)
         buffers = [self.plan.spectrum_length * count * 8, values, self._bytes_in, self._bytes_out]
         small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         self.device.check_memory(what, [*buffers, *small])
-        self._spectrum, self._values, *constants = (launcher.allocate(size) for size in (*buffers[:2], *small))
+        self._spectrum, *constants = (launcher.allocate(size) for size in (buffers[0], *small))
+        self._values = launcher.allocate(values) if values else None
         for buffer, data in zip(constants, (*tables, mask_data), strict=False):
             if data.nbytes:
                 launcher.write(buffer, data)
@@ -98,22 +101,13 @@ class FusedGpuPipeline:
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._build(shape_name, kind, numbers, one_scale=one_scale, levels=levels)
 
-    def _fits(self, transfer: Transfer | NDArray[np.floating[Any]]) -> None:
-        _, height, width = self.shape
-        if not isinstance(transfer, Transfer) and transfer.shape != (height, width // 2 + 1):
-            raise ParameterError(
-                f"a mask of shape {transfer.shape} does not fit images of {width} x {height}: "
-                f"give ({height}, {width // 2 + 1}), the frequencies of numpy.fft.rfft2"
-            )
-        if self.launcher.real_name != "float":
-            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-
-    def _mask(self, transfer: Transfer | NDArray[np.floating[Any]]) -> tuple[Array, str, str, tuple[Any, ...]]:
+    def _mask(self, transfer: AnyTransfer) -> tuple[Array, str, str, tuple[Any, ...]]:
         """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel."""
         _, height, width = self.shape
-        if not isinstance(transfer, Transfer):
+        if isinstance(transfer, Mask):
+            half = transfer.fit(height, width)[:, : width // 2 + 1]
             nothing = (np.float32(0),) * 4
-            return np.ascontiguousarray(transfer.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
+            return np.ascontiguousarray(half.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
         n = min(height, width)
         outer, inner = transfer.cutoffs(height, width)
         # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -130,12 +124,14 @@ class FusedGpuPipeline:
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
         return bounds, transfer.shape, transfer.kind, numbers
 
-    def _build(self, shape_name: str, kind: str, numbers: tuple[Any, ...], *, one_scale: bool, levels: int) -> None:
+    def _build(
+        self, shape_name: str, kind: str, numbers: tuple[Any, ...], *, one_scale: bool, levels: int | None
+    ) -> None:
         """Build the kernels and set every argument but the images."""
         count, height, width = self.shape
         rows, columns = self.plan.rows, self.plan.columns
         size = (f"WIDTH={width}", f"HEIGHT={height}", f"TILE={self.plan.tile}")
-        pixel, pixel_out = f"PIXEL={PIXELS[self.dtype]}", f"PIXEL_OUT={PIXELS[self.out]}"
+        pixel = f"PIXEL={PIXELS[self.dtype]}"
         mask = (f"SHAPE={shape_name}", f"PASS={kind}")
 
         def kernel(source: str, *defines: str, transform: TransformPlan | None = None) -> cl.Kernel:
@@ -148,11 +144,9 @@ class FusedGpuPipeline:
                 options=self._options(transform.values if transform else 1),
             )
 
-        wide = 1 if height * width % 4 else 4
         self._rows = kernel(ROWS, pixel, transform=rows)
         self._columns = kernel(COLUMNS, *mask, transform=columns)
-        self._inverse_rows = kernel(INVERSE_ROWS, transform=rows)
-        self._quantize = kernel(QUANTIZE, pixel, pixel_out, f"SIZE={height * width}", f"WIDE={wide}")
+        self._inverse_rows = kernel(INVERSE_ROWS, *(("SIGNED=1",) if levels is None else ()), transform=rows)
 
         row_tables, column_tables, mask_data, largest = self._constants
         self._pictures = 1 if one_scale else count
@@ -162,7 +156,25 @@ class FusedGpuPipeline:
         self._rows.set_arg(3, largest)
         scale = np.float32(1 / (2 * width * height))
         self._columns.set_args(self._spectrum, column_tables, mask_data, scale, *numbers)
-        self._inverse_rows.set_args(self._values, self._spectrum, row_tables, largest, scales)
+        self._inverse_rows.set_arg(1, self._spectrum)
+        self._inverse_rows.set_arg(2, row_tables)
+        self._inverse_rows.set_arg(3, largest)
+        self._inverse_rows.set_arg(4, scales)
+        row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
+        column_groups = -(-(width // 2 + 1) // columns.ffts)
+        self._launches = [
+            ("rows", self._rows, (row_groups, count), (rows.group, 1)),
+            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
+            ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
+        ]
+        self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
+        if levels is None:
+            return
+
+        self._inverse_rows.set_arg(0, self._values)
+        wide = 1 if height * width % 4 else 4
+        pixel_out = f"PIXEL_OUT={PIXELS[self.out]}"
+        self._quantize = kernel(QUANTIZE, pixel, pixel_out, f"SIZE={height * width}", f"WIDE={wide}")
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
@@ -172,16 +184,8 @@ class FusedGpuPipeline:
         for at, number in enumerate((NOISE, brightest, *to), 5):
             self._quantize.set_arg(at, np.float32(number))
 
-        row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
-        column_groups = -(-(width // 2 + 1) // columns.ffts)
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        self._launches = (
-            ("rows", self._rows, (row_groups, count), (rows.group, 1)),
-            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
-            ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
-            ("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)),
-        )
-        self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
+        self._launches.append(("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
 
     def _options(self, values: int) -> tuple[str, ...]:
         """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
@@ -192,8 +196,11 @@ class FusedGpuPipeline:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
-            self._quantize.set_arg(0, output)
-            self._quantize.set_arg(2, image)
+            if self._values is None:
+                self._inverse_rows.set_arg(0, output)
+            else:
+                self._quantize.set_arg(0, output)
+                self._quantize.set_arg(2, image)
             self._bound = (image, output)
         for launch in self._launches:
             self.launcher.enqueue(*launch)

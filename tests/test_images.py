@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fftfilter import images
 from fftfilter.errors import ImageError, ParameterError, ReadError, TooLargeError, WriteError
 from fftfilter.images import Depth, Picture, check_fits, check_output, plan_output, read, write
+from fftfilter.images.formats import FORMATS
 
 ROOT = Path(__file__).parents[1]
 GRAY = np.array([[0, 10, 20], [30, 40, 255]], np.uint8)
@@ -356,16 +356,16 @@ def test_pillows_log_stays_off_standard_error(tmp_path):
 # Formats
 
 
-@pytest.mark.parametrize("suffix", images._FORMATS)
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_extensions_mean_what_pillow_thinks(suffix):
-    assert Image.registered_extensions()[suffix] == images._FORMATS[suffix].name
+    assert Image.registered_extensions()[suffix] == FORMATS[suffix].name
     Image.init()
-    assert images._FORMATS[suffix].name in Image.SAVE
+    assert FORMATS[suffix].name in Image.SAVE
 
 
 @pytest.mark.parametrize("alpha", [False, True], ids=["opaque", "alpha"])
 @pytest.mark.parametrize("channels", [1, 3])
-@pytest.mark.parametrize("suffix", images._FORMATS)
+@pytest.mark.parametrize("suffix", FORMATS)
 def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
     ramp = np.tile(np.arange(256, dtype=np.uint8), (16, 1))
     planes = np.stack([ramp, ramp // 2, 255 - ramp][:channels])

@@ -11,7 +11,7 @@ from PIL import ExifTags, Image, ImageCms, PngImagePlugin
 
 from fftfilter.cli import cli
 from fftfilter.images import read, write
-from fftfilter.metadata import gather
+from fftfilter.images.metadata import gather
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 GRAY = b"\0" * 12 + b"mntrGRAYXYZ " + b"\0" * 104

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fftfilter import images, png16
+from fftfilter import images
 from fftfilter.errors import ReadError
+from fftfilter.images import png16
 
 KINDS = {"gray": 1, "gray and alpha": 2, "RGB": 3, "RGBA": 4}
 ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]

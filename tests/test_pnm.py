@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from fftfilter import images, pnm
+from fftfilter import images
 from fftfilter.errors import ReadError
+from fftfilter.images import pnm
 
 
 def decode(data: bytes) -> tuple[np.ndarray, int]:

@@ -1,0 +1,79 @@
+"""Outputs that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fftfilter.leftovers import temporary_name
+
+from .words import STANDARD_STREAM
+
+if TYPE_CHECKING:
+    from .picture import Parts
+
+Times = tuple[int, int]
+
+
+def is_special(path: Path) -> bool:
+    """Whether a path stands for an open stream, a pipe or a device, into which one writes straight."""
+    # A redirected standard output is a regular file, but must not be replaced under the shell's hands.
+    if str(path) in ("/dev/stdout", "/dev/stderr") or str(path).startswith(("/dev/fd/", "/proc/")):
+        return True
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def is_same_file(source: str | os.PathLike[str], target: Path) -> bool:
+    """Whether a target is the source: the same path, a hard link or a symbolic link to it."""
+    try:
+        is_stream = os.fsdecode(source) == STANDARD_STREAM
+        status = os.fstat(sys.stdin.fileno()) if is_stream else Path(source).stat()
+        return os.path.samestat(status, target.stat())
+    except (OSError, ValueError):
+        return False
+
+
+def store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> None:
+    """Write a file's parts; raises OSError."""
+    if os.fsdecode(target) == STANDARD_STREAM:
+        sys.stdout.buffer.writelines(parts)
+        sys.stdout.buffer.flush()
+    elif is_special(path := Path(target)):
+        with path.open("wb") as file:
+            file.writelines(parts)
+    else:
+        _replace(Path(os.path.realpath(path)), parts, times)
+
+
+def _replace(path: Path, parts: Parts, times: Times | None) -> None:
+    """Create a file, or replace it in one step, so that a failure leaves the old one."""
+    try:
+        old = path.stat()
+    except FileNotFoundError:
+        old = None
+    if old and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    temporary = temporary_name(path)
+    try:
+        with temporary.open("xb") as file:
+            if old:
+                with suppress(OSError):  # Only root may give a file to its old owner.
+                    os.chown(temporary, old.st_uid, old.st_gid)
+                temporary.chmod(stat.S_IMODE(old.st_mode))
+            file.writelines(parts)
+        if times:
+            os.utime(temporary, ns=times)
+        temporary.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise

@@ -1,0 +1,144 @@
+"""The formats, and what their files can hold."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fftfilter.errors import ParameterError, WriteError
+
+from .files import is_special
+from .picture import F32, U8, U16, WHITE, Depth, Picture
+from .words import STANDARD_STREAM, quoted_if_odd, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class Format:
+    """What the files of one extension can hold."""
+
+    name: str
+    """Pillow's name."""
+    gray: np.dtype[Any] = U8
+    """Deepest type of a gray image without alpha."""
+    color: np.dtype[Any] | None = U8
+    """Deepest type of any other image; None if it cannot hold color."""
+    alpha: bool = False
+    longest: int = 2**31 - 1
+    """Largest width and height."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Passed to Pillow: the least lossy setting that the format's users would still call normal."""
+
+
+_JPEG = Format("JPEG", longest=65500, options={"quality": 95})
+_TIFF = Format("TIFF", gray=F32, color=U16, alpha=True)
+_JPEG2000 = Format("JPEG2000", gray=U16, alpha=True)
+# For a format with several extensions, the first one stands for it on standard output.
+FORMATS = {
+    ".pnm": Format("PPM", gray=U16, color=U16),
+    ".pgm": Format("PPM", gray=U16, color=None),
+    ".ppm": Format("PPM", gray=U16, color=U16),
+    ".pfm": Format("PPM", gray=F32, color=None),
+    ".png": Format("PNG", gray=U16, color=U16, alpha=True),
+    ".tif": _TIFF,
+    ".tiff": _TIFF,
+    ".jpg": _JPEG,
+    ".jpeg": _JPEG,
+    ".jp2": _JPEG2000,
+    ".j2k": _JPEG2000,
+    ".webp": Format("WEBP", alpha=True, longest=16383, options={"lossless": True, "exact": True}),
+    ".avif": Format("AVIF", alpha=True, longest=65536, options={"quality": 95}),
+    ".bmp": Format("BMP"),
+    ".gif": Format("GIF", longest=65535),
+    ".tga": Format("TGA", alpha=True, longest=65535),
+    ".sgi": Format("SGI", longest=65535),
+    ".pcx": Format("PCX", longest=65535),
+}
+SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
+# Read, but never written.
+_READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
+_GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
+
+
+def extensions(*, read_only: bool) -> frozenset[str]:
+    """Return the extensions of images that are read and written, or only read, too; in lower case."""
+    return frozenset(FORMATS) | _READ_ONLY if read_only else frozenset(FORMATS)
+
+
+def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
+    """Return the extension for a format: Pillow's name, or an extension without its dot; raises ParameterError."""
+    return suffix_of("-", "output", format)
+
+
+def check_fits(
+    picture: Picture,
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+) -> None:
+    """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
+    name = shown(target, "standard output")
+    suffix = suffix_of(target, name, format, picture)
+    if problem := misfit(picture, suffix):
+        raise WriteError(f"{name}: {problem}")
+
+
+def plan_output(
+    picture: Picture,
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+) -> Depth:
+    """Return how the target will store samples: as the picture does, or as near to it as its format can."""
+    suffix = suffix_of(target, shown(target, "standard output"), format, picture)
+    kind = FORMATS[suffix]
+    plain_gray = len(picture.planes) == 1 and picture.alpha is None
+    deepest = kind.gray if plain_gray else kind.color or kind.gray
+    if suffix == ".pfm":
+        return Depth(F32, 1)
+    dtype = picture.planes.dtype
+    if dtype == F32 or deepest == U8:
+        dtype = deepest
+    if kind.name == "PPM" and picture.planes.dtype != F32:
+        return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
+    return Depth(dtype, WHITE[dtype])
+
+
+def suffix_of(target: str | os.PathLike[str], name: str, format_: str | None, picture: Picture | None = None) -> str:
+    """Return the key of FORMATS that says how `target` is written.
+
+    A pipe or device has no extension to say it: it gets the picture's own format, or PNG where that fails.
+    """
+    if format_ is not None:
+        suffix = SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower()}")
+        if suffix not in FORMATS:
+            raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
+        return suffix
+    path = Path(target)
+    suffix = path.suffix.lower()
+    if os.fsdecode(target) == STANDARD_STREAM or (suffix not in FORMATS and is_special(path)):
+        own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
+        return ".png" if picture and misfit(picture, own) else own
+    if suffix not in FORMATS:
+        odd = f"extension {quoted_if_odd(path.suffix)}" if suffix else "a name without extension"
+        raise ParameterError(f"{name}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
+    return suffix
+
+
+def misfit(picture: Picture, suffix: str) -> str | None:
+    """Return what hinders a picture from being written with this extension, None if nothing does."""
+    kind = FORMATS[suffix]
+    height, width = picture.planes.shape[1:]
+    if picture.alpha is not None and not kind.alpha:
+        return f"{suffix} has no alpha channel; write .png"
+    if len(picture.planes) > 1 and kind.color is None:
+        return f"{suffix} has no color; write .ppm or .png"
+    if max(width, height) > kind.longest:
+        return f"{suffix} holds at most {kind.longest} pixels a side, not {width} x {height}; write .png"
+    return None

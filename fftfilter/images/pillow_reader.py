@@ -1,0 +1,226 @@
+"""Read images through Pillow, at their own depth.
+
+Pillow narrows 16-bit color to 8 bits on reading; a second decoding makes up for it.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import threading
+import warnings
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from fftfilter.errors import FftfilterError, ReadError
+
+from .memory import refuse_oversize
+from .metadata import gather
+from .picture import F32, WHITE, Picture, Samples, Size
+from .words import first_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+    from PIL import ImageFile
+
+
+def read_with_pillow(data: bytes, name: str) -> Picture:
+    """Read an image from a file's bytes, which errors call ``name``; raises ReadError, TooLargeError."""
+    with _damage_as_error(name, data[:4]):
+        return _decode(data, name)
+
+
+def measure_with_pillow(start: bytes, file: BinaryIO, name: str) -> Size:
+    """Return the size of the image in a file that begins with ``start``, from its header; raises ReadError."""
+    with _damage_as_error(name, start[:4]), _quiet_pillow():
+        image = Image.open(file)
+        channels = 1 if len(image.getbands()) < 3 and image.mode != "P" else 3
+        return Size(image.width, image.height, channels, _bytes_per_sample(image))
+
+
+@contextmanager
+def _damage_as_error(name: str, start: bytes) -> Iterator[None]:
+    """Turn whatever Pillow raises on a file that begins with ``start`` into a ReadError."""
+    try:
+        yield
+    except (FftfilterError, MemoryError):
+        raise
+    except UnidentifiedImageError as error:
+        if start in (b"II*\0", b"MM\0*"):
+            raise ReadError(f"{name}: damaged, or a TIFF of a rare kind; convert it to PNG") from error
+        raise ReadError(f"{name}: no image, or damaged at its start; give a PNG, TIFF, JPEG, PGM or PPM") from error
+    except Exception as error:  # Pillow's readers raise almost anything on damaged bytes.
+        raise ReadError(f"{name}: cannot be decoded ({first_line(error)}); it may be damaged or cut off") from error
+
+
+def _decode(data: bytes, name: str) -> Picture:
+    with _quiet_pillow():
+        image = Image.open(io.BytesIO(data))
+        format_ = image.format or ""
+        _refuse_unfit(image, name)
+        if format_ == "PNG":
+            Image.open(io.BytesIO(data)).verify()  # Decoding alone checks no CRC and misses a cut-off end.
+    rawmode = _rawmode(image)  # Loading forgets it.
+    samples = _read_16_bit_color(image, data, name) if _is_narrowed(image) else _read_as_it_is(image)
+    samples = _with_alpha_of_one_color(image, samples, rawmode)
+    if samples.dtype == F32:
+        _refuse_not_finite(samples, name)
+    bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
+    has_alpha = len(bands) in (2, 4)
+    channels = len(bands) - has_alpha
+    return Picture(
+        planes=bands[:channels],
+        alpha=bands[-1] if has_alpha else None,
+        maxval=WHITE[bands.dtype],
+        format="JPEG" if format_ == "MPO" else format_,
+        metadata=gather(image, channels),
+    )
+
+
+def _refuse_unfit(image: ImageFile.ImageFile, name: str) -> None:
+    """Refuse what the header alone shows to be no single image that memory can hold."""
+    frames = getattr(image, "n_frames", 1)
+    # The frames of a PSD are its layers; the image opened is their sum, as it is the main picture of an MPO.
+    if frames > 1 and image.format not in ("MPO", "PSD"):
+        raise ReadError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
+    nbytes = image.width * image.height * len(image.getbands()) * _bytes_per_sample(image)
+    refuse_oversize(name, image.width, image.height, nbytes)
+
+
+_pillow_lock = threading.Lock()
+
+
+@contextmanager
+def _quiet_pillow() -> Iterator[None]:
+    """Open images without Pillow's warnings, log lines and limit on pixels: memory is the limit here.
+
+    These are settings of the whole process: they are put back, and one thread at a time changes them.
+    """
+    log = logging.getLogger("PIL")
+    if not log.handlers:  # Without any, Python prints errors on stderr; this one adds nothing and hides nothing.
+        log.addHandler(logging.NullHandler())
+    with _pillow_lock, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+        try:
+            yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = limit
+
+
+def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
+    """Return an image's samples in Pillow's depth: (height, width) or (height, width, channels)."""
+    image.load()  # np.asarray would do it, but hides some errors.
+    mode = image.mode
+    if mode in ("P", "PA"):
+        return _without_palette(image)
+    if mode == "1":
+        return np.asarray(image).astype(np.uint8) * np.uint8(255)
+    if mode.startswith("I;16"):
+        gray = np.asarray(image).astype(np.uint16)
+        return 65535 - gray if _tiff_tag(image, "PhotometricInterpretation") == 0 else gray
+    if mode == "I":
+        integers = np.asarray(image)
+        # Pillow has no unsigned 32-bit mode and keeps the bits.
+        unsigned = _tiff_tag(image, "SampleFormat") in (None, 1) and _tiff_tag(image, "BitsPerSample") == 32
+        return (integers.view(np.uint32) if unsigned else integers).astype(np.float32)
+    if mode in ("L", "LA", "RGB", "RGBA", "F"):
+        return np.asarray(image)
+    return np.asarray(image.convert({"La": "LA", "RGBa": "RGBA"}.get(mode, "RGB")))
+
+
+def _without_palette(image: Image.Image) -> Samples:
+    opaque = image.mode == "P" and not image.has_transparency_data
+    colors = np.asarray(image.convert("RGB" if opaque else "RGBA"))
+    is_gray = (colors[..., 0] == colors[..., 1]).all() and (colors[..., 1] == colors[..., 2]).all()
+    return colors[..., 2:] if is_gray else colors
+
+
+def _with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
+    """Turn PNG's single transparent gray or color into alpha."""
+    transparent = image.info.get("transparency")
+    if transparent is None or image.mode not in ("1", "L", "I;16", "RGB"):
+        return samples
+    pixels = samples.reshape(*samples.shape[:2], -1)
+    # Pillow stretches 1, 2 and 4 bits to 8 bits, but not the transparent gray (1 bit: it depends on its version).
+    wanted = min(transparent, 1) * 255 if image.mode == "1" else transparent
+    stretch = {"L;2": 85, "L;4": 17}.get(rawmode, 1)
+    is_transparent = (pixels == np.asarray(wanted) * stretch).all(axis=2, keepdims=True)
+    alpha = np.where(is_transparent, 0, WHITE[samples.dtype]).astype(samples.dtype)
+    return np.concatenate([pixels, alpha], axis=2)
+
+
+def _rawmode(image: ImageFile.ImageFile) -> str:
+    """Return Pillow's word for how samples lie in the file, such as "RGB;16B"; "" where it has none."""
+    args = image.tile[0].args if image.tile else None
+    word = args[0] if isinstance(args, tuple) and args else args
+    return word if isinstance(word, str) else ""
+
+
+def _bytes_per_sample(image: ImageFile.ImageFile) -> int:
+    if image.mode in ("I", "F"):
+        return 4
+    return 2 if _is_narrowed(image) or image.mode.startswith("I;16") else 1
+
+
+def _is_narrowed(image: ImageFile.ImageFile) -> bool:
+    """Whether Pillow would give the high byte of each 16-bit sample only."""
+    if image.mode.startswith(("I", "F")):
+        return False
+    return ";16" in _rawmode(image) or (_tiff_tag(image, "BitsPerSample") or 8) > 8
+
+
+def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes, name: str) -> Samples:
+    """Return the (height, width, channels) samples of which Pillow would give the high bytes only.
+
+    A second decoding, told that the file has the other byte order, gives the low bytes.
+    """
+    rawmode = _rawmode(image)
+    with _quiet_pillow():
+        twin = Image.open(io.BytesIO(data))
+    if image.format == "PNG" and rawmode == "LA;16B":
+        # Pillow knows no LA with the other byte order, but four bytes a pixel are an RGBA too.
+        _set_rawmode(image, "RGBA")
+        image.load()
+        big_endian: NDArray[np.uint16] = np.asarray(image).view(np.dtype(">u2"))
+        return big_endian.astype(np.uint16)
+    layout, _, order = rawmode.partition(";16")
+    if image.format not in ("PNG", "TIFF") or layout not in ("RGB", "RGBA", "RGBX"):
+        raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to a 16-bit PNG")
+    is_little = order == "L" or (order == "N" and sys.byteorder == "little")
+    _set_rawmode(twin, f"{layout};16{'B' if is_little else 'L'}")
+    image.load()
+    twin.load()
+    high, low = np.asarray(image), np.asarray(twin)
+    wide: NDArray[np.uint16] = np.left_shift(high, 8, dtype=np.uint16) | low
+    return wide
+
+
+def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
+    image.tile = [
+        tile._replace(args=rawmode if isinstance(tile.args, str) else (rawmode, *(tile.args or ())[1:]))
+        for tile in image.tile
+    ]
+
+
+def _tiff_tag(image: Image.Image, tag: str) -> int | None:
+    """Return the (first) value of a tag, None if there is none or the image is no TIFF."""
+    number = {"BitsPerSample": 258, "PhotometricInterpretation": 262, "SampleFormat": 339}[tag]
+    value = getattr(image, "tag_v2", {}).get(number)
+    return value[0] if isinstance(value, tuple) else value
+
+
+def _refuse_not_finite(samples: Samples, name: str) -> None:
+    wrong = ~np.isfinite(samples)
+    if count := np.count_nonzero(wrong):
+        y, x = divmod(int(np.argmax(wrong)), samples.shape[1])
+        raise ReadError(
+            f"{name}: {count} of {samples.size} samples are NaN or infinite, the first at x={x}, y={y}; "
+            "replace them, for they would spread over the whole picture"
+        )

@@ -1,0 +1,43 @@
+"""What errors about files say: the file's name, the cause, and a way out."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+STANDARD_STREAM = "-"
+
+_WAY_OUT = {
+    errno.EACCES: "check its permissions and its folder's",
+    errno.EPERM: "check its permissions and its folder's",
+    errno.EROFS: "choose another folder",
+    errno.ENOENT: "check the name",
+    errno.ENOTDIR: "check the name",
+    errno.EISDIR: "give a file's name",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOSPC: "free some space or choose another folder",
+    errno.EDQUOT: "free some space or choose another folder",
+}
+
+
+def shown(path: str | os.PathLike[str], stream: str) -> str:
+    """Return a name as the user gave it, quoted where it would not stay on one readable line."""
+    text = os.fsdecode(path)
+    return stream if text == STANDARD_STREAM else quoted_if_odd(text)
+
+
+def quoted_if_odd(text: str) -> str:
+    """Return a name, quoted where it would not stay on one readable line."""
+    return text if text.isprintable() and text.strip() else repr(text)
+
+
+def reason(error: Exception) -> str:
+    """Return a system error's cause in words, and a way out where one is known."""
+    number = error.errno if isinstance(error, OSError) else None
+    cause = os.strerror(number).lower() if number else first_line(error)
+    return f"{cause}; {_WAY_OUT[number]}" if number in _WAY_OUT else cause
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says, or its name."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__

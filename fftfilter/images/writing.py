@@ -1,0 +1,181 @@
+"""Write images: every depth kept where the format can, nothing half written.
+
+Pillow cannot write 16-bit color; `png16` and `_tiff_16_bit_color` make up for it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fftfilter.errors import ParameterError, TooLargeError, WriteError
+
+from . import pnm
+from .files import is_same_file, is_special, store
+from .formats import FORMATS, check_fits, plan_output, suffix_of
+from .picture import F32, U16, WHITE, Depth, Parts, Picture, Samples
+from .words import STANDARD_STREAM, first_line, quoted_if_odd, reason, shown
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .files import Times
+    from .metadata import Metadata
+
+# A PNG's signature and its first chunk, behind which metadata belong.
+_PNG_HEADER = 8 + 25
+
+
+def check_output(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    in_place: bool = False,
+    format: str | None = None,  # noqa: A002  as `write` has it
+) -> None:
+    """Refuse, before any work, a target that could not be written afterwards.
+
+    Raises ParameterError for an extension that cannot be written and for a target that is the source (the
+    same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target
+    in a folder that is missing, and for one that may not be written.
+    """
+    name = shown(target, "standard output")
+    if os.fsdecode(target) == STANDARD_STREAM or is_special(path := Path(target)):
+        return
+    try:
+        if path.is_dir():
+            raise WriteError(f"{name}: a folder; give the name of a file in it")
+        suffix_of(target, name, format)
+        folder = Path(os.path.realpath(path)).parent  # A symbolic link is written through.
+        if not folder.is_dir():
+            raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise WriteError(f"{name}: no permission to write in its folder; choose another one")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise WriteError(f"{name}: exists and is write-protected; choose another name")
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+    if not in_place and is_same_file(source, path):
+        raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
+
+
+def write(
+    picture: Picture,
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002
+    png_level: int = 1,
+    times: Times | None = None,
+) -> None:
+    """Write an image file; "-" is standard output.
+
+    The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
+    says; standard output, a pipe or a device gets the picture's own format, or PNG where that fails.
+    Planes and alpha of another depth than `plan_output` says are rescaled. `png_level` is zlib's, 0 to 9.
+    The picture's metadata go along as far as the format can hold them. ``times`` become the file's own.
+
+    A file appears whole or not at all, with the permissions of the one it replaces.
+    Raises WriteError, and ParameterError for an extension that cannot be written.
+    """
+    name = shown(target, "standard output")
+    check_fits(picture, target, format=format)
+    depth = plan_output(picture, target, format=format)
+    suffix = suffix_of(target, name, format, picture)
+    planes = _rescaled(picture.planes, picture.maxval, depth)
+    alpha = picture.alpha
+    if alpha is not None:
+        alpha = _rescaled(alpha, WHITE[alpha.dtype], Depth(depth.dtype, WHITE[depth.dtype]))
+    try:
+        parts = encode(planes, alpha, depth.maxval, suffix, png_level=png_level, metadata=picture.metadata)
+    except MemoryError as error:
+        raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
+    except Exception as error:  # Pillow's writers raise almost anything where they meet a limit.
+        kind = FORMATS[suffix].name
+        raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
+    try:
+        store(target, parts, times)
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+
+
+def _rescaled(samples: Samples, white: float, depth: Depth) -> Samples:
+    """Return samples with `depth.maxval` in place of `white`; integers are rounded and clipped."""
+    if samples.dtype == depth.dtype and white == depth.maxval:
+        return samples
+    # In this order 50 of 100 is exactly 127.5 of 255.
+    scaled = samples.astype(np.float64) * depth.maxval / white
+    if depth.dtype != F32:
+        scaled = np.rint(scaled).clip(0, depth.maxval)
+    return scaled.astype(depth.dtype)
+
+
+def encode(
+    planes: Samples, alpha: Samples | None, maxval: int, suffix: str, *, png_level: int, metadata: Metadata | None
+) -> Parts:
+    """Return the parts of a file."""
+    kind = FORMATS[suffix]
+    if kind.name == "PPM" and planes.dtype != F32:
+        if suffix == ".ppm":
+            planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
+        return pnm.encode(planes, maxval)
+    bands = planes if alpha is None else np.concatenate([planes, alpha[None]])
+    samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
+    chunks: list[bytes] = []
+    if metadata and kind.name == "PNG":
+        from .metadata import png_chunks
+
+        chunks = list(png_chunks(metadata))
+    if len(bands) > 1 and samples.dtype == U16:
+        if kind.name == "PNG":
+            from . import png16
+
+            return png16.encode(samples, png_level, chunks)
+        return _tiff_16_bit_color(samples, metadata)
+
+    from PIL import Image
+
+    options = {"compress_level": png_level} if kind.name == "PNG" else dict(kind.options)
+    if metadata and kind.name != "PNG":
+        from .metadata import pillow_options
+
+        options |= pillow_options(metadata, kind.name)
+    file = io.BytesIO()
+    Image.fromarray(samples[:, :, 0] if len(bands) == 1 else samples).save(file, kind.name, **options)
+    content = file.getbuffer()
+    return [content[:_PNG_HEADER], *chunks, content[_PNG_HEADER:]] if chunks else [content]
+
+
+def _tiff_16_bit_color(samples: NDArray[np.uint16], metadata: Metadata | None) -> Parts:
+    """Return an uncompressed TIFF of (height, width, channels), channels 2 to 4.
+
+    Gray with alpha is written as RGB with alpha, because Pillow, and so this program, could not read it back.
+    """
+    from PIL.TiffImagePlugin import ImageFileDirectory_v2
+
+    if samples.shape[2] == 2:
+        samples = samples[:, :, [0, 0, 0, 1]]
+        metadata = replace(metadata, profile=b"") if metadata else None  # One of gray does not fit color.
+    height, width, channels = samples.shape
+    raster = samples.astype("<u2", order="C", copy=False).data
+    tags = ImageFileDirectory_v2(prefix=b"II")
+    tags[256], tags[257] = width, height
+    tags[258] = (16,) * channels  # bits per sample
+    tags[259] = 1  # no compression
+    tags[262] = 2  # RGB
+    tags[273] = 0  # The raster's offset, counted from the end of the tags.
+    tags[277], tags[278] = channels, height  # all rows in one strip
+    tags[279] = raster.nbytes
+    if channels == 4:
+        tags[338] = 2  # the fourth is alpha, not multiplied into the others
+    if metadata:
+        from .metadata import add_to_tiff
+
+        add_to_tiff(tags, metadata)
+    header = io.BytesIO()
+    tags.save(header)
+    return [header.getvalue(), raster]
