@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from fftfilter import fused_gpu, fused_gpu_plan, reference
+from fftfilter import fused_gpu, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
 from fftfilter.errors import ParameterError
 from fftfilter.launch import Launcher
@@ -33,8 +33,8 @@ def launcher() -> Launcher:
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Local memory so small that a transform of 64 numbers goes in parts and turns."""
-    monkeypatch.setattr(fused_gpu_plan, "LOCAL_BYTES", 64 * 2 * 5 + fused_gpu_plan.RESERVED_BYTES)
-    monkeypatch.setattr(fused_gpu_plan, "GROUP_WANTED", 16)
+    monkeypatch.setattr(fused_gpu_transform, "LOCAL_BYTES", 64 * 2 * 5 + fused_gpu_transform.RESERVED_BYTES)
+    monkeypatch.setattr(fused_gpu_transform, "GROUP_WANTED", 16)
     fused_gpu_plan.plan.cache_clear()
     yield
     fused_gpu_plan.plan.cache_clear()
@@ -114,9 +114,9 @@ def test_transforms_take_turns_in_local_memory(launcher: Launcher, height: int, 
 def test_halves_of_a_transform_take_turns(
     launcher: Launcher, monkeypatch: pytest.MonkeyPatch, height: int, width: int
 ) -> None:
-    monkeypatch.setattr(fused_gpu_plan, "LOCAL_BYTES", 50 * 4 + fused_gpu_plan.RESERVED_BYTES)
+    monkeypatch.setattr(fused_gpu_transform, "LOCAL_BYTES", 50 * 4 + fused_gpu_transform.RESERVED_BYTES)
     # chirp-z in halves, whose shortest length else is 12288
-    monkeypatch.setattr(fused_gpu_plan, "_convolution_lengths", lambda _: [64])
+    monkeypatch.setattr(fused_gpu_transform, "_convolution_lengths", lambda _: [64])
     fused_gpu_plan.plan.cache_clear()
     plan = fused_gpu_plan.plan(height, width)
     assert plan.columns.length == 64
@@ -222,12 +222,12 @@ def test_device_buffers_are_left_to_the_caller(launcher: Launcher) -> None:
 )
 def test_plan_fits_the_work_group(n: int) -> None:
     for columns in (False, True):
-        plan = fused_gpu_plan.plan_transform(n, columns=columns, others=n)
+        plan = fused_gpu_transform.plan_transform(n, columns=columns, others=n)
         assert math.prod(plan.radices) == plan.length
         assert plan.length == n or plan.length >= 2 * n - 1
         assert plan.items * plan.values >= plan.length
-        assert plan.group <= fused_gpu_plan.GROUP_LIMIT
-        assert plan.local_bytes <= fused_gpu_plan.LOCAL_BYTES - fused_gpu_plan.RESERVED_BYTES
+        assert plan.group <= fused_gpu_transform.GROUP_LIMIT
+        assert plan.local_bytes <= fused_gpu_transform.LOCAL_BYTES - fused_gpu_transform.RESERVED_BYTES
         assert len(plan.tables()) == plan.table_offsets[-1] - (2 * n if plan.length == n else 0)
         if columns and n % 2 == 0 and plan.length == n:
             assert plan.radices[0] % 2 == 0
@@ -235,12 +235,12 @@ def test_plan_fits_the_work_group(n: int) -> None:
 
 def test_powers_of_two_meet_no_bank_twice() -> None:
     for n in (256, 512, 1024, 4096):
-        plan = fused_gpu_plan.plan_transform(n, columns=False, others=1)
+        plan = fused_gpu_transform.plan_transform(n, columns=False, others=1)
         stride = 1
         for radix, (span, pad) in zip(plan.radices, plan.pads, strict=False):
-            t = np.arange(fused_gpu_plan.BANKS)
+            t = np.arange(fused_gpu_transform.BANKS)
             at = (t - t % stride) * radix + t % stride
-            assert len(set((at + at // span * pad) % fused_gpu_plan.BANKS)) == fused_gpu_plan.BANKS
+            assert len(set((at + at // span * pad) % fused_gpu_transform.BANKS)) == fused_gpu_transform.BANKS
             stride *= radix
 
 
@@ -267,16 +267,16 @@ def test_sizes_that_do_not_fit_are_declared() -> None:
 
 WATCHED = """
 import numpy as np
-from fftfilter import fused_gpu, fused_gpu_plan, reference
+from fftfilter import fused_gpu, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
 from fftfilter.launch import Launcher
 from fftfilter.transfer import transfer
 launcher = Launcher(choose("Oclgrind"))
 high = transfer("highpass")
-fused_gpu_plan.GROUP_WANTED = 4
+fused_gpu_transform.GROUP_WANTED = 4
 for turns, sizes in ((False, ((8, 6), (3, 17))), (True, ((32, 1), (17, 1)))):
     if turns:
-        fused_gpu_plan.LOCAL_BYTES = 32 * 2 * 5 + fused_gpu_plan.RESERVED_BYTES
+        fused_gpu_transform.LOCAL_BYTES = 32 * 2 * 5 + fused_gpu_transform.RESERVED_BYTES
     for height, width in sizes:
         stack = np.random.default_rng(3).integers(0, 256, (2, height, width), dtype=np.uint8)
         stack[1] = 9  # nothing but rounding noise is left of it
