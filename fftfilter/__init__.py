@@ -3,8 +3,8 @@
     import fftfilter
     edges = fftfilter.highpass(image, radius=64)
 
-Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, and
-``fft``, ``ifft``, ``fft2`` and ``ifft2`` for the bare transforms.
+Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``apply_mask``
+for any mask of one's own, and ``fft``, ``ifft``, ``fft2`` and ``ifft2`` for the bare transforms.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .filters import Filter, bandpass, bandstop, highpass, lowpass
+    from .filters import Filter, apply_mask, bandpass, bandstop, highpass, lowpass
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Filter",
+    "apply_mask",
     "bandpass",
     "bandstop",
     "fft",

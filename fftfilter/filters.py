@@ -14,7 +14,7 @@ from .launch import Launcher, Timing
 from .pipeline import PIXELS, StagedPipeline, buffer_bytes
 from .selftest import open_device
 from .steps.transpose import TRANSPOSES
-from .transfer import transfer
+from .transfer import MASK, Mask, transfer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -51,16 +51,18 @@ class Filter:
     ``kind`` is lowpass or highpass with ``radius`` (default n/8), bandpass or bandstop with ``inner`` and
     ``outer``; n is the image's shorter side. A radius is a number of cycles across it, or a text with a unit:
     ``"8px"`` (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of Nyquist). ``shape`` is ideal,
-    gaussian or butterworth with ``order``.
+    gaussian or butterworth with ``order``. The kind mask has any real gain for each frequency instead: ``mask`` is an
+    array of the images' own size, ``(height, width)``, DC in the corner as ``numpy.fft.fft2`` has it.
 
     ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` "magnitude" is the normalized picture
     of the input's type, "real" the filtered values as they are, float.
 
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
-    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own) and "real"
-    output: without an ``engine``, asking for one of them takes "book", and so does an image too long for the
-    fused form of a GPU. The attribute ``engine`` says which one filtered last.
+    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and masks with H(-k)
+    other than H(k), whose result is complex ("real" is its real part): without an ``engine``, asking for one of them
+    takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine`` says which one
+    filtered last.
 
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
@@ -74,6 +76,7 @@ class Filter:
         outer: Given | None = None,
         shape: str = "ideal",
         order: int | None = None,
+        mask: ArrayLike | None = None,
         engine: str | None = None,
         engine_options: Mapping[str, Option] | None = None,
         device: str | None = None,
@@ -86,12 +89,13 @@ class Filter:
         for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose or TRANSPOSES[0], TRANSPOSES)):
             if given not in known:
                 raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
-        self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order)
+        self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order, mask=mask)
+        self._gain = self.transfer.scale if isinstance(self.transfer, Mask) else 1.0
         staged = {
             "double precision": precision == "double",
             "work-group size": work_group_size is not None,
             "choice of transpose": transpose is not None,
-            "real output": output == "real",
+            "mask with H(-k) other than H(k)": isinstance(self.transfer, Mask) and not self.transfer.is_even,
             "options": bool(engine_options),
         }
         self._insists = engine == FUSED
@@ -146,15 +150,11 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
-        stack, exponent = _pixels(stack, pixel)
-        self._exponent = exponent
+        stack, self._exponent = _pixels(stack, pixel)
         result: NDArray[Any]
-        if not isinstance(pipeline, StagedPipeline):
-            result = pipeline.run(stack)
-        elif self._output == "real":
-            result = np.ldexp(pipeline.run(stack, until="filtered", observe=observe).real, exponent)
-        else:
-            result = pipeline.run(stack, observe=observe)
+        result = pipeline.run(stack, observe=observe) if isinstance(pipeline, StagedPipeline) else pipeline.run(stack)
+        if self._output == "real":
+            result = self._in_grey_levels(result)
         if channel_axis is not None:
             return np.moveaxis(result, 0, channel_axis)
         return result.reshape(array.shape)
@@ -163,13 +163,15 @@ class Filter:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels."""
         if self._pipeline is None:
             return []
-        return [(float(low), float(high)) for low, high in np.ldexp(self._pipeline.extremes(), self._exponent)]
+        found = self._in_grey_levels(self._pipeline.extremes().astype(np.float64))
+        return [(float(low), float(high)) for low, high in found]
 
     def memory(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         count, height, width = shape
         if self._algorithm is None:
-            return 6 * count * height * width  # a float a pixel between the kernels, and the pixels in and out
+            # A float a pixel between the kernels, and the pixels in and out.
+            return (9 if self._output == "real" else 6) * count * height * width
         return buffer_bytes(self._algorithm, shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
@@ -188,6 +190,13 @@ class Filter:
     ) -> None:
         self.close()
 
+    def _in_grey_levels(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return a pipeline's values as those of the image and the mask as they were given."""
+        if self._exponent:
+            values = np.ldexp(values, self._exponent)
+        # The product in float64: a gain beyond single precision must not make a NaN of 0.
+        return values if self._gain == 1 else np.multiply(values, self._gain, dtype=np.float64).astype(values.dtype)
+
     def _prepared(
         self,
         shape: tuple[int, ...],
@@ -198,11 +207,13 @@ class Filter:
         one_scale: bool,
     ) -> StagedPipeline | FusedPipeline:
         """Return the pipeline for such stacks: the last one, if it fits."""
-        key = (shape, pixel, out, levels, one_scale)
+        white: int | None = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
+        if self._output == "real":
+            out, white = self.launcher.real, None
+        key = (shape, pixel, out, white, one_scale)
         if self._pipeline is None or key != self._key:
             self.close()
             count, height, width = shape
-            white = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
             algorithm = self._algorithm
             if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
                 algorithm = algorithms.load("book")
@@ -263,6 +274,17 @@ def highpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Op
 def bandpass(image: ArrayLike, inner: Given, outer: Given, **options: Unpack[Options]) -> NDArray[Any]:
     """Return what lies between two cutoffs, normalized; shape and type of the image. Options as in :class:`Filter`."""
     return Filter("bandpass", inner=inner, outer=outer, **options)(image)
+
+
+def apply_mask(image: ArrayLike, mask: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
+    """Return an image times any real mask of its size in frequency, DC in the corner, normalized.
+
+    Options as in :class:`Filter`, without ``shape`` and ``order``. Any ``numpy.fft.fftfreq`` grid makes a mask:
+
+        fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
+        edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
+    """
+    return Filter(MASK, mask=mask, **options)(image)
 
 
 def bandstop(image: ArrayLike, inner: Given, outer: Given, **options: Unpack[Options]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .fused_cpu import FusedCpuPipeline
     from .fused_gpu import FusedGpuPipeline
     from .launch import Launcher
-    from .transfer import Transfer
+    from .transfer import AnyTransfer
 
     FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
 
@@ -27,13 +27,16 @@ def fused(
     launcher: Launcher,
     shape: tuple[int, int, int],
     dtype: np.dtype[Any],
-    transfer: Transfer,
+    transfer: AnyTransfer,
     *,
     out: np.dtype[Any],
-    levels: int,
+    levels: int | None,
     one_scale: bool = False,
 ) -> FusedPipeline:
-    """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline."""
+    """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline.
+
+    A mask has to be even: the result is real.
+    """
     # Each form is some 10 ms of import: only the one that is needed.
     form: type[FusedPipeline]
     if launcher.device.is_gpu:
@@ -51,6 +54,6 @@ def serves(device: Device, height: int, width: int) -> bool:
     """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
     if not device.is_gpu:
         return True
-    from .fused_gpu import supports
+    from .fused_gpu_plan import supports
 
     return supports((height, width))

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import mixed_radix
-from .errors import ParameterError
 from .mixed_radix import Chirp
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
+from .transfer import Mask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from .launch import Launcher
     from .mixed_radix import MixedRadix
-    from .transfer import Transfer
+    from .transfer import AnyTransfer
 
     Array = np.ndarray[Any, Any]
     Axis = MixedRadix | Chirp
@@ -61,10 +61,10 @@ class FusedCpuPipeline:
     """The whole filter for stacks of images of one size on a CPU, called as the staged one.
 
     A stack is ``(count, height, width)`` of uint8, uint16 or float32 values within [-1, 1]. With
-    ``one_scale`` its images share their extremes. ``gain`` is a mask ``(height, width)``, DC in the corner, in
-    place of the transfer function; it must be the same at mirrored frequencies, as the result is real.
-    ``vector`` is how many floats a vector register holds, ``local_bytes`` how much local memory to use; both
-    are the device's by default.
+    ``one_scale`` its images share their extremes; ``levels`` None leaves the filtered values as they are, as
+    float32. A mask has to be even, as the result is real. ``vector`` is how
+    many floats a vector register holds, ``local_bytes`` how much local memory to use; both are the device's by
+    default.
     """
 
     def __init__(
@@ -72,12 +72,11 @@ class FusedCpuPipeline:
         launcher: Launcher,
         shape: tuple[int, int, int],
         dtype: np.dtype[Any],
-        transfer: Transfer | None,
+        transfer: AnyTransfer,
         *,
         out: np.dtype[Any],
-        levels: int,
+        levels: int | None,
         one_scale: bool = False,
-        gain: NDArray[np.floating[Any]] | None = None,
         vector: int | None = None,
         local_bytes: int | None = None,
     ) -> None:
@@ -113,12 +112,12 @@ class FusedCpuPipeline:
         forward = [z, brightest, None, *plan, *_numbers(height, self.pitch, last, strip_size)]
         inverse = [z, largest, *plan, *_numbers(height, strip_size)]
         self._first_strip = len(forward) + FIRST_OF_CHIRP, len(inverse) + FIRST_OF_CHIRP
-        top, nudge = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
+        top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
         pixels = [
             *(None, z, largest, brightest, *_numbers(height, self.pitch), *where, *_numbers(one_scale)),
             *(np.float32(number) for number in (NOISE, top, nudge)),
         ]
-        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}")
+        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}", *(("SIGNED=1",) if levels is None else ()))
         program = column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), *types)
         self._forward = launcher.kernel(*program, "columns_forward", forward + together + chirp)
         self._inverse = launcher.kernel(*program, "columns_inverse", inverse + chirp)
@@ -128,11 +127,7 @@ class FusedCpuPipeline:
         frequencies = columns.frequencies()
         at, mirror = (mixed_radix.grouped(part, lanes) for part in mixed_radix.mirrored_pairs(frequencies))
         down_k, across_k = frequencies[at], rows.frequencies()
-        across, down, order = mask_terms(transfer, height, width, across_k, down_k)
-        gains = np.zeros(1, np.float32) if gain is None else gain_table(gain, across_k, down_k)
-        shape_defines: tuple[str, ...] = ("TABLE=1",)
-        if transfer is not None and gain is None:
-            shape_defines = (f"SHAPE={transfer.shape}", f"PASS={transfer.kind}")
+        across, down, gains, order, pass_defines = mask_terms(transfer, height, width, across_k, down_k)
         room, space, self._row_slots = self._work_space(max(strips * 2 * lanes, inner(rows).n))
         table, spin, *sizes = self._plan_tables(rows)
         places = np.concatenate([at, mirror], axis=1).astype(np.uint32)
@@ -141,7 +136,7 @@ class FusedCpuPipeline:
             *(*_numbers(width), *where, *_numbers(0), room[1], np.int32(order), np.float32(0.5 / (height * width))),
             *(self._chirp_tables(rows) if isinstance(rows, Chirp) else ()),
         ]
-        program = row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *shape_defines)
+        program = row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *pass_defines)
         self._rows = launcher.kernel(*program, "rows", arguments)
         self._strips, self._groups, self._largest, self._one_scale = strips, len(places), largest, one_scale
 
@@ -290,18 +285,19 @@ def radix_defines(axis: Axis) -> tuple[str, ...]:
 
 
 def mask_terms(
-    transfer: Transfer | None, height: int, width: int, across_k: NDArray[np.int64], down_k: NDArray[np.int64]
-) -> tuple[Array, Array, int]:
-    """Return the transfer function's terms as ``cpu_mask.cl`` reads them: across, down, and its order.
+    transfer: AnyTransfer, height: int, width: int, across_k: NDArray[np.int64], down_k: NDArray[np.int64]
+) -> tuple[Array, Array, Array, int, tuple[str, ...]]:
+    """Return the transfer function as ``cpu_mask.cl`` reads it: terms across and down, gains, its order, its defines.
 
     ``across_k`` is the horizontal frequency of each position of a row, ``down_k`` the vertical one of each row
-    of each group.
+    of each group. The gains are those of a mask: for each group, each position of a row, one a lane.
     """
     across = np.zeros(width, [("outer", "f4"), ("inner", "f4"), ("k", "i4"), ("unused", "i4")])
     down = np.zeros((len(down_k), 2, down_k.shape[1]), np.float32)
     across["k"] = np.minimum(across_k, width - across_k)
-    if transfer is None:
-        return across, down, 0
+    if isinstance(transfer, Mask):
+        gains = transfer.fit(height, width)[down_k[:, None, :], across_k[None, :, None]]
+        return across, down, gains.astype(np.float32), 0, ("TABLE=1",)
     ky = np.minimum(down_k, height - down_k)
     for i, (name, cutoff) in enumerate(zip(("outer", "inner"), transfer.cutoffs(height, width), strict=True)):
         if cutoff is None:
@@ -315,17 +311,5 @@ def mask_terms(
         else:
             across[name] = (across["k"] * step_x) ** 2
             down[:, i] = (ky * step_y) ** 2
-    return across, down, transfer.order
-
-
-def gain_table(
-    gain: NDArray[np.floating[Any]], across_k: NDArray[np.int64], down_k: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Return a mask as ``rows`` reads it: for each group, each position of a row, one gain a lane.
-
-    Raises ParameterError if it differs at mirrored frequencies: the filtered image would not be real.
-    """
-    mirrored = np.roll(gain[::-1, ::-1], (1, 1), (0, 1))
-    if not np.array_equal(gain, mirrored):
-        raise ParameterError("the mask differs between a frequency and its mirrored one: give one with H(-f) = H(f)")
-    return np.ascontiguousarray(gain[down_k[:, None, :], across_k[None, :, None]], np.float32)
+    defines = (f"SHAPE={transfer.shape}", f"PASS={transfer.kind}")
+    return across, down, np.zeros(1, np.float32), transfer.order, defines

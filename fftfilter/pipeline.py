@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .algorithms import Algorithm
     from .launch import Launcher
-    from .transfer import Transfer
+    from .transfer import AnyTransfer
 
     Array = np.ndarray[Any, Any]
 
@@ -55,7 +55,7 @@ class StagedPipeline:
 
     A stack is ``(count, height, width)`` of uint8, uint16 or float32 values within [-1, 1]. With
     ``one_scale`` its images are the channels of one picture and share their extremes. The output is of type
-    ``out``; ``levels`` is its white.
+    ``out``; ``levels`` is its white, None leaves the filtered values as they are: ``out`` is then the launcher's real.
     """
 
     def __init__(
@@ -63,16 +63,16 @@ class StagedPipeline:
         launcher: Launcher,
         shape: tuple[int, int, int],
         dtype: np.dtype[Any],
-        transfer: Transfer,
+        transfer: AnyTransfer,
         algorithm: Algorithm,
         *,
         out: np.dtype[Any],
-        levels: int,
+        levels: int | None,
         one_scale: bool = False,
         transpose_kind: str | None = None,
     ) -> None:
         count, height, width = self.shape = shape
-        self.out = out
+        self.out, self._levels = out, levels
         rows = plan_rows(width, algorithm)
         columns = plan_rows(height, algorithm)
         upright, turned = shape, (count, width, height)
@@ -84,7 +84,7 @@ class StagedPipeline:
         order = (columns.reversed_bits, rows.reversed_bits)
         turn = partial(transpose, kind=transpose_kind or algorithm.transpose, side=launcher.tile_side)
 
-        self.flow = (
+        self.flow: tuple[Box, ...] = (
             Box("image", (load(width, count * height, PIXELS[dtype]),), upright),
             Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright),
             Box("rows-transposed", (turn(width, height, count),), turned),
@@ -95,8 +95,9 @@ class StagedPipeline:
             Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright),
             Box("magnitude", (magnitude(width, count * height),), upright),
             Box("extremes", extremes(values, pictures, group), upright),
-            Box("output", (quantize(values, pictures, pair, PIXELS[out], levels),), upright),
         )
+        if levels is not None:
+            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[out], levels),), upright),)
         self._pairs = pair, pictures
         # The extremes lie in the buffer that is free by then: more numbers than a tiny image has pixels.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
@@ -109,14 +110,16 @@ class StagedPipeline:
             elements,
             what,
             image_bytes=size * max(dtype.itemsize, out.itemsize),
-            tables={REACH: reach(height, width, transfer), NOISE_FLOOR: np.zeros(pictures, launcher.real)},
+            tables={
+                REACH: reach(height, width, transfer, launcher.real),
+                NOISE_FLOOR: np.zeros(pictures, launcher.real),
+            },
         )
 
-    def run(self, stack: Array, *, until: str = "output", observe: Callable[[str, Array], None] | None = None) -> Array:
-        """Filter a stack.
+    def run(self, stack: Array, *, observe: Callable[[str, Array], None] | None = None) -> Array:
+        """Filter a stack ``(count, height, width)``.
 
-        ``until`` "output" returns the pixels; "filtered" the complex images before the magnitude. ``observe`` is called
-        with the name and the contents of each box's result as it lies in the buffer.
+        ``observe`` is called with the name and the contents of each box's result as it lies in the buffer.
         """
         space = self._workspace
         brightest = np.abs(stack.reshape(self.pictures, -1)).max(axis=1)
@@ -127,8 +130,10 @@ class StagedPipeline:
             if observe is not None and box.leaves not in ("extremes", "output"):
                 dtype = space.launcher.real if box.leaves == "magnitude" else space.launcher.complex
                 observe(box.leaves, space.read(X, np.empty(box.shape, dtype)))
-            if box.leaves == until != "output":
-                return space.read(X, np.empty(self.shape, space.launcher.complex))
+            if box.leaves == "filtered" and self._levels is None:
+                values = space.read(X, np.empty(self.shape, space.launcher.complex))
+        if self._levels is None:
+            return np.ascontiguousarray(values.real)
         result = space.read(IMAGE, np.empty(self.shape, self.out))
         if observe is not None:
             observe("output", result)

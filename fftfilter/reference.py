@@ -42,16 +42,18 @@ def filter_image(
 ) -> NDArray[Any]:
     """Return the normalized magnitude of the filtered image, as the contract defines it.
 
-    ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels.
+    ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels. Gains above 1
+    raise the input's rounding noise, too.
     """
     magnitude = np.abs(filtered(image, gain))
-    return quantize(magnitude, float(np.max(np.abs(image.astype(np.float64)))), dtype, levels)
+    brightest = float(np.max(np.abs(image.astype(np.float64)))) * max(1.0, float(np.abs(gain).max()))
+    return quantize(magnitude, brightest, dtype, levels)
 
 
 def quantize(magnitude: NDArray[np.float64], brightest: float, dtype: DTypeLike, levels: int) -> NDArray[Any]:
     """Map magnitudes to 0 ... levels, truncated (floats: 0 ... 1), the largest exactly to levels.
 
-    ``brightest`` is the input's largest absolute value.
+    ``brightest`` is the input's largest absolute value, times the largest gain if that exceeds 1.
     """
     smallest = min(0.0, float(magnitude.min()))
     largest = max(0.0, float(magnitude.max()))

@@ -60,7 +60,9 @@ def quantize(values: Array, scale: Range, white: float, depth: Depth) -> Array:
     """Map magnitudes to pixels of a depth by a range; ``white`` is the input's."""
     unit = white if scale.of_white else 1.0
     low, high = scale.low * unit, scale.high * unit
-    part = (values.astype(np.float64) - low) / (high - low)
-    if depth.dtype.kind == "f":
-        return part.clip(0, 1).astype(depth.dtype)
-    return np.floor(part * depth.maxval + NUDGE).clip(0, depth.maxval).astype(depth.dtype)
+    top, nudge = (1, 0.0) if depth.dtype.kind == "f" else (depth.maxval, NUDGE)
+    # In place, as each array more costs as long as the filter itself.
+    level = values - low
+    level *= top / (high - low)
+    level += nudge
+    return level.clip(0, top, out=level).astype(depth.dtype)

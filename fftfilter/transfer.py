@@ -10,6 +10,8 @@ four passes are made of it:
     highpass  = 1 - low(radius)
     bandpass  = low(outer) * (1 - low(inner))
     bandstop  = 1 - bandpass
+
+Beside them stands :class:`Mask`, any gain for each bin of one size of image.
 """
 
 from __future__ import annotations
@@ -27,13 +29,20 @@ from .errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
 Gain = NDArray[np.float64]
 Near = NDArray[np.bool_]
 Bins = NDArray[np.int64]
 Given: TypeAlias = "float | str | Radius"
+AnyTransfer: TypeAlias = "Transfer | Mask"
 
 PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
+MASK = "mask"
 MAX_ORDER = 100
+# How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
+# rounds away. The host's own rounding must not make a mask pass for one with complex results.
+EVEN = 1e-6
 
 
 def ideal(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG001
@@ -200,6 +209,58 @@ class Transfer:
         return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
 
 
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """A transfer function as a table: the gain of every bin of images of one size. Build one with :func:`transfer`.
+
+    ``gains`` is ``(height, width)``, DC in the corner as ``numpy.fft`` has it, divided by ``scale``, the largest
+    of them if that exceeds 1: what is rounding noise of a filter is the same for any multiple of it, and no gain
+    leaves the range of single precision. ``is_even`` tells whether H(-k) = H(k): then the filtered image is real.
+    """
+
+    gains: NDArray[np.floating]
+    scale: float
+    is_even: bool
+
+    @classmethod
+    def of(cls, given: ArrayLike) -> Mask:
+        """Check an array of real, finite gains ``(height, width)``; raises ParameterError."""
+        array = np.asarray(given)
+        if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"an array of shape {array.shape} and type {array.dtype} is no mask: give real gains of shape "
+                "(height, width), DC in the corner as numpy.fft.fft2 has it"
+            )
+        gains: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+        finite = np.isfinite(gains)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ParameterError(
+                f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column {column}"
+            )
+        scale = max(1.0, float(gains.max()), -float(gains.min()))
+        gains = gains / scale
+        mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
+        is_even = bool(np.abs(gains - mirrored).max() <= EVEN * np.abs(gains).max())
+        if is_even:
+            gains = (gains + mirrored) / 2
+        gains.flags.writeable = False
+        return cls(gains, scale, is_even)
+
+    def fit(self, height: int, width: int) -> NDArray[np.floating]:
+        """Return the gains divided by ``scale`` for images ``(height, width)``; raises ParameterError for others."""
+        if self.gains.shape != (height, width):
+            raise ParameterError(f"the {self} does not fit an image of {width} x {height}: give one of its size")
+        return self.gains
+
+    def gain(self, height: int, width: int) -> Gain:
+        """Return H as :meth:`Transfer.gain` does; raises ParameterError for images of another size."""
+        return self.fit(height, width).astype(np.float64) * self.scale
+
+    def __str__(self) -> str:
+        return f"mask of {self.gains.shape[1]} x {self.gains.shape[0]}"
+
+
 def transfer(
     kind: str,
     *,
@@ -208,15 +269,20 @@ def transfer(
     outer: Given | None = None,
     shape: str = "ideal",
     order: int | None = None,
-) -> Transfer:
+    mask: ArrayLike | None = None,
+) -> AnyTransfer:
     """Check a filter's parameters and return its transfer function.
 
     ``radius`` belongs to lowpass and highpass, ``inner`` and ``outer`` to bandpass and bandstop, ``order``
     (1 to 100, default 2) to butterworth. Radii are numbers or texts as :meth:`Radius.parse` reads them.
-    Raises ParameterError.
+    ``mask`` belongs to the kind "mask", which has nothing else. Raises ParameterError.
     """
+    if kind == MASK or mask is not None:
+        return _only_mask(
+            kind, mask, has_others=(radius, inner, outer, shape, order) != (None, None, None, "ideal", None)
+        )
     if kind not in PASSES:
-        raise ParameterError(f"{kind!r} is no filter: choose {', '.join(PASSES)}")
+        raise ParameterError(f"{kind!r} is no filter: choose {', '.join(PASSES)} or {MASK}")
     if shape not in SHAPES:
         raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
     if order is not None and shape != "butterworth":
@@ -235,3 +301,13 @@ def transfer(
         # Known without an image; units that differ are compared on the image's grid.
         band.cutoffs(1, 1)
     return band
+
+
+def _only_mask(kind: str, mask: ArrayLike | None, *, has_others: bool) -> Mask:
+    if kind != MASK:
+        raise ParameterError(f"{kind} is a function of the frequency: leave mask out, or take the kind {MASK!r}")
+    if mask is None:
+        raise ParameterError("a mask is missing: give its gains, an array (height, width), as mask")
+    if has_others:
+        raise ParameterError("a mask has its gains and nothing else: leave out radius, inner, outer, shape and order")
+    return Mask.of(mask)

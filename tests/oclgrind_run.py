@@ -80,6 +80,10 @@ def check_pictures(engine):
             check_filter(random_image("uint8", 8, 8), kind, shape=shape, engine=engine)
     for dtype in ("uint16", "float32"):
         check_filter(random_image(dtype, 8, 16), "highpass", engine=engine)
+    image = random_image("uint8", 6, 8)
+    gain = transfer("highpass", radius=2).gain(6, 8)
+    got = fftfilter.apply_mask(image, gain, device="oclgrind", engine=engine)
+    assert_grey_levels(got, reference.filter_image(image, gain))
     # Several images, each on its own scale and all on one.
     check_filter(random_image("uint8", 3, 8, 8), "lowpass", engine=engine)
     check_filter(random_image("uint8", 3, 8, 8), "highpass", engine=engine, one_scale=True)

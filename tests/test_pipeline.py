@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import SAMPLES, assert_grey_levels
+from conftest import SAMPLES, assert_grey_levels, assert_transform
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -67,7 +67,7 @@ def test_the_fused_engine_is_what_filters_unless_asked_otherwise(size):
         }
 
 
-STAGED = [{"precision": "double"}, {"work_group_size": 32}, {"transpose": "plain"}, {"output": "real"}]
+STAGED = [{"precision": "double"}, {"work_group_size": 32}, {"transpose": "plain"}]
 
 
 @pytest.mark.parametrize("asked", STAGED, ids=str)
@@ -207,6 +207,30 @@ def test_double_precision_is_nearer_to_the_reference(camera):
     ]
     assert errors[0] < 1e-6
     assert errors[1] < 1e-14
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_real_output_is_the_filtered_values_in_grey_levels(engine, size, rng):
+    stack = rng.integers(0, 65536, (2, *size), dtype=np.uint16)
+    wanted = reference.filtered(stack, transfer("lowpass").gain(*size)).real
+    with Filter("lowpass", output="real", engine=engine) as lowpass:
+        got = lowpass(stack)
+        assert got.dtype == np.float32
+        assert_transform(got, wanted, max(size))
+        most = np.abs(wanted).max(axis=(1, 2))
+        np.testing.assert_allclose(lowpass.extremes(), np.stack([0 * most, most], axis=1), rtol=1e-5)
+        channels = lowpass(stack, channel_axis=0)
+        np.testing.assert_array_equal(channels, got)
+        np.testing.assert_allclose(lowpass.extremes(), [(0, most.max())], rtol=1e-5)
+
+
+def test_real_output_has_signs_and_the_size_of_floats(rng):
+    image = rng.standard_normal((20, 24)) * 1e20
+    wanted = reference.filtered(image, transfer("highpass").gain(20, 24)).real
+    got = fftfilter.highpass(image, output="real")
+    assert got.min() < 0 < got.max()
+    assert_transform(got / 1e20, wanted / 1e20, 24)
 
 
 def test_both_transposes_give_the_same_picture(rng):

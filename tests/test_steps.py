@@ -84,7 +84,7 @@ def test_transpose_swaps_rows_and_columns_of_each_image(launcher, kind, shape):
 def masked(launcher, height, width, filter_):
     """Return a spectrum of ones after the mask, upright."""
     x = np.ones((width, height), COMPLEX)
-    table = reach(height, width, filter_)
+    table = reach(height, width, filter_, launcher.real)
     return run(launcher, [mask(height, width, 1, filter_)], X, x=x, **{REACH: table}).real.T
 
 

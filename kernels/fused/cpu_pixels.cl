@@ -4,6 +4,7 @@
 // columns that the one before has too are computed twice: no work-item has an edge.
 //
 // -D PIXEL=uchar | ushort | float
+// -D SIGNED=1                      keep the filtered values as they are, not their magnitudes
 
 #ifndef PIXEL
 #error "fused/cpu_pixels.cl: -D PIXEL=uchar, ushort or float is missing"
@@ -39,17 +40,28 @@ ALWAYS brightest_t brighter(const brightest_t most, global const PIXEL *at)
     return most < both ? both : most;
 }
 
-// What is left of a complex column: the left columns' magnitudes and the right ones'
+// What is left of a complex column: the left columns' magnitudes and the right ones', and the larger of them
+#ifdef SIGNED
+ALWAYS number_t magnitudes(const number_t turned)
+{
+    return (number_t){turned.im, turned.re};
+}
+
+ALWAYS vector_t larger_part(const vector_t most, const number_t a)
+{
+    return larger(most, larger(absolute(a.re), absolute(a.im)));
+}
+#else
 ALWAYS number_t magnitudes(const number_t turned)
 {
     return (number_t){absolute(turned.im), absolute(turned.re)};
 }
 
-// a's parts are not negative
 ALWAYS vector_t larger_part(const vector_t most, const number_t a)
 {
     return larger(most, larger(a.re, a.im));
 }
+#endif
 
 ALWAYS float largest_of(const vector_t v)
 {

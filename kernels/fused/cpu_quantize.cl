@@ -6,6 +6,7 @@
 // Writes   rows of pixels
 //
 // -D LEVEL=uchar | ushort | float    the output's type
+// -D SIGNED=1                        filtered values as they are, not scaled: LEVEL is float
 
 #ifndef LEVEL
 #error "fused/cpu_quantize.cl: -D LEVEL=uchar, ushort or float is missing"
@@ -42,7 +43,9 @@ void quantize(global LEVEL *image, global const vector_t *z, global const float 
                 const vector_t value = from[half_], level = value * scale + up;
                 const vector_t inside = level < levels ? level : (vector_t)(levels);
                 const vector_t top = is_noise ? (vector_t)(0) : (vector_t)(levels);
-#if PASTE(LEVEL, _is_float)
+#if defined SIGNED
+                ((global levels_t *)to)[half_] = value;
+#elif PASTE(LEVEL, _is_float)
                 ((global levels_t *)to)[half_] = value < most ? inside : top;
 #else
                 ((global levels_t *)to)[half_] = to_levels(PASTE(convert_int, VECTOR)(value < most ? inside : top));

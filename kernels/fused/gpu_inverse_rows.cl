@@ -8,6 +8,14 @@
 // Reads    spectrum, see gpu_spectrum.cl           -> FFTS x TILE numbers side by side
 // Writes   values[row][t + q LENGTH/AFTER]         -> coalesced
 //          largest[image], as the bits of a float, which order like whole numbers
+//
+// -D SIGNED=1   the filtered values as they are, not their magnitudes, and with them the end of the flow
+
+#ifdef SIGNED
+#define KEPT(value) (value)
+#else
+#define KEPT(value) fabs(value)
+#endif
 
 kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
                              global uint *largest, const uint one_scale)
@@ -46,13 +54,13 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
         FOR_OWN(own_item(INNER), AFTER, b, t) {
             UNROLL
             for (uint q = 0; q < AFTER; q++) {
-                const complex_t value = fabs(v[b * AFTER + q]);
+                const complex_t value = KEPT(v[b * AFTER + q]);
                 if (!BLUESTEIN || t + q * (LENGTH / AFTER) < POINTS) {
                     (upper + t)[q * (LENGTH / AFTER)] = value.y;
-                    most = fmax(most, value.y);
+                    most = fmax(most, fabs(value.y));
                     if (!alone) {
                         (lower + t)[q * (LENGTH / AFTER)] = value.x;
-                        most = fmax(most, value.x);
+                        most = fmax(most, fabs(value.x));
                     }
                 }
             }

@@ -9,12 +9,38 @@
 // Order    along a side whose transform leaves its bins in bit-reversed order, its bits are log2 of its length;
 //          0 where bins lie in order
 //
-// -D SHAPE=ideal | gaussian | butterworth                  the low-pass it is made of
-// -D PASS=lowpass | highpass | bandpass | bandstop         what is made of it
+// -D SHAPE=ideal | gaussian | butterworth | table          the low-pass it is made of, or a table: gains[kx][ky]
+// -D PASS=lowpass | highpass | bandpass | bandstop         what is made of it; nothing with a table
 
-#if !defined SHAPE || !defined PASS
+#define table_is_table 1
+#define IS_TABLE PASTE(SHAPE, _is_table)
+
+#if !defined SHAPE || (!IS_TABLE && !defined PASS)
 #error "mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
 #endif
+
+// The bin that lies at i, on a side whose bins are backward in so many bits.
+inline uint bin(const uint i, const uint bits)
+{
+    return bits > 0 ? reversed(i, bits) : i;
+}
+
+#if IS_TABLE
+
+kernel void mask(global complex_t *x, global const real_t *gains, const uint height, const uint width,
+                 const uint height_bits, const uint width_bits)
+{
+    const uint column = get_global_id(0);
+    const uint row = get_global_id(1);
+    const size_t image = get_global_id(2);
+    if (column >= height)
+        return;
+
+    const size_t at = (size_t)bin(row, width_bits) * height + bin(column, height_bits);
+    x[(image * width + row) * height + column] *= gains[at];
+}
+
+#else
 
 typedef struct {
     global const uint *reach;
@@ -74,8 +100,7 @@ kernel void mask(global complex_t *x, global const uint *reach, const uint heigh
     if (column >= height)
         return;
 
-    const uint down = height_bits > 0 ? reversed(column, height_bits) : column;
-    const uint across = width_bits > 0 ? reversed(row, width_bits) : row;
+    const uint down = bin(column, height_bits), across = bin(row, width_bits);
     const uint ky = min(down, height - down);
     const uint kx = min(across, width - across);
     const cutoff_t outer = {reach, outer_x, outer_y, order};
@@ -83,3 +108,5 @@ kernel void mask(global complex_t *x, global const uint *reach, const uint heigh
 
     x[(image * width + row) * height + column] *= PASS(kx, ky, outer, inner);
 }
+
+#endif
