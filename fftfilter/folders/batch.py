@@ -26,7 +26,7 @@ from . import journal
 from .tree import is_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -118,7 +118,8 @@ class DeviceLostError(DeviceError):
 class Batch:
     """Files under way on one device.
 
-    Call :meth:`start` while there is :attr:`room`, else :meth:`step`, until it is :attr:`idle`.
+    :meth:`run` does jobs that are there; for jobs that come in, call :meth:`start` while there is :attr:`room`,
+    else :meth:`step`, until it is :attr:`idle`.
     ``device`` is as for :class:`Filter`. Raises what Filter raises.
     """
 
@@ -160,6 +161,17 @@ class Batch:
     def idle(self) -> bool:
         """Whether nothing is under way."""
         return not (self._reading or self._writing or self._waiting_count)
+
+    def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
+        """Do all jobs; raises DeviceLostError if the device fails for good, with what it has finished returned."""
+        while True:
+            while self.room and (job := next(jobs, None)) is not None:
+                self.start(job)
+            if self.idle:
+                if self.lost:
+                    raise self.lost
+                return
+            yield from self.step()
 
     def start(self, job: Job) -> None:
         """Begin to read a file."""

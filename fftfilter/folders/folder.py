@@ -287,14 +287,7 @@ class Folder:
 def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:
     """Do all jobs on one device, in this process."""
     with Batch(settings, device) as batch:
-        while True:
-            while batch.room and (job := next(jobs, None)) is not None:
-                batch.start(job)
-            if batch.idle:
-                if batch.lost:
-                    raise batch.lost
-                return
-            yield from batch.step()
+        yield from batch.run(jobs)
 
 
 __all__ = ["DONE", "FAILED", "MEASURED", "SKIPPED", "Folder", "Outcome", "Settings", "Stop", "Survey"]
