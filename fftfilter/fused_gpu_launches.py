@@ -50,6 +50,9 @@ WITH = {
 }
 
 REGISTERS = 64
+# Middle steps, whose groups are small, keep more: three groups of 256 with nothing spilled beat four.
+THERE_AND_BACK = (LONG_ROWS_MIDDLE, LONG_COLUMNS_MIDDLE)
+REGISTERS_THERE_AND_BACK = 80
 PACK_GROUP = 256
 
 
@@ -166,7 +169,9 @@ class Launches:
     ) -> Launch:
         """Return the launch of one step of long columns: columns are side by side."""
         kernel = self._kernel(source, (*columns.defines(part), *defines), *arguments, values=part.values)
-        items = (part.work_items(self.plan.width // 2 + 1), columns.length // part.length, self.count)
+        # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
+        beside = -(-(self.plan.width // 2 + 1) // part.ffts)
+        items = (columns.length // part.length * part.group, beside, self.count)
         return Launch("columns", kernel, items, (part.group, 1, 1))
 
     def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, values: int = 1) -> cl.Kernel:
@@ -175,9 +180,10 @@ class Launches:
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}")
         name = source.rpartition("/")[2].removesuffix(".cl")
         sources = (BUTTERFLIES, TRANSFORM, SPECTRUM, *WITH.get(source, ()), source)
-        return self.launcher.kernel(sources, (*size, *defines), name, arguments, options=self._options(values))
+        return self.launcher.kernel(sources, (*size, *defines), name, arguments, options=self._options(source, values))
 
-    def _options(self, values: int) -> tuple[str, ...]:
+    def _options(self, source: str, values: int) -> tuple[str, ...]:
         """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
-        registers = REGISTERS if values <= MOST_VALUES else 2 * REGISTERS
+        registers = REGISTERS_THERE_AND_BACK if source in THERE_AND_BACK else REGISTERS
+        registers = registers if values <= MOST_VALUES else 2 * REGISTERS
         return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()

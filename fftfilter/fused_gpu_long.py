@@ -67,13 +67,14 @@ class LongPlan:
 def splits(n: int, *, columns: bool) -> tuple[tuple[int, int], ...]:
     """Return the most even splits of n into (outer, middle) that work-groups hold; none if there are none.
 
-    The outer step of columns whose rows are paired is even, so that both rows of a pair are in one transform.
+    The middle step is the shorter one, as it often goes there and back in one launch. The outer step of columns
+    whose rows are paired is even, so that both rows of a pair are in one transform.
     """
     paired = columns and n % 2 == 0
 
     def found() -> Iterator[tuple[int, int]]:
         outers = (outer for outer in range(2, n // 2 + 1) if n % outer == 0 and not (paired and outer % 2))
-        for outer in sorted(outers, key=lambda outer: max(outer, n // outer)):
+        for outer in sorted(outers, key=lambda outer: (max(outer, n // outer), -outer)):
             if all(fused_gpu_transform.fits_whole(step) for step in (outer, n // outer)):
                 yield outer, n // outer
 

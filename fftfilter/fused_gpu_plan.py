@@ -76,7 +76,12 @@ def plan(height: int, width: int) -> FusedPlan:
 
 
 def _plan_side(n: int, columns: bool, others: int) -> TransformPlan | LongPlan | None:
-    """Return the plan of a side: within a work-group if one holds it, else in two steps, None if too long for both."""
-    if fits(n, columns=columns):
-        return plan_transform(n, columns=columns, others=others)
-    return plan_long(n, columns=columns, others=others)
+    """Return the plan of a side: within a work-group if one holds it, else in two steps, None if too long for both.
+
+    Columns that a work-group holds, but not two side by side, are faster in two steps with many side by side.
+    """
+    if not fits(n, columns=columns):
+        return plan_long(n, columns=columns, others=others)
+    within = plan_transform(n, columns=columns, others=others)
+    alone = columns and others > 1 and within.halves == 2 and within.points == within.length
+    return plan_long(n, columns=columns, others=others) if alone else within

@@ -126,7 +126,7 @@ def test_transforms_take_turns_in_local_memory(
     assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
 
 
-@pytest.mark.parametrize(("height", "width"), [(64, 64), (31, 1)])
+@pytest.mark.parametrize(("height", "width"), [(64, 1), (31, 64)])
 def test_halves_of_a_transform_take_turns(
     launcher: Launcher,
     local_memory: Callable[[int], None],
@@ -141,6 +141,8 @@ def test_halves_of_a_transform_take_turns(
     assert isinstance(plan.columns, fused_gpu_transform.TransformPlan)
     assert plan.columns.length == 64
     assert plan.columns.halves == 2
+    assert isinstance(plan.rows, fused_gpu_transform.TransformPlan)
+    assert plan.rows.halves == (2 if width > 1 else 1)
     stack = picture((1, height, width))
     assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
 
@@ -338,6 +340,13 @@ def test_plan_of_two_steps(n: int) -> None:
             assert step.turns == step.halves == 1
         if columns and n % 2 == 0 and plan.length == n:
             assert plan.outer.radices[0] % 2 == 0
+
+
+def test_columns_that_would_go_alone_and_in_halves_go_in_two_steps() -> None:
+    plan = fused_gpu_plan.plan(16384, 16384)
+    assert isinstance(plan.columns, fused_gpu_long.LongPlan)
+    assert isinstance(plan.rows, fused_gpu_transform.TransformPlan)
+    assert plan.rows.halves == 2
 
 
 def test_every_side_up_to_the_longest_is_served() -> None:

@@ -2,7 +2,7 @@
 //
 // Fused: unpacking of the pairs of rows, chirp, spin factors, butterflies.
 //
-// Launch   (groups of FFTS columns x GROUP, MIDDLE, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of FFTS columns, images) work-items, GROUP a work-group
 // Reads    spectrum[plane][tile][p][column], the pairs of rows b + MIDDLE a     -> coalesced
 // Writes   strips, see gpu_long_strips.cl, numbers b + MIDDLE j                 -> coalesced
 
@@ -11,7 +11,7 @@ kernel void gpu_long_columns(global complex_t *strips, global const complex_t *s
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
-    const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS), b = get_global_id(1);
+    const uint kx = get_group_id(1) * FFTS + own_fft(ACROSS), b = get_group_id(0);
     strips += get_global_id(2) * STRIPS_LENGTH;
     spectrum += get_global_id(2) * (2 * (size_t)PLANE);
     global const complex_t *own = spectrum + (place(kx, 0) + OWN_PLANE(kx));

@@ -4,7 +4,7 @@
 // the columns stay in place for gpu_long_pack.cl. Bluestein's come by twice: with the columns' spectra the first time,
 // which turn around here, masked, and start on their way back.
 //
-// Launch   (groups of FFTS columns x GROUP, MIDDLE, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of FFTS columns, images) work-items, GROUP a work-group
 // Reads    strips, see gpu_long_strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   spectrum, or the same places                             -> coalesced
 // Scale    as in gpu_columns.cl, with the mask
@@ -22,7 +22,7 @@ kernel void gpu_long_columns_back(global complex_t *strips, global complex_t *sp
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
-    const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS), b = get_global_id(1);
+    const uint kx = get_group_id(1) * FFTS + own_fft(ACROSS), b = get_group_id(0);
     strips += get_global_id(2) * STRIPS_LENGTH;
 
     FOR_OWN(own_item(ACROSS), LAST, i, t) {

@@ -2,7 +2,7 @@
 //
 // Fused: spin factors between the steps, butterflies, mask, butterflies back.
 //
-// Launch   (groups of FFTS columns x GROUP, OUTER, images) work-items, GROUP a work-group
+// Launch   (OUTER x GROUP, groups of FFTS columns, images) work-items, GROUP a work-group
 // Reads    strips, see gpu_long_strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in gpu_columns.cl, with the mask
@@ -15,7 +15,8 @@ kernel void gpu_long_columns_middle(global complex_t *strips, global const compl
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
     const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
-    const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS), j = get_global_id(1);
+    // The last columns first: they are what the outer step left in the cache, and it will find the first ones there.
+    const uint kx = (get_num_groups(1) - 1 - get_group_id(1)) * FFTS + own_fft(ACROSS), j = get_group_id(0);
     strips += get_global_id(2) * STRIPS_LENGTH;
 
     FOR_OWN(own_item(ACROSS), FIRST, i, t) {
