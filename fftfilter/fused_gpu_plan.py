@@ -11,6 +11,8 @@ from .fused_gpu_transform import SECTOR, TransformPlan, fits, plan_transform
 
 # Pixels from which places in the spectrum no longer fit into 32 bits.
 MOST_PIXELS = 1 << 32
+# Fewer columns are not worth two more launches.
+MANY_COLUMNS = 1024
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,15 @@ def plan(height: int, width: int) -> FusedPlan:
 
 
 def _plan_side(n: int, columns: bool, others: int) -> TransformPlan | LongPlan | None:
-    """Return the plan of a side: within a work-group if one holds it, else in two steps, None if too long for both.
+    """Return the plan of a side: within a work-group if one holds it well, else in two steps; None if too long.
 
-    Columns that a work-group holds, but not two side by side, are faster in two steps with many side by side.
+    What a group of columns reads are whole sectors only if two are side by side. Where they are not, or take turns in
+    many stages, two steps with many columns side by side are faster, if rows are in pairs and columns enough.
     """
     if not fits(n, columns=columns):
         return plan_long(n, columns=columns, others=others)
     within = plan_transform(n, columns=columns, others=others)
-    alone = columns and others > 1 and within.halves == 2 and within.points == within.length
-    return plan_long(n, columns=columns, others=others) if alone else within
+    slow = within.ffts == 1 or (within.turns == 2 and len(within.radices) > 3)
+    if columns and slow and n % 2 == 0 and within.length == n and others >= MANY_COLUMNS:
+        return plan_long(n, columns=columns, others=others) or within
+    return within
