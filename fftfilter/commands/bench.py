@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from pathlib import Path
@@ -248,6 +249,7 @@ def run(
     from ..bench.experiments import Setting
     from ..bench.tables import FORMATS
 
+    gc.enable()  # see __main__.py
     if plot is not None:
         drawing.check(plot)
     made = prepare(Setting(device, precision, runs))
