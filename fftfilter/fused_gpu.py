@@ -74,8 +74,8 @@ class FusedGpuPipeline:
         self.plan = plan(height, width)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        self._bytes_in = math.prod(shape) * self.dtype.itemsize
-        self._bytes_out = math.prod(shape) * self.out.itemsize
+        self.bytes_in = math.prod(shape) * self.dtype.itemsize
+        self.bytes_out = math.prod(shape) * self.out.itemsize
 
         mask_data, shape_name, kind, numbers = self._mask(transfer)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
@@ -84,14 +84,19 @@ class FusedGpuPipeline:
         values = 0 if levels is None else 4 * math.prod(shape)
         scratch = [self.plan.spectrum_length * count * 8, self.plan.work_length * count * 8, values]
         small = [*(max(8, table.nbytes) for table in tables), 4 * count]
-        what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
-        self.device.check_memory(what, [*scratch, self._bytes_in, self._bytes_out, *small])
+        self.what = (
+            f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
+        )
+        self.memory = [*scratch, self.bytes_in, self.bytes_out, *small]
+        self.device.check_memory(self.what, self.memory)
         # A kernel does not keep its buffers alive.
         self._scratch = [launcher.allocate(size) if size else None for size in scratch]
         self._constants = [launcher.allocate(size) for size in small]
         for buffer, data in zip(self._constants, tables, strict=False):
             if data.nbytes:
                 launcher.write(buffer, data)
+        self.largest: cl.Buffer = self._constants[-1]
+        """The largest magnitude of each image of the last run, a float."""
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         split = len(row_tables)
         self._build(
@@ -139,8 +144,8 @@ class FusedGpuPipeline:
         """Build the kernels and set every argument but the images."""
         count, height, width = self.shape
         spectrum, work, self._values = self._scratch
-        mask_data, largest = self._constants[-2:]
-        launches = Launches(self.launcher, self.plan, count, spectrum=spectrum, work=work, largest=largest)
+        mask_data = self._constants[-2]
+        launches = Launches(self.launcher, self.plan, count, spectrum=spectrum, work=work, largest=self.largest)
         scales = np.uint32(one_scale)
         self._pictures = 1 if one_scale else count
         pixel = f"PIXEL={PIXELS[self.dtype]}"
@@ -163,7 +168,7 @@ class FusedGpuPipeline:
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
         self._quantize.set_arg(1, self._values)
-        self._quantize.set_arg(3, largest)
+        self._quantize.set_arg(3, self.largest)
         self._quantize.set_arg(4, scales)
         for at, number in enumerate((NOISE, brightest, *to), 5):
             self._quantize.set_arg(at, np.float32(number))
@@ -171,8 +176,11 @@ class FusedGpuPipeline:
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
         self._launches.append(Launch("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
 
-    def enqueue(self, image: cl.Buffer, output: cl.Buffer) -> None:
-        """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
+    def enqueue(self, image: cl.Buffer, output: cl.Buffer, *, after: cl.Event | None = None) -> cl.Event:
+        """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is.
+
+        Begins after an event of another queue, and returns that of its own end.
+        """
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
             if self._values is None:
@@ -182,19 +190,20 @@ class FusedGpuPipeline:
                 self._quantize.set_arg(2, image)
             self._bound = (image, output)
         for launch in self._launches:
-            self.launcher.enqueue(*launch)
+            last, after = self.launcher.enqueue(*launch, after=after), None
+        return last
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
+    def extremes(self, largest: cl.Buffer | None = None) -> Array:
+        """Return 0 and the largest magnitude of each picture of the last run, (pictures, 2), or of a copy of these."""
         most = np.empty(self._pictures, np.float32)
-        self.launcher.read(most, self._constants[-1])
+        self.launcher.read(most, largest or self.largest)
         return np.stack([np.zeros_like(most), most], axis=1)
 
     def run(self, stack: Array) -> Array:
         """Filter a stack in the host's memory."""
         if self._images is None:
             allocate = self.launcher.allocate
-            self._images = (allocate(self._bytes_in), allocate(self._bytes_out))
+            self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
         image, output = self._images
         self.launcher.write(image, np.ascontiguousarray(stack))
         self.enqueue(image, output)

@@ -13,6 +13,8 @@ from .fused_gpu_transform import SECTOR, TransformPlan, fits, plan_transform
 MOST_PIXELS = 1 << 32
 # Fewer columns are not worth two more launches.
 MANY_COLUMNS = 1024
+# What long columns do not mind, and makes longer runs of what rows write and read.
+WIDE_TILE = 128
 
 
 @dataclass(frozen=True)
@@ -72,9 +74,15 @@ def plan(height: int, width: int) -> FusedPlan:
             f"an image of {width} x {height} is larger than what the fused pipeline of GPUs transforms: "
             "take another engine, for example book"
         )
-    # Long rows are written and read one at a time.
-    rows_beside = rows.ffts if isinstance(rows, TransformPlan) else 1
-    return FusedPlan(height, width, rows, columns, max(columns.ffts, SECTOR // rows_beside))
+    return FusedPlan(height, width, rows, columns, _tile(rows, columns, width // 2 + 1))
+
+
+def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, count: int) -> int:
+    """Return how many of so many columns lie side by side: what rows and columns take at a time are whole sectors."""
+    if isinstance(rows, LongPlan):
+        return max(columns.ffts, SECTOR)  # long rows are written and read one at a time
+    wide = WIDE_TILE if isinstance(columns, LongPlan) and count >= MANY_COLUMNS else 1
+    return max(columns.ffts, SECTOR // rows.ffts, wide)
 
 
 def _plan_side(n: int, columns: bool, others: int) -> TransformPlan | LongPlan | None:
