@@ -158,20 +158,25 @@ def supports(shape: tuple[int, ...]) -> bool:
 
 
 @cache
-def plan(height: int, width: int) -> FusedPlan:
-    """Return the plan for images of a size; raises ParameterError for one that is not served."""
+def plan(height: int, width: int, *, rows: int = 0, columns: int = 0) -> FusedPlan:
+    """Return the plan for images of a size; raises ParameterError for one that is not served.
+
+    ``rows`` and ``columns`` 1 or -1 have twice or half as many transforms in a work-group as is usual.
+    """
     if not supports((height, width)):
         raise ParameterError(
             f"an image of {width} x {height} has a side that the fused pipeline does not hold in local memory: "
             "take another engine"
         )
-    columns = plan_transform(height, columns=True, others=width // 2 + 1)
-    rows = plan_transform(width, columns=False, others=-(-height // 2))
-    return FusedPlan(height, width, rows, columns, max(columns.ffts, SECTOR // rows.ffts))
+    vertical = plan_transform(height, columns=True, others=width // 2 + 1, doubled=columns)
+    horizontal = plan_transform(width, columns=False, others=-(-height // 2), doubled=rows)
+    return FusedPlan(height, width, horizontal, vertical, max(vertical.ffts, SECTOR // horizontal.ffts))
 
 
-def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
+def plan_transform(n: int, *, columns: bool, others: int, doubled: int = 0) -> TransformPlan:
     """Return how transforms of n points are dealt out; ``others`` is how many there are.
+
+    A work-group has twice or half as many as is usual where ``doubled`` is 1 or -1, as far as it goes.
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
@@ -183,6 +188,10 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     # Turns cost rows more than wider tiles do; columns have to fill the tiles.
     if not columns and ffts == 2 and ffts * region * 4 > room:
         ffts = 1
+    if doubled > 0 and 2 * ffts * items <= _group_limit(values) and ffts * region * 4 <= room and ffts < others:
+        ffts *= 2
+    elif doubled < 0:
+        ffts = max(1, ffts // 2)
     # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other,
     # then one half of each transform.
     halves = 1 if region * 4 <= room else 2
