@@ -26,6 +26,8 @@ from .steps.quantize import NUDGE
 from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyopencl as cl
     from numpy.typing import NDArray
 
@@ -67,11 +69,12 @@ class FusedGpuPipeline:
         out: np.dtype[Any],
         levels: int | None,
         one_scale: bool = False,
+        tuning: Mapping[str, int] | None = None,
     ) -> None:
         self.launcher, self.device = launcher, launcher.device
         self.shape, self.dtype, self.out = shape, np.dtype(dtype), np.dtype(out)
         count, height, width = shape
-        self.plan = plan(height, width)
+        self.plan = plan(height, width, **(tuning or {}))
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
         self.bytes_in = math.prod(shape) * self.dtype.itemsize

@@ -65,16 +65,20 @@ def supports(shape: tuple[int, ...]) -> bool:
 
 
 @cache
-def plan(height: int, width: int) -> FusedPlan:
-    """Return the plan for images of a size; raises ParameterError for one that is not served."""
-    columns = _plan_side(height, True, width // 2 + 1)
-    rows = _plan_side(width, False, -(-height // 2))
-    if columns is None or rows is None or height * width >= MOST_PIXELS:
+def plan(height: int, width: int, *, rows: int = 0, columns: int = 0) -> FusedPlan:
+    """Return the plan for images of a size; raises ParameterError for one that is not served.
+
+    ``rows`` and ``columns`` 1 or -1 have twice or half as many transforms in a work-group as is usual, except where
+    they go in two steps.
+    """
+    vertical = _plan_side(height, True, width // 2 + 1, columns)
+    horizontal = _plan_side(width, False, -(-height // 2), rows)
+    if vertical is None or horizontal is None or height * width >= MOST_PIXELS:
         raise ParameterError(
             f"an image of {width} x {height} is larger than what the fused pipeline of GPUs transforms: "
             "take another engine, for example book"
         )
-    return FusedPlan(height, width, rows, columns, _tile(rows, columns, width // 2 + 1))
+    return FusedPlan(height, width, horizontal, vertical, _tile(horizontal, vertical, width // 2 + 1))
 
 
 def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, count: int) -> int:
@@ -85,7 +89,7 @@ def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, cou
     return max(columns.ffts, SECTOR // rows.ffts, wide)
 
 
-def _plan_side(n: int, columns: bool, others: int) -> TransformPlan | LongPlan | None:
+def _plan_side(n: int, columns: bool, others: int, doubled: int = 0) -> TransformPlan | LongPlan | None:
     """Return the plan of a side: within a work-group if one holds it well, else in two steps; None if too long.
 
     What a group of columns reads are whole sectors only if two are side by side. Where they are not, or take turns in
@@ -97,4 +101,4 @@ def _plan_side(n: int, columns: bool, others: int) -> TransformPlan | LongPlan |
     slow = within.ffts == 1 or (within.turns == 2 and len(within.radices) > 3)
     if columns and slow and n % 2 == 0 and within.length == n and others >= MANY_COLUMNS:
         return plan_long(n, columns=columns, others=others) or within
-    return within
+    return plan_transform(n, columns=columns, others=others, doubled=doubled) if doubled else within

@@ -149,8 +149,10 @@ def cost(n: int, *, columns: bool = False) -> float:
     return min((_cost(*candidate[:2]) for candidate in _candidates(n, columns)), default=math.inf)
 
 
-def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
+def plan_transform(n: int, *, columns: bool, others: int, doubled: int = 0) -> TransformPlan:
     """Return how transforms of n points are dealt out; ``others`` is how many there are.
+
+    A work-group has twice or half as many as is usual where ``doubled`` is 1 or -1, as far as it goes.
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
@@ -162,6 +164,10 @@ def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
     # Turns cost rows more than wider tiles do; columns have to fill the tiles.
     if not columns and ffts == 2 and ffts * region * 4 > room:
         ffts = 1
+    if doubled > 0 and 2 * ffts * items <= _group_limit(values) and ffts * region * 4 <= room and ffts < others:
+        ffts *= 2
+    elif doubled < 0:
+        ffts = max(1, ffts // 2)
     # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other,
     # then one half of each transform.
     halves = 1 if region * 4 <= room else 2
