@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fftfilter import fused_gpu_plan, fused_gpu_transform, tuning
+from fftfilter import fused_gpu_transform, tuning
 from fftfilter.bench import tune
 from fftfilter.bench.compare import Stats
 from fftfilter.bench.experiments import Setting
@@ -59,7 +59,7 @@ def test_twice_or_half_as_many_transforms_fit_a_group(n, columns):
         plan = fused_gpu_transform.plan_transform(n, columns=columns, others=n, doubled=doubled)
         assert plan.radices == usual.radices
         assert plan.group <= fused_gpu_transform.GROUP_LIMIT
-        assert plan.local_bytes <= fused_gpu_transform.LOCAL_BYTES - fused_gpu_plan.RESERVED_BYTES
+        assert plan.local_bytes <= fused_gpu_transform.LOCAL_BYTES - fused_gpu_transform.RESERVED_BYTES
         assert plan.ffts in (usual.ffts, usual.ffts * 2 if doubled > 0 else usual.ffts // 2)
     assert fused_gpu_transform.plan_transform(512, columns=columns, others=512, doubled=-1).ffts == 4
 
