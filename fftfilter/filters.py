@@ -17,6 +17,7 @@ from .pipeline import PIXELS, StagedPipeline, buffer_bytes
 from .selftest import open_device
 from .steps.transpose import TRANSPOSES
 from .transfer import MASK, Mask, transfer
+from .tuning import remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -48,6 +49,7 @@ class Options(TypedDict, total=False):
     engine_options: Mapping[str, Option] | None
     device: str | None
     precision: str
+    tune: bool
     work_group_size: int | None
     transpose: str | None
     output: str
@@ -97,6 +99,9 @@ class Filter:
     takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine`` says which one
     filtered last.
 
+    What ``fftfilter bench tune`` has found on the device is made use of unless ``tune`` is False: the result is the
+    same.
+
     Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
     """
 
@@ -114,6 +119,7 @@ class Filter:
         engine_options: Mapping[str, Option] | None = None,
         device: str | None = None,
         precision: str = "single",
+        tune: bool = True,
         work_group_size: int | None = None,
         transpose: str | None = None,
         output: str = "magnitude",
@@ -139,7 +145,7 @@ class Filter:
         elif any(staged.values()):
             wanted = " and no ".join(what for what, asked in staged.items() if asked)
             raise ParameterError(f"the fused engine has no {wanted}: leave the engine out, or choose book")
-        self._output = output
+        self._output, self._tune = output, tune
         self._transpose = transpose
         self.launcher = Launcher(
             open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
@@ -344,11 +350,12 @@ class Filter:
             if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
                 algorithm = algorithms.load("book")
             self.engine = FUSED if algorithm is None else algorithm.name
-            pipeline = (
-                fused
-                if algorithm is None
-                else partial(StagedPipeline, algorithm=algorithm, transpose_kind=self._transpose)
-            )
+            pipeline: Callable[..., StagedPipeline | FusedPipeline]
+            if algorithm is None:
+                tuned = remembered(self.launcher.device, (count, height, width), pixel) if self._tune else {}
+                pipeline = partial(fused, tuning=tuned)
+            else:
+                pipeline = partial(StagedPipeline, algorithm=algorithm, transpose_kind=self._transpose)
             self._pipeline = pipeline(
                 self.launcher,
                 (count, height, width),

@@ -12,6 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
     from .device import Device
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from .launch import Launcher
     from .transfer import AnyTransfer
 
+    Tuning = Mapping[str, int]
     FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
 
 
@@ -32,10 +35,11 @@ def fused(
     out: np.dtype[Any],
     levels: int | None,
     one_scale: bool = False,
+    tuning: Tuning | None = None,
 ) -> FusedPipeline:
     """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline.
 
-    A mask has to be even: the result is real.
+    A mask has to be even: the result is real. ``tuning`` is as in ``tuning.py``.
     """
     # Each form is some 10 ms of import: only the one that is needed.
     form: type[FusedPipeline]
@@ -47,7 +51,7 @@ def fused(
         from .fused_cpu import FusedCpuPipeline
 
         form = FusedCpuPipeline
-    return form(launcher, shape, dtype, transfer, out=out, levels=levels, one_scale=one_scale)
+    return form(launcher, shape, dtype, transfer, out=out, levels=levels, one_scale=one_scale, tuning=tuning or {})
 
 
 def serves(device: Device, height: int, width: int) -> bool:

@@ -24,7 +24,7 @@ from .steps.quantize import NUDGE
 from .transfer import Mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -77,6 +77,7 @@ class FusedCpuPipeline:
         out: np.dtype[Any],
         levels: int | None,
         one_scale: bool = False,
+        tuning: Mapping[str, int] | None = None,
         vector: int | None = None,
         local_bytes: int | None = None,
     ) -> None:
@@ -105,7 +106,8 @@ class FusedCpuPipeline:
         # Columns: forward, inverse, and the pixels out of the same program.
         room, space, self._strip_slots = self._work_space(inner(columns).n if isinstance(columns, Chirp) else 0)
         chirp = [*room[:1], *self._chirp_tables(columns), *_numbers(0, strips), *room[1:]]
-        self._together = 1 if isinstance(columns, Chirp) else self._strips_together(strips)
+        is_apart = isinstance(columns, Chirp) or bool(tuning and tuning.get("together"))
+        self._together = 1 if is_apart else self._strips_together(strips)
         together = [] if isinstance(columns, Chirp) else _numbers(strips, self._together)
         chirp = chirp if isinstance(columns, Chirp) else []
         plan = self._plan_tables(columns)

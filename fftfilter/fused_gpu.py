@@ -1,4 +1,4 @@
-"""The fused pipeline for GPUs: the book's flow in four kernels.
+"""The fused pipeline for GPUs: the book's flow in four launches.
 
     rows           load, spin factors, butterflies, transpose                1 byte in, 4 out a pixel of 8 bits
     columns        butterflies, mask, butterflies back                       4 in, 4 out
@@ -6,8 +6,9 @@
     quantize       magnitudes to levels                                      4 in, 1 out
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
-scale of the output is known only when every pixel is. The kernels are in ``kernels/fused/gpu_*.cl``; how
-transforms are dealt out to work-items is planned in ``fused_gpu_plan.py``.
+scale of the output is known only when every pixel is. A side that no work-group holds takes two or three launches
+in place of one. The kernels are in ``kernels/fused/gpu_*.cl``; ``fused_gpu_plan.py`` plans how they share the work,
+``fused_gpu_launches.py`` makes launches of a plan.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import ParameterError
-from .fused_gpu_plan import MOST_VALUES, TransformPlan, plan
+from .fused_gpu_launches import BUTTERFLIES, Launch, Launches
+from .fused_gpu_plan import plan
 from .pipeline import NOISE, PIXELS
 from .steps.quantize import NUDGE
 from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyopencl as cl
     from numpy.typing import NDArray
 
@@ -32,16 +36,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-BUTTERFLIES = "fused/gpu_butterflies.cl"
-TRANSFORM = "fused/gpu_transform.cl"
-SPECTRUM = "fused/gpu_spectrum.cl"
-MASK = "fused/gpu_mask.cl"
-ROWS = "fused/gpu_rows.cl"
-COLUMNS = "fused/gpu_columns.cl"
-INVERSE_ROWS = "fused/gpu_inverse_rows.cl"
 QUANTIZE = "fused/gpu_quantize.cl"
-
-REGISTERS = 64
 QUANTIZE_GROUP = 256
 
 
@@ -74,37 +69,47 @@ class FusedGpuPipeline:
         out: np.dtype[Any],
         levels: int | None,
         one_scale: bool = False,
+        tuning: Mapping[str, int] | None = None,
     ) -> None:
         self.launcher, self.device = launcher, launcher.device
         self.shape, self.dtype, self.out = shape, np.dtype(dtype), np.dtype(out)
         count, height, width = shape
-        self.plan = plan(height, width)
+        self.plan = plan(height, width, **(tuning or {}))
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
         self.bytes_in = math.prod(shape) * self.dtype.itemsize
         self.bytes_out = math.prod(shape) * self.out.itemsize
 
-        tables = [self.plan.rows.tables(), self.plan.columns.tables()]
         mask_data, shape_name, kind, numbers = self._mask(transfer)
+        row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
+        tables = [*row_tables, *column_tables, mask_data]
         # Values that are not scaled are the output itself.
         values = 0 if levels is None else 4 * math.prod(shape)
-        buffers = [self.plan.spectrum_length * count * 8, values, self.bytes_in, self.bytes_out]
-        small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
+        scratch = [self.plan.spectrum_length * count * 8, self.plan.work_length * count * 8, values]
+        small = [*(max(8, table.nbytes) for table in tables), 4 * count]
         self.what = (
             f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         )
-        self.memory = [*buffers, *small]
+        self.memory = [*scratch, self.bytes_in, self.bytes_out, *small]
         self.device.check_memory(self.what, self.memory)
-        self._spectrum, *constants = (launcher.allocate(size) for size in (buffers[0], *small))
-        self._values = launcher.allocate(values) if values else None
-        for buffer, data in zip(constants, (*tables, mask_data), strict=False):
+        # A kernel does not keep its buffers alive.
+        self._scratch = [launcher.allocate(size) if size else None for size in scratch]
+        self._constants = [launcher.allocate(size) for size in small]
+        for buffer, data in zip(self._constants, tables, strict=False):
             if data.nbytes:
                 launcher.write(buffer, data)
-        self._constants = constants
-        self.largest: cl.Buffer = constants[-1]
+        self.largest: cl.Buffer = self._constants[-1]
         """The largest magnitude of each image of the last run, a float."""
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
-        self._build(shape_name, kind, numbers, one_scale=one_scale, levels=levels)
+        split = len(row_tables)
+        self._build(
+            self._constants[:split],
+            self._constants[split:-2],
+            (f"SHAPE={shape_name}", f"PASS={kind}"),
+            numbers,
+            one_scale=one_scale,
+            levels=levels,
+        )
 
     def _mask(self, transfer: AnyTransfer) -> tuple[Array, str, str, tuple[Any, ...]]:
         """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel."""
@@ -130,48 +135,29 @@ class FusedGpuPipeline:
         return bounds, transfer.shape, transfer.kind, numbers
 
     def _build(
-        self, shape_name: str, kind: str, numbers: tuple[Any, ...], *, one_scale: bool, levels: int | None
+        self,
+        row_tables: list[cl.Buffer],
+        column_tables: list[cl.Buffer],
+        mask: tuple[str, str],
+        numbers: tuple[Any, ...],
+        *,
+        one_scale: bool,
+        levels: int | None,
     ) -> None:
         """Build the kernels and set every argument but the images."""
         count, height, width = self.shape
-        rows, columns = self.plan.rows, self.plan.columns
-        size = (f"WIDTH={width}", f"HEIGHT={height}", f"TILE={self.plan.tile}")
-        pixel = f"PIXEL={PIXELS[self.dtype]}"
-        mask = (f"SHAPE={shape_name}", f"PASS={kind}")
-
-        def kernel(source: str, *defines: str, transform: TransformPlan | None = None) -> cl.Kernel:
-            between = (TRANSFORM, SPECTRUM) if transform else ()
-            mask_source = (MASK,) if source == COLUMNS else ()
-            return self.launcher.kernel(
-                (BUTTERFLIES, *between, *mask_source, source),
-                (*size, *(transform.defines() if transform else ()), *defines),
-                source.rpartition("/")[2].removesuffix(".cl"),
-                options=self._options(transform.values if transform else 1),
-            )
-
-        self._rows = kernel(ROWS, pixel, transform=rows)
-        self._columns = kernel(COLUMNS, *mask, transform=columns)
-        self._inverse_rows = kernel(INVERSE_ROWS, *(("SIGNED=1",) if levels is None else ()), transform=rows)
-
-        row_tables, column_tables, mask_data, largest = self._constants
-        self._pictures = 1 if one_scale else count
+        spectrum, work, self._values = self._scratch
+        mask_data = self._constants[-2]
+        launches = Launches(self.launcher, self.plan, count, spectrum=spectrum, work=work, largest=self.largest)
         scales = np.uint32(one_scale)
-        self._rows.set_arg(0, self._spectrum)
-        self._rows.set_arg(2, row_tables)
-        self._rows.set_arg(3, largest)
+        self._pictures = 1 if one_scale else count
+        pixel = f"PIXEL={PIXELS[self.dtype]}"
+        rows = launches.rows(row_tables, pixel)
         scale = np.float32(1 / (2 * width * height))
-        self._columns.set_args(self._spectrum, column_tables, mask_data, scale, *numbers)
-        self._inverse_rows.set_arg(1, self._spectrum)
-        self._inverse_rows.set_arg(2, row_tables)
-        self._inverse_rows.set_arg(3, largest)
-        self._inverse_rows.set_arg(4, scales)
-        row_groups = -(-self.plan.pairs // rows.ffts) * rows.group
-        column_groups = -(-(width // 2 + 1) // columns.ffts)
-        self._launches = [
-            ("rows", self._rows, (row_groups, count), (rows.group, 1)),
-            ("columns", self._columns, (column_groups * columns.group, count), (columns.group, 1)),
-            ("inverse rows", self._inverse_rows, (row_groups, count), (rows.group, 1)),
-        ]
+        columns = launches.columns(column_tables, mask, mask_data, scale, *numbers)
+        inverse_rows = launches.inverse_rows(row_tables, scales, *(("SIGNED=1",) if levels is None else ()))
+        self._rows, self._inverse_rows = rows[0].kernel, inverse_rows[-1].kernel
+        self._launches = [*rows, *columns, *inverse_rows]
         self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
         if levels is None:
             return
@@ -179,23 +165,19 @@ class FusedGpuPipeline:
         self._inverse_rows.set_arg(0, self._values)
         wide = 1 if height * width % 4 else 4
         pixel_out = f"PIXEL_OUT={PIXELS[self.out]}"
-        self._quantize = kernel(QUANTIZE, pixel, pixel_out, f"SIZE={height * width}", f"WIDE={wide}")
+        size = (f"SIZE={height * width}", f"WIDE={wide}")
+        self._quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, pixel_out), "gpu_quantize")
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
         to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
         self._quantize.set_arg(1, self._values)
-        self._quantize.set_arg(3, largest)
+        self._quantize.set_arg(3, self.largest)
         self._quantize.set_arg(4, scales)
         for at, number in enumerate((NOISE, brightest, *to), 5):
             self._quantize.set_arg(at, np.float32(number))
 
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        self._launches.append(("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
-
-    def _options(self, values: int) -> tuple[str, ...]:
-        """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
-        registers = REGISTERS if values <= MOST_VALUES else 2 * REGISTERS
-        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.device.platform else ()
+        self._launches.append(Launch("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
 
     def enqueue(self, image: cl.Buffer, output: cl.Buffer, *, after: cl.Event | None = None) -> cl.Event:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is.

@@ -11,6 +11,7 @@ import os
 import zlib
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from .fused import fused
 from .launch import Launcher
 from .program import folder
 from .transfer import transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Powers of eight, as those of most images: their kernels are then built already.
 SHAPE = (1, 64, 64)
@@ -60,11 +64,11 @@ def _trust(device: Device) -> None:
             f"relative error {error:.1e} in a small filter, at most {MOST_ERROR:.0e} is right; "
             "update its driver or choose another device with --device"
         )
-    _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
+    remember_in(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
 
 
-def _remember(file: Path, result: dict[str, object]) -> None:
-    """Write the result, whole or not at all; without a writable cache the next process tries again."""
+def remember_in(file: Path, result: Mapping[str, object]) -> None:
+    """Write what was found to a file of the cache, whole or not at all; without a writable one nothing is kept."""
     import json
     import tempfile
 

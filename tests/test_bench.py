@@ -260,7 +260,7 @@ def test_lengths_and_sizes_that_cannot_be_meant(arguments):
 
 
 def test_the_experiments_are_commands_of_bench_alone():
-    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "stream"}
+    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "stream", "tune"}
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
 
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from fftfilter import fused_gpu, fused_gpu_plan, reference
+from fftfilter import fused_gpu, fused_gpu_long, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
 from fftfilter.errors import ParameterError
 from fftfilter.launch import Launcher
-from fftfilter.transfer import Transfer, transfer
+from fftfilter.transfer import Mask, Transfer, transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 HIGH = transfer("highpass")
 
@@ -30,14 +30,22 @@ def launcher() -> Launcher:
     return Launcher(choose())
 
 
+def forget_plans() -> None:
+    for cached in (fused_gpu_plan.plan, fused_gpu_transform.cost, fused_gpu_long.splits):
+        cached.cache_clear()
+
+
 @pytest.fixture
-def little_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Local memory so small that a transform of 64 numbers goes in parts and turns."""
-    monkeypatch.setattr(fused_gpu_plan, "LOCAL_BYTES", 64 * 2 * 5 + fused_gpu_plan.RESERVED_BYTES)
-    monkeypatch.setattr(fused_gpu_plan, "GROUP_WANTED", 16)
-    fused_gpu_plan.plan.cache_clear()
-    yield
-    fused_gpu_plan.plan.cache_clear()
+def local_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
+    """Sets the room for exchanges, in floats: little makes small transforms take the ways of large ones."""
+
+    def set_room(floats: int) -> None:
+        monkeypatch.setattr(fused_gpu_transform, "LOCAL_BYTES", 4 * floats + fused_gpu_transform.RESERVED_BYTES)
+        forget_plans()
+
+    yield set_room
+    monkeypatch.undo()
+    forget_plans()
 
 
 def picture(shape: tuple[int, ...], dtype: str = "uint8") -> np.ndarray[Any, Any]:
@@ -95,7 +103,6 @@ def test_any_size_gives_the_reference(launcher: Launcher, height: int, width: in
     assert_close(filtered(launcher, stack, HIGH)[0], wanted)
 
 
-@pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize(
     ("height", "width"),
     [
@@ -103,28 +110,92 @@ def test_any_size_gives_the_reference(launcher: Launcher, height: int, width: in
         (31, 6),  # pairs that meet in local memory take turns, too
     ],
 )
-def test_transforms_take_turns_in_local_memory(launcher: Launcher, height: int, width: int) -> None:
+def test_transforms_take_turns_in_local_memory(
+    launcher: Launcher,
+    local_memory: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    height: int,
+    width: int,
+) -> None:
+    monkeypatch.setattr(fused_gpu_transform, "GROUP_WANTED", 16)
+    local_memory(160)
     plan = fused_gpu_plan.plan(height, width)
+    assert isinstance(plan.columns, fused_gpu_transform.TransformPlan)
     assert plan.columns.turns == plan.columns.parts == 2
     stack = picture((1, height, width))
     assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
 
 
-@pytest.mark.parametrize(("height", "width"), [(64, 64), (31, 1)])
+@pytest.mark.parametrize(("height", "width"), [(64, 1), (31, 64)])
 def test_halves_of_a_transform_take_turns(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, height: int, width: int
+    launcher: Launcher,
+    local_memory: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    height: int,
+    width: int,
 ) -> None:
-    monkeypatch.setattr(fused_gpu_plan, "LOCAL_BYTES", 50 * 4 + fused_gpu_plan.RESERVED_BYTES)
     # chirp-z in halves, whose shortest length else is 12288
-    monkeypatch.setattr(fused_gpu_plan, "_convolution_lengths", lambda _: [64])
-    fused_gpu_plan.plan.cache_clear()
+    monkeypatch.setattr(fused_gpu_transform, "_convolution_lengths", lambda _: [64])
+    local_memory(50)
     plan = fused_gpu_plan.plan(height, width)
+    assert isinstance(plan.columns, fused_gpu_transform.TransformPlan)
     assert plan.columns.length == 64
     assert plan.columns.halves == 2
+    assert isinstance(plan.rows, fused_gpu_transform.TransformPlan)
+    assert plan.rows.halves == (2 if width > 1 else 1)
     stack = picture((1, height, width))
-    got = filtered(launcher, stack, HIGH)[0]
-    fused_gpu_plan.plan.cache_clear()
-    assert_close(got, reference.filter_image(stack[0], HIGH.gain(height, width)))
+    assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
+
+
+# Two steps: where local memory holds 24 floats, sides from 25 up, and from 13 up those that are chirp-z.
+@pytest.mark.parametrize(
+    ("height", "width", "launches"),
+    [
+        (64, 5, {"columns": 3}),  # pairs of rows in one transform of the outer step: in the spectrum's place
+        (63, 6, {"columns": 4}),  # an odd height: through a buffer, then packed
+        (31, 6, {"columns": 6}),  # chirp-z: there, around, back, packed
+        (34, 4, {"columns": 6}),  # of even height
+        (5, 64, {"rows": 2, "inverse rows": 2}),
+        (6, 31, {"rows": 3, "inverse rows": 3}),  # chirp-z
+        (30, 45, {"rows": 2, "columns": 3, "inverse rows": 2}),  # steps of several stages; an odd width
+        (37, 34, {"rows": 3, "columns": 6, "inverse rows": 3}),
+    ],
+)
+def test_sides_too_long_for_a_group_go_in_two_steps(
+    launcher: Launcher, local_memory: Callable[[int], None], height: int, width: int, launches: dict[str, int]
+) -> None:
+    local_memory(24)
+    stack = picture((2, height, width))
+    wanted = np.stack([reference.filter_image(image, HIGH.gain(height, width)) for image in stack])
+    assert_close(filtered(launcher, stack, HIGH), wanted)
+    profiled = Launcher(launcher.device, profile=True)
+    pipeline = fused_gpu.FusedGpuPipeline(profiled, stack.shape, stack.dtype, HIGH, out=stack.dtype, levels=255)
+    pipeline.run(stack)
+    counted = {timing.step: timing.launches for timing in profiled.timings()}
+    assert {step: counted[step] for step in launches} == launches
+
+
+def test_two_steps_give_filtered_values_masks_and_one_scale(
+    launcher: Launcher, local_memory: Callable[[int], None]
+) -> None:
+    local_memory(24)
+    stack = picture((2, 36, 40))
+    stack[1] //= 7
+    random = np.random.default_rng(5).uniform(0, 1, (36, 40))
+    gains = (random + np.roll(random[::-1, ::-1], (1, 1), (0, 1))) / 2
+    mask = Mask.of(gains)
+    wanted = np.fft.ifft2(np.fft.fft2(stack) * gains).real
+    pipeline = fused_gpu.FusedGpuPipeline(
+        launcher, stack.shape, stack.dtype, mask, out=np.dtype(np.float32), levels=None
+    )
+    np.testing.assert_allclose(pipeline.run(stack), wanted, atol=1e-4)
+    assert_close(filtered(launcher, stack, HIGH, one_scale=True), reference.filter_image(stack, HIGH.gain(36, 40)))
+
+
+@pytest.mark.parametrize(("height", "width"), [(20011, 2), (2, 32768)])
+def test_long_sides_as_they_are(launcher: Launcher, height: int, width: int) -> None:
+    stack = picture((1, height, width))
+    assert_close(filtered(launcher, stack, HIGH)[0], reference.filter_image(stack[0], HIGH.gain(height, width)))
 
 
 @pytest.mark.parametrize(("dtype", "out"), [("uint16", None), ("float32", None), ("uint8", "float32")])
@@ -222,25 +293,25 @@ def test_device_buffers_are_left_to_the_caller(launcher: Launcher) -> None:
 )
 def test_plan_fits_the_work_group(n: int) -> None:
     for columns in (False, True):
-        plan = fused_gpu_plan.plan_transform(n, columns=columns, others=n)
+        plan = fused_gpu_transform.plan_transform(n, columns=columns, others=n)
         assert math.prod(plan.radices) == plan.length
         assert plan.length == n or plan.length >= 2 * n - 1
         assert plan.items * plan.values >= plan.length
-        assert plan.group <= fused_gpu_plan.GROUP_LIMIT
-        assert plan.local_bytes <= fused_gpu_plan.LOCAL_BYTES - fused_gpu_plan.RESERVED_BYTES
-        assert len(plan.tables()) == plan.table_offsets[-1] - (2 * n if plan.length == n else 0)
+        assert plan.group <= fused_gpu_transform.GROUP_LIMIT
+        assert plan.local_bytes <= fused_gpu_transform.LOCAL_BYTES - fused_gpu_transform.RESERVED_BYTES
+        assert len(plan.tables()[0]) == plan.table_offsets[-1] - (2 * n if plan.length == n else 0)
         if columns and n % 2 == 0 and plan.length == n:
             assert plan.radices[0] % 2 == 0
 
 
 def test_powers_of_two_meet_no_bank_twice() -> None:
     for n in (256, 512, 1024, 4096):
-        plan = fused_gpu_plan.plan_transform(n, columns=False, others=1)
+        plan = fused_gpu_transform.plan_transform(n, columns=False, others=1)
         stride = 1
         for radix, (span, pad) in zip(plan.radices, plan.pads, strict=False):
-            t = np.arange(fused_gpu_plan.BANKS)
+            t = np.arange(fused_gpu_transform.BANKS)
             at = (t - t % stride) * radix + t % stride
-            assert len(set((at + at // span * pad) % fused_gpu_plan.BANKS)) == fused_gpu_plan.BANKS
+            assert len(set((at + at // span * pad) % fused_gpu_transform.BANKS)) == fused_gpu_transform.BANKS
             stride *= radix
 
 
@@ -254,30 +325,73 @@ def test_bounds_are_the_ideal_mask_column_by_column() -> None:
             np.testing.assert_array_equal(ky < bounds[:, which], low == 1)
 
 
-def test_sizes_that_do_not_fit_are_declared() -> None:
-    assert all(fused_gpu_plan.supports((n, n)) for n in (1, 2, 1021, 1531, 6133, 8191, 12288, 16384))
-    assert fused_gpu_plan.supports((3, 8192, 16))
-    assert not fused_gpu_plan.supports((10007, 16))
-    assert not fused_gpu_plan.supports((16, 32768))
-    with pytest.raises(ParameterError, match="local memory"):
-        fused_gpu_plan.plan(16, 10007)
+@pytest.mark.parametrize("n", [8193, 10007, 16385, 19683, 20011, 30000, 32768, 46340, 65521, 131072])
+def test_plan_of_two_steps(n: int) -> None:
+    for columns in (False, True):
+        plan = fused_gpu_long.plan_long(n, columns=columns, others=n)
+        assert plan is not None
+        assert plan.length == n or plan.length >= 2 * n - 1
+        assert plan.outer.length * plan.middle.length == plan.length
+        assert len(plan.tables()[-1]) == (plan.length if plan.length == n else 2 * plan.length + n)
+        for step in (plan.outer, plan.middle):
+            assert step.points == step.length
+            # Whole sectors side by side, in local memory without taking turns.
+            assert step.ffts >= fused_gpu_transform.SECTOR
+            assert step.turns == step.halves == 1
+        if columns and n % 2 == 0 and plan.length == n:
+            assert plan.outer.radices[0] % 2 == 0
+
+
+def test_columns_that_would_go_alone_and_in_halves_go_in_two_steps() -> None:
+    plan = fused_gpu_plan.plan(16384, 16384)
+    assert isinstance(plan.columns, fused_gpu_long.LongPlan)
+    assert isinstance(plan.rows, fused_gpu_transform.TransformPlan)
+    assert plan.rows.halves == 2
+
+
+def test_every_side_up_to_the_longest_is_served() -> None:
+    longest = fused_gpu_long.LONGEST // 2
+    assert all(fused_gpu_plan.supports((n, n)) for n in (1, 2, 1021, 6133, 8191, 10007, 16384, 20011, 32768, 46341))
+    assert fused_gpu_plan.supports((3, longest, 16))
+    assert fused_gpu_plan.supports((16, longest))
+    assert not fused_gpu_plan.supports((16, longest + 1))
+    assert not fused_gpu_plan.supports((65536, 65536))
+    with pytest.raises(ParameterError, match="take another engine"):
+        fused_gpu_plan.plan(longest + 1, 16)
+
+
+def test_a_device_without_the_memory_is_told_the_bytes(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[int] = []
+    monkeypatch.setattr(type(launcher.device), "check_memory", lambda _, __, buffers: checked.extend(buffers))
+    monkeypatch.setattr(Launcher, "allocate", lambda *_: pytest.fail("checked"))
+    with pytest.raises(pytest.fail.Exception, match="checked"):
+        fused_gpu.FusedGpuPipeline(
+            launcher, (1, 20011, 32768), np.dtype(np.uint8), HIGH, out=np.dtype(np.uint8), levels=255
+        )
+    plan = fused_gpu_plan.plan(20011, 32768)
+    # Bluestein's columns are longer than the spectrum's.
+    assert plan.columns.length > 2 * 20011
+    assert checked[1] >= 8 * (32768 // 2 + 1) * plan.columns.length
 
 
 # Oclgrind, a simulator that watches each access to memory.
 
 WATCHED = """
 import numpy as np
-from fftfilter import fused_gpu, fused_gpu_plan, reference
+from fftfilter import fused_gpu, fused_gpu_long, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
 from fftfilter.launch import Launcher
 from fftfilter.transfer import transfer
 launcher = Launcher(choose("Oclgrind"))
 high = transfer("highpass")
-fused_gpu_plan.GROUP_WANTED = 4
-for turns, sizes in ((False, ((8, 6), (3, 17))), (True, ((32, 1), (17, 1)))):
-    if turns:
-        fused_gpu_plan.LOCAL_BYTES = 32 * 2 * 5 + fused_gpu_plan.RESERVED_BYTES
+fused_gpu_transform.GROUP_WANTED = 4
+# In one step, then with turns in local memory, then in two steps.
+for floats, sizes in ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (11, 11)))):
+    fused_gpu_transform.LOCAL_BYTES = 4 * floats + fused_gpu_transform.RESERVED_BYTES
     for height, width in sizes:
+        plan = fused_gpu_plan.plan(height, width)
+        steps = [isinstance(side, fused_gpu_long.LongPlan) for side in (plan.rows, plan.columns)]
+        assert any(steps) == (floats < max(height, width)), (height, width)
         stack = np.random.default_rng(3).integers(0, 256, (2, height, width), dtype=np.uint8)
         stack[1] = 9  # nothing but rounding noise is left of it
         pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, high, out=stack.dtype, levels=255)

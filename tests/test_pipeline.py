@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from conftest import SAMPLES, assert_grey_levels, assert_transform
@@ -13,6 +15,7 @@ import fftfilter
 from fftfilter import algorithms, reference
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
+from fftfilter.fused import serves
 from fftfilter.transfer import PASSES, SHAPES, transfer
 
 # By code path: one pixel, single rows and columns; both sides direct; one side Bluestein's, the other direct; both
@@ -65,6 +68,11 @@ def test_the_fused_engine_is_what_filters_unless_asked_otherwise(size):
             "transpose",
             "bluestein",
         }
+
+
+@pytest.mark.parametrize("size", [*SIZES, (20011, 300), (100, 30000), (32768, 32768), (1, 131072)], ids=str)
+def test_the_fused_engine_serves_that_size_on_a_gpu(size):
+    assert serves(SimpleNamespace(is_gpu=True), *size)
 
 
 STAGED = [{"precision": "double"}, {"work_group_size": 32}, {"transpose": "plain"}]

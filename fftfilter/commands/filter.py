@@ -44,6 +44,7 @@ filter_options = together(
     ),
     engine_option,
     transform_options,
+    option("--no-tune", group="Device", is_flag=True, help="Leave out what 'fftfilter bench tune' found to be faster."),
     option("--work-group-size", group="Device", type=int, metavar="N", help="Work-items a work-group.  [default: 64]"),
     option(
         "--transpose",
@@ -145,6 +146,7 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     transfer(kind, **transform)  # wrong values fail before any work
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
+    device_options |= {"tune": False} if given["no_tune"] else {}
     if source == "-" or not os.path.isdir(source):  # noqa: PTH112  of Path, it raises where nothing may be looked at
         if source != "-":
             images.times(source)  # a folder that is missing should not be told to be none

@@ -12,13 +12,6 @@
 #define PAIRED (FIRST % 2 == 0 && HEIGHT % 2 == 0 && !BLUESTEIN)
 #define OWN_PAIRS ((PAIRS + ITEMS - 1) / ITEMS)
 
-// Z[k], Z[width - k] of a pair of rows -> twice X of both
-ALWAYS void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
-{
-    *upper = (complex_t)(z.x + mirrored.x, z.y - mirrored.y);
-    *lower = (complex_t)(z.y + mirrored.y, mirrored.x - z.x);
-}
-
 #if PAIRED
 
 ALWAYS void load_column(complex_t *v, global const complex_t *own, global const complex_t *mirrored,
@@ -41,10 +34,8 @@ ALWAYS void store_column(complex_t *v, global complex_t *own, global complex_t *
     FOR_OWN(own_item(ACROSS), FIRST, b, t) {
         UNROLL
         for (uint q = 0; q < FIRST / 2; q++) {
-            const complex_t upper = v[b * FIRST + q], lower = v[b * FIRST + q + FIRST / 2];
             const size_t at = q * (LENGTH / FIRST) * TILE;
-            (own + t * TILE)[at] = (complex_t)(upper.x - lower.y, upper.y + lower.x);
-            (mirrored + t * TILE)[at] = (complex_t)(upper.x + lower.y, lower.x - upper.y);
+            pack(own + t * TILE + at, mirrored + t * TILE + at, v[b * FIRST + q], v[b * FIRST + q + FIRST / 2]);
         }
     }
 }
@@ -122,12 +113,9 @@ ALWAYS void store_column(complex_t *v, global complex_t *own, global complex_t *
         return;
     UNROLL
     for (uint n = 0; n < OWN_PAIRS; n++) {
-        const complex_t upper = v[2 * n], lower = v[2 * n + 1];
         const uint p = i + n * ITEMS;
-        if (p < PAIRS) {
-            own[p * TILE] = (complex_t)(upper.x - lower.y, upper.y + lower.x);
-            mirrored[p * TILE] = (complex_t)(upper.x + lower.y, lower.x - upper.y);
-        }
+        if (p < PAIRS)
+            pack(own + p * TILE, mirrored + p * TILE, v[2 * n], v[2 * n + 1]);
     }
 }
 
@@ -142,10 +130,10 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
     const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
     spectrum += get_global_id(1) * (2 * (size_t)PLANE);
 
-    // A column that is its own partner lies in one plane alone. Behind the last column there is room, but nothing.
+    // Behind the last column there is room, but nothing.
     const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS);
-    global complex_t *own = spectrum + (place(kx, 0) + (IN_FIRST_PLANE(kx) ? 0 : PLANE));
-    global complex_t *mirrored = spectrum + (place(kx, 0) + (kx ? PLANE : 0));
+    global complex_t *own = spectrum + (place(kx, 0) + OWN_PLANE(kx));
+    global complex_t *mirrored = spectrum + (place(kx, 0) + MIRRORED_PLANE(kx));
     load_column(v, own, mirrored, x);
 
     transform(v, x, tables, ACROSS, INNER);

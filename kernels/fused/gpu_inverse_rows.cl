@@ -8,14 +8,6 @@
 // Reads    spectrum, see gpu_spectrum.cl           -> FFTS x TILE numbers side by side
 // Writes   values[row][t + q LENGTH/AFTER]         -> coalesced
 //          largest[image], as the bits of a float, which order like whole numbers
-//
-// -D SIGNED=1   the filtered values as they are, not their magnitudes, and with them the end of the flow
-
-#ifdef SIGNED
-#define KEPT(value) (value)
-#else
-#define KEPT(value) fabs(value)
-#endif
 
 kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
                              global uint *largest, const uint one_scale)
@@ -26,8 +18,6 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     const size_t picture = get_global_id(1);
     spectrum += picture * (2 * (size_t)PLANE);
     values += picture * ((size_t)WIDTH * HEIGHT);
-    if (get_local_id(0) == 0)
-        found = 0;
 
     {
         const uint p = min((uint)(get_group_id(0) * FFTS + own_fft(ACROSS)), (uint)(PAIRS - 1));
@@ -66,9 +56,5 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
             }
         }
 
-    barrier(CLK_LOCAL_MEM_FENCE);
-    atomic_max(&found, as_uint(most));
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
-        atomic_max(largest + (one_scale ? 0 : picture), found);
+    keep_largest(largest + (one_scale ? 0 : picture), most, &found);
 }

@@ -27,6 +27,12 @@ ALWAYS uint place(const uint k, const uint p)
     return (k / TILE * PAIRS + p) * TILE + k % TILE;
 }
 
+// The place of number k of a pair of rows, any k of the whole width.
+ALWAYS size_t place_of(const uint k, const uint p)
+{
+    return IN_FIRST_PLANE(k) ? place(k, p) : PLANE + place(WIDTH - k, p);
+}
+
 // Numbers k = t + q step of a row, q < radix, step radix = LENGTH, any k of the whole width. Where half of the q are
 // known to lie in each plane and a step is a whole number of tiles, each is a constant away from one of two places:
 // what a pointer and a constant reach costs no arithmetic and no register of its own.
@@ -39,6 +45,23 @@ ALWAYS size_t place_in_step(const uint t, const uint q, const uint radix, const 
         return (size_t)place(t, p) + q * step * PAIRS;
     if (EVEN_STEPS(radix))
         return (size_t)place(step - t, p) + (PLANE + (radix - 1 - q) * step * PAIRS);
-    const uint k = t + q * step;
-    return IN_FIRST_PLANE(k) ? place(k, p) : PLANE + place(WIDTH - k, p);
+    return place_of(t + q * step, p);
 }
+
+// Z[k], Z[width - k] of a pair of rows -> twice X of both
+ALWAYS void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
+{
+    *upper = (complex_t)(z.x + mirrored.x, z.y - mirrored.y);
+    *lower = (complex_t)(z.y + mirrored.y, mirrored.x - z.x);
+}
+
+// X of both rows -> Z[k], Z[width - k]
+ALWAYS void pack(global complex_t *z, global complex_t *mirrored, const complex_t upper, const complex_t lower)
+{
+    *z = (complex_t)(upper.x - lower.y, upper.y + lower.x);
+    *mirrored = (complex_t)(upper.x + lower.y, lower.x - upper.y);
+}
+
+// Where a column starts in each plane. One that is its own partner lies in one plane alone.
+#define OWN_PLANE(kx) (IN_FIRST_PLANE(kx) ? 0 : PLANE)
+#define MIRRORED_PLANE(kx) ((kx) ? PLANE : 0)

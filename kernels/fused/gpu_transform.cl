@@ -149,14 +149,20 @@ ALWAYS void stage(complex_t *v, global const complex_t *spin, const uint order, 
 }
 
 // All stages. The first starts in order first, the last leaves the data in order last. spin: one table a stage.
+// The first has spin factors only if they are given: x[q] times w^q where spun is true.
 ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *spin, const uint first, const uint last,
+                   const bool spun, const complex_t w,
                    const uint r0, const uint r1, const uint r2, const uint r3, const uint r4,
                    const uint span1, const uint pad1, const uint span2, const uint pad2,
                    const uint span3, const uint pad3, const uint span4, const uint pad4)
 {
     const uint order1 = r2 > 1 ? ALONG : last, order2 = r3 > 1 ? ALONG : last, order3 = r4 > 1 ? ALONG : last;
-    FOR_OWN(own_item(first), r0, b, t)
-        butterfly(v + b * r0, r0);
+    FOR_OWN(own_item(first), r0, b, t) {
+        if (spun)
+            butterfly_spun(v + b * r0, r0, w);
+        else
+            butterfly(v + b * r0, r0);
+    }
     if (r1 > 1) {
         exchange(v, x, first, order1, r0, 1, r1, span1, pad1);
         stage(v, spin, order1, r1, r0);
@@ -174,6 +180,8 @@ ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *s
         stage(v, spin + r0 + r0 * r1 + r0 * r1 * r2, last, r4, r0 * r1 * r2 * r3);
     }
 }
+
+#define PLAIN false, (complex_t)(1, 0)
 
 ALWAYS void swap_parts(complex_t *v)
 {
@@ -198,10 +206,10 @@ ALWAYS void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *
                     const uint last)
 {
     times_table(v, tables + CHIRP, first, FIRST);
-    stages(v, x, tables, first, INNER, RADICES, PADS);
+    stages(v, x, tables, first, INNER, PLAIN, RADICES, PADS);
     times_table(v, tables + CHIRP_FILTER, INNER, LAST);
     swap_parts(v);
-    stages(v, x, tables + SPIN_REVERSED, INNER, last, REVERSED, PADS_REVERSED);
+    stages(v, x, tables + SPIN_REVERSED, INNER, last, PLAIN, REVERSED, PADS_REVERSED);
     swap_parts(v);
     times_table(v, tables + CHIRP, last, FIRST);
 }
@@ -213,7 +221,7 @@ ALWAYS void transform(complex_t *v, local exchanged_t *x, global const complex_t
 #if BLUESTEIN
     chirp_z(v, x, tables, first, last);
 #else
-    stages(v, x, tables, first, last, RADICES, PADS);
+    stages(v, x, tables, first, last, PLAIN, RADICES, PADS);
 #endif
 }
 
@@ -225,7 +233,7 @@ ALWAYS void inverse_from_spectrum(complex_t *v, local exchanged_t *x, global con
 #if BLUESTEIN
     chirp_z(v, x, tables, first, last);
 #else
-    stages(v, x, tables + SPIN_REVERSED, first, last, REVERSED, PADS_REVERSED);
+    stages(v, x, tables + SPIN_REVERSED, first, last, PLAIN, REVERSED, PADS_REVERSED);
 #endif
     swap_parts(v);
 }
