@@ -211,6 +211,29 @@ def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     run(lambda setting: race(setting, shapes=[(1, *shape) for shape in shapes]), **given)
 
 
+@experiment
+@click.option(
+    "--size",
+    "shapes",
+    callback=image_sizes,
+    metavar="WxH",
+    multiple=True,
+    help="Size of an image, width x height; may be given several times.  [default: 512x512 to 8192x8192]",
+)
+def stream(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+    """Time a stream of images beside copying in, filtering and copying out alone.
+
+    On a GPU the three overlap: a stream should take no longer than the slowest of them. Wall time.
+
+    \b
+    Example: fftfilter bench stream
+             fftfilter bench stream --size 1920x1080
+    """
+    from ..bench.overlap import overlap
+
+    run(lambda setting: overlap(setting, shapes=[(1, *shape) for shape in shapes]), **given)
+
+
 def run(
     prepare: Callable[[Setting], Experiment],
     *,
