@@ -234,6 +234,35 @@ def stream(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     run(lambda setting: overlap(setting, shapes=[(1, *shape) for shape in shapes]), **given)
 
 
+@experiment
+@click.option(
+    "--size",
+    "shapes",
+    callback=image_sizes,
+    metavar="WxH",
+    multiple=True,
+    help="Size of an image, width x height; may be given several times.  [default: 512x512 to 4096x4096]",
+)
+@click.option(
+    "--image",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A picture to filter, mirrored until it fills each size.  [default: a drawn one]",
+)
+def start(*, shapes: tuple[tuple[int, int], ...], image: Path | None, **given: Any) -> None:
+    """Time the command from start to end, beside a NumPy and Pillow script that does the same.
+
+    Help, one PGM after another, the first use ever with empty caches, and the most memory that it takes.
+
+    \b
+    Example: fftfilter bench start
+             fftfilter bench start --size 640x480 --image photo.jpg
+    """
+    from ..bench.start import start as prepare
+
+    run(lambda setting: prepare(setting, shapes=shapes, image=image), **given)
+
+
 def run(
     prepare: Callable[[Setting], Experiment],
     *,
