@@ -10,13 +10,13 @@
 #error "fused/cpu_numbers.cl: -D VECTOR=4, 8 or 16 and -D SPACE=global or local are missing"
 #endif
 
-#define ALWAYS inline __attribute__((always_inline))
+#define ALWAYS static inline __attribute__((always_inline))
 // For what is large: PoCL compiles each kernel's body three times, but what it calls once. Such a function
 // must say that it has wide vectors, or clang halves the registers on CPUs that it thinks prefer the half.
 #ifdef __clang__
-#define ONCE __attribute__((noinline, min_vector_width(VECTOR * 32)))
+#define ONCE static __attribute__((noinline, min_vector_width(VECTOR * 32)))
 #else
-#define ONCE
+#define ONCE static
 #endif
 
 typedef PASTE(float, VECTOR) vector_t;
