@@ -155,7 +155,7 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     for name in ONE_FILE:
         if given[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} is for one picture, and IN is a folder.")
-    folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report")
+    folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report", "cluster")
     return run_folder(
         kind,
         Path(source),

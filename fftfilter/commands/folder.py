@@ -47,6 +47,12 @@ folder_options = together(
         metavar="FILE.jsonl",
         help="Write a line of JSON about each file.",
     ),
+    option(
+        "--cluster",
+        group="Folders",
+        metavar="ADDRESS",
+        help="Let the workers of a Dask cluster do the files: tcp://HOST:8786, or local to start one here.",
+    ),
     option("-q", "--quiet", group="Folders", is_flag=True, help="No progress and no summary; errors only."),
 )
 
@@ -54,7 +60,7 @@ folder_options = together(
 def refuse_for_one_file(given: dict[str, Any], *, to_stream: bool) -> None:
     """Raise UsageError if a folder's options were given for one picture."""
     names = {"recursive": "--recursive", "pattern": "--pattern", "skip_existing": "--skip-existing"}
-    names |= {"fail_fast": "--fail-fast", "dry_run": "--dry-run", "report": "--report"}
+    names |= {"fail_fast": "--fail-fast", "dry_run": "--dry-run", "report": "--report", "cluster": "--cluster"}
     for key, name in names.items():
         if given[key]:
             raise click.UsageError(f"{name} is for folders, and IN is none.")
@@ -94,6 +100,8 @@ def run_folder(
     if Path(target).suffix and not Path(target).exists():
         _refuse_image_name(target)
     format_ = folder.pop("format_")
+    if folder["cluster"]:
+        device = _device_of_workers(folder["cluster"], device)
     run = Folder(
         source,
         Path(target),
@@ -106,7 +114,7 @@ def run_folder(
     survey = run.survey()
     if dry_run:
         return _dry_run(run, survey, quiet=quiet)
-    if len(run.devices) == 1:
+    if len(run.devices) == 1 and run.cluster in (None, "local"):
         run.devices = shares(run.devices[0], survey.files)
     return _run(run, survey, quiet=quiet, verbose=verbose)
 
@@ -116,6 +124,23 @@ def _refuse_image_name(target: str) -> None:
 
     if Path(target).suffix.lower() in extensions(read_only=True):
         raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
+
+
+def _device_of_workers(cluster: str, given: str | None) -> str | None:
+    """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
+    from ..folders.cluster import LOCAL, check_address
+
+    check_address(cluster)
+    if cluster == LOCAL or given is None:
+        return given
+    # What the environment says of this machine is not meant for others, which have their own.
+    if click.get_current_context().get_parameter_source("device") == click.core.ParameterSource.ENVIRONMENT:
+        return None
+    if given.strip().lower() == "all" or "," in given:
+        raise click.UsageError(
+            f"--device {given} with --cluster: a worker has one device; start each with its own FFTFILTER_DEVICE."
+        )
+    return given
 
 
 def _devices(given: str | None) -> list[str | None]:

@@ -50,7 +50,8 @@ class Folder:
     """A run over a folder.
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
-    :class:`filters.Filter` takes them; several get a process each.
+    :class:`filters.Filter` takes them; several get a process each. ``cluster`` is as `cluster.check_address` has
+    it: its workers do the files, which they find by their absolute paths.
     """
 
     source: Path
@@ -64,6 +65,7 @@ class Folder:
     fail_fast: bool = False
     report: Path | None = None
     devices: Sequence[str | None] = (None,)
+    cluster: str | None = None
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
@@ -73,6 +75,8 @@ class Folder:
     """Why no device is left, if so."""
 
     def __post_init__(self) -> None:
+        if self.cluster:
+            self.source, self.target = self.source.absolute(), self.target.absolute()
         in_place = self.settings.in_place
         if not in_place and identity(self.source) == identity(self.target):
             raise ParameterError(
@@ -184,7 +188,11 @@ class Folder:
         self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
 
     def _outcomes(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
-        if len(self.devices) > 1:
+        if self.cluster:
+            from .cluster import run_on_cluster
+
+            yield from run_on_cluster(jobs, settings, self.cluster, self.devices, self.warnings)
+        elif len(self.devices) > 1:
             from .processes import run_on_devices
 
             yield from run_on_devices(jobs, settings, self.devices, self.warnings)

@@ -1,0 +1,249 @@
+"""Clusters: a real scheduler and real workers over loopback TCP, and workers that die for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+
+import pytest
+from click.testing import CliRunner
+from test_batch import JOURNAL, names, pgm
+
+from fftfilter.cli import cli
+from fftfilter.folders import cluster as module
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
+
+
+@contextmanager
+def process(*command, stderr=subprocess.DEVNULL, environment=None):
+    """Start a module as a program, with a process group of its own that is gone at the end whatever happens."""
+    with subprocess.Popen(
+        [sys.executable, "-m", *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        text=True,
+        env=os.environ | (environment or {}),
+        start_new_session=True,
+    ) as started:
+        try:
+            yield started
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
+
+
+@contextmanager
+def scheduler(folder, **environment):
+    """Start a scheduler on a port that the system chooses; returns its address."""
+    file = folder / "scheduler.json"
+    command = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    with process(*command, "--scheduler-file", file, environment=environment):
+        yield json.loads(wait_for(lambda: file.exists() and file.read_text()))["address"]
+
+
+@contextmanager
+def worker(address, folder, *options, preload="", **environment):
+    """Start a worker; ``preload`` is Python that it runs first. Returns its process."""
+    command = ("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+    if preload:
+        file = folder / "preload.py"
+        file.write_text(preload)
+        options += ("--preload", file)
+    before = len(workers(address))
+    with process(*command, "--local-directory", folder, *options, environment=environment) as started:
+        wait_for(lambda: len(workers(address)) > before)
+        yield started
+
+
+def workers(address):
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        return client.nthreads()
+
+
+def replaced(name, before):
+    """Return Python that puts something before one of the functions with which files are read and written."""
+    return (
+        "import os, signal, time\n"
+        "from fftfilter import images\n"
+        # Run twice, by a nanny and by its worker, or by Dask's reloading.
+        f"if images.{name}.__name__ != 'changed':\n"
+        f"    original = images.{name}\n"
+        "    def changed(*arguments, **options):\n"
+        f"        {before}\n"
+        "        return original(*arguments, **options)\n"
+        f"    images.{name} = changed\n"
+    )
+
+
+def wait_for(what, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A cluster of two workers."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with scheduler(folder) as address, worker(address, folder, "--no-nanny"), worker(address, folder, "--no-nanny"):
+        yield address
+
+
+@pytest.fixture
+def given(tmp_path):
+    for i in range(60):
+        pgm(tmp_path / f"in/{i % 2}/{i}.pgm", i, 64 + i % 3, 64)
+    return tmp_path / "in"
+
+
+@pytest.fixture
+def run():
+    def run(*arguments):
+        result = CliRunner().invoke(cli, ["highpass", *(str(a) for a in arguments)])
+        return result.exit_code, result.stderr
+
+    return run
+
+
+def same(one, other):
+    assert names(one) == names(other)
+    assert [name for name in names(one) if (one / name).read_bytes() != (other / name).read_bytes()] == []
+
+
+def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
+    """Bytes, summary, report, journal, exit codes; resumed, with one scale for all, up to the first failure."""
+    (given / "bad.pgm").write_bytes(b"P5 ")
+    told = {}
+    for name, options in {"alone": (), "cluster": ("--cluster", address)}.items():
+        report = tmp_path / f"{name}.jsonl"
+        out = tmp_path / name
+        code, said = run("-r", "--report", report, *options, given, out)
+        assert (code, said.count("\n")) == (1, 2), said
+        assert "bad.pgm: damaged" in said or "bad.pgm: " in said
+        assert "60 of 61 files filtered" in said
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+        varying = ("output", "milliseconds")
+        told[name] = sorted(
+            json.dumps({key: line[key] for key in line if key not in varying}, sort_keys=True) for line in lines
+        )
+        assert run("-r", "--skip-existing", *options, given, out)[1].count("60 skipped, done before") == 1
+    assert told["cluster"] == told["alone"]
+    same(tmp_path / "cluster", tmp_path / "alone")
+    for out, options in (("all of one", ()), ("all of cluster", ("--cluster", address))):
+        assert run("-r", "-q", "--scale", "folder", *options, given, tmp_path / out)[0] == 1
+    same(tmp_path / "all of one", tmp_path / "all of cluster")
+    assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
+
+
+def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
+    """The slow one is killed with a batch in hand; each file is there once, in the report once, in the journal once."""
+    started, out, report = (tmp_path / name for name in ("started", "out", "report.jsonl"))
+    slow = replaced("write", f"open({str(started)!r}, 'w').close(); time.sleep(60)")
+    command = ("fftfilter", "highpass", "-r", "--cluster", address, "--report", report, given, out)
+    with worker(address, tmp_path, "--no-nanny", preload=slow) as victim:
+        with process(*command, stderr=subprocess.PIPE) as running:
+            wait_for(started.exists)
+            assert running.poll() is None
+            victim.kill()
+            said = running.communicate(timeout=30)[1]
+        assert running.returncode == 0, said
+    assert "60 of 60 files filtered" in said
+    assert names(out) == names(given)
+    inputs = [json.loads(line)["input"] for line in report.read_text().splitlines()]
+    assert sorted(inputs) == sorted(str(given / name) for name in names(given))
+    for folder in ("0", "1"):
+        noted = [json.loads(line)[0] for line in (out / folder / JOURNAL).read_text().splitlines() if line]
+        assert sorted(noted) == names(given / folder)
+
+
+def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_path, given):
+    (given / "0/0.pgm").rename(given / "0/poison.pgm")
+    poisonous = replaced("content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
+    out = tmp_path / "out"
+    (tmp_path / "b").mkdir()
+    with (
+        scheduler(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="1") as address,
+        worker(address, tmp_path, preload=poisonous),
+        worker(address, tmp_path / "b", preload=poisonous),
+    ):
+        code, said = run("-r", "--cluster", address, given, out)
+    assert (code, said.count("\n")) == (1, 2), said
+    assert "poison.pgm: given up: every worker died that had it in hand" in said
+    assert "59 of 60 files filtered" in said
+    assert set(names(given)) - set(names(out)) == {"0/poison.pgm"}
+
+
+def test_a_worker_without_a_device_leaves_its_files_to_the_others(run, tmp_path, given, address):
+    with worker(address, tmp_path, "--no-nanny", FFTFILTER_DEVICE="warp drive"):
+        code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+    assert (code, said.count("\n")) == (0, 2), said
+    assert "fftfilter: worker tcp://127.0.0.1:" in said
+    assert "no OpenCL device 'warp drive'" in said
+    assert names(tmp_path / "out") == names(given)
+    code, said = run("-r", "--cluster", address, "--device", "warp drive", given, tmp_path / "none")
+    assert (code, "--skip-existing goes on from here" in said) == (3, True)
+
+
+def test_a_worker_of_another_version_is_not_used(run, tmp_path, given, address, monkeypatch):
+    monkeypatch.setattr(module, "__version__", "9.9")
+    code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+    assert (code, "and this is 9.9" in said) == (3, True)
+
+
+def test_an_interrupt_finishes_the_batches_under_way(tmp_path, address):
+    for i in range(3000):
+        pgm(tmp_path / f"in/{i}.pgm", i % 7, 64, 64)
+    out = tmp_path / "out"
+    command = ("fftfilter", "highpass", "--cluster", address, tmp_path / "in", out)
+    with process(*command, stderr=subprocess.PIPE) as running:
+        wait_for(lambda: list(out.glob("*.pgm")))
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=30)[1]
+    assert running.returncode == 130, said
+    assert "interrupted; the same command with --skip-existing goes on from here" in said
+    assert "Traceback" not in said
+    done = names(out)
+    assert f"{len(done)} of 3000 files filtered" in said
+    assert 0 < len(done) < 3000
+
+
+def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
+    command = ("fftfilter", "highpass", "-r", "--cluster", "local", "--device", "all", given, tmp_path / "out")
+    with process(*command, stderr=subprocess.PIPE, environment={"POCL_DEVICES": "pthread pthread"}) as running:
+        said = running.communicate(timeout=60)[1]
+    assert (running.returncode, said.count("\n")) == (0, 1), said
+    assert "60 of 60 files filtered" in said
+    assert names(tmp_path / "out") == names(given)
+
+
+def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeypatch):
+    out = tmp_path / "out"
+    for options in (["--cluster", "here"], ["--cluster", "tcp://"], ["--cluster", address, "--device", "0,1"]):
+        code, said = run("-r", *options, given, out)
+        assert (code, said.count("\n")) == (2, 1), options
+    assert run("--cluster", address, given / "0/0.pgm", tmp_path / "out.pgm")[0] == 2
+    monkeypatch.setattr(module, "_SECONDS_TO_CONNECT", 0.2)
+    code, said = run("-r", "--cluster", "tcp://127.0.0.1:1", given, out)
+    assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, said = run("-r", "--cluster", address, given, out)
+    assert (code, said.count("\n"), "pip install 'fftfilter[cluster]'" in said) == (2, 1, True)
+    assert not out.exists()
+
+
+def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with scheduler(tmp_path) as address:
+        code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+    assert (code, "no worker came" in said) == (3, True)
