@@ -227,6 +227,19 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
     assert names(tmp_path / "out") == names(given)
 
 
+def test_arrays_are_filtered_by_the_workers(address, rng):
+    import dask.array
+    from distributed import Client
+
+    import fftfilter.dask
+
+    stack = rng.integers(0, 256, (5, 16, 24), dtype="uint8")
+    with Client(address, set_as_default=False) as client:
+        lazy = fftfilter.dask.highpass(dask.array.from_array(stack, chunks=(2, -1, -1)), 4)
+        got = client.compute(lazy).result(timeout=60)
+    assert (got == [fftfilter.highpass(image, 4) for image in stack]).all()
+
+
 def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeypatch):
     out = tmp_path / "out"
     for options in (["--cluster", "here"], ["--cluster", "tcp://"], ["--cluster", address, "--device", "0,1"]):

@@ -50,6 +50,7 @@ LAYERS = {
     "selftest": "fftfilter errors reference program device launch transfer fused",
     "transforms": "errors plan launch workspace steps algorithms fft_core selftest",
     "filters": "errors launch transfer steps algorithms pipeline fused selftest",
+    "dask": "errors transfer filters",
     "diagnosis": "errors embedded_pocl device selftest",
     "scale": "errors steps pipeline",
     "folders": "fftfilter errors leftovers images device filters scale",
