@@ -140,13 +140,16 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     """Filter a picture or a folder; return the exit code."""
     from .. import images
     from ..transfer import transfer
+    from ..urls import is_folder, place, without_file_scheme
 
     transform = {name: given[name] for name in TRANSFORM if name in given}
     transfer(kind, **transform)  # wrong values fail before any work
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
-    if source == "-" or not os.path.isdir(source):  # noqa: PTH112  of Path, it raises where nothing may be looked at
-        if source != "-":
+    source, target = without_file_scheme(source), without_file_scheme(target)
+    where = place(source)
+    if not (os.path.isdir(where) if isinstance(where, Path) else is_folder(where)):  # noqa: PTH112  Path's may raise
+        if source != "-" and isinstance(where, Path):
             images.times(source)  # a folder that is missing should not be told to be none
         refuse_for_one_file(given, to_stream=target == "-")
         options = transform | device_options | {"device": given["device"], "profile": given["profile"]}
@@ -158,7 +161,7 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report", "cluster")
     return run_folder(
         kind,
-        Path(source),
+        where,
         target,
         settings=settings,
         folder={name: given[name] for name in folder},
@@ -186,9 +189,12 @@ def run_file(
     from .. import images
     from .. import scale as scales
     from ..filters import Filter
+    from ..urls import is_url
 
     if preserve_times and "-" in (source, target):
         raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
+    if preserve_times and (is_url(source) or is_url(target)):
+        raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
     given_range = scales.parse(scale)
     images.check_output(source, target, in_place=in_place, format=format_)
     times = images.times(source) if preserve_times else None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..folders.folder import Folder, Stop, Survey
+    from ..urls import Url
 
 INTERRUPTED, NO_DEVICE = 130, 3
 # Options of one file that mean nothing for a folder.
@@ -75,7 +76,7 @@ def refuse_for_one_file(given: dict[str, Any], *, to_stream: bool) -> None:
 
 def run_folder(
     kind: str,
-    source: Path,
+    source: Path | Url,
     target: str,
     *,
     scale: str,
@@ -92,19 +93,21 @@ def run_folder(
     from ..folders.processes import shares
     from ..images import extension_of
     from ..scale import FOLDER, parse
+    from ..urls import Url, place
 
     if target == "-":
         raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
     if settings["in_place"] and folder["skip_existing"]:
         raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
-    if Path(target).suffix and not Path(target).exists():
+    out = place(target)
+    if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
     format_ = folder.pop("format_")
     if folder["cluster"]:
         device = _device_of_workers(folder["cluster"], device)
     run = Folder(
         source,
-        Path(target),
+        out,
         Settings(kind, options, parse(scale), extremes=folder["report"] is not None, **settings),
         format=extension_of(format_) if format_ else None,
         scale_of_all=scale == FOLDER,

@@ -6,6 +6,7 @@ batch         read | filter | write, in threads, images of one size in stacks
 processes     several devices, or a CPU's cores, one process each
 cluster       many machines: batches of files as tasks of Dask's scheduler
 journal       what is done already, and the report
+url_journal   the same behind a URL
 progress      the bar on a terminal
 folder        a whole run from these parts
 """

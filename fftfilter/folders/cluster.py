@@ -27,6 +27,7 @@ from .. import __version__
 from ..errors import DeviceError, ParameterError
 from ..images import quoted_if_odd
 from ..leftovers import remove_leftovers
+from ..urls import is_url
 from .batch import Batch, DeviceLostError, Job, Outcome, Settings, failure, processors
 
 if TYPE_CHECKING:
@@ -213,7 +214,8 @@ class _Share:
         """See which workers there are; raise DeviceLostError when there is none, and none comes."""
         now = time.monotonic()
         workers = frozenset(self._client.nthreads())
-        folders = {os.path.dirname(job.target) for batch, _ in self._in_hand.values() for job in batch}  # noqa: PTH120
+        jobs = (job for batch, _ in self._in_hand.values() for job in batch)
+        folders = {str(Path(job.target).parent) for job in jobs if not is_url(job.target)}
         if self._workers - workers:
             self._to_clean |= self._recent | folders
         self._recent = folders
