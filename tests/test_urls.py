@@ -8,6 +8,7 @@ import json
 import os
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 from click.testing import CliRunner
@@ -53,12 +54,19 @@ def given(tmp_path):
 @pytest.fixture
 def web(given):
     """The files as http://."""
+    with serve(given) as url:
+        yield url
+
+
+@contextmanager
+def serve(folder):
+    """Serve a folder to this machine; returns its URL."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_):
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=given)) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()

@@ -86,10 +86,10 @@ def run_on_cluster(
     with _quiet(), ExitStack() as stack:
         if cluster == LOCAL:
             settings = replace(settings, threads=settings.threads or max(1, processors() // len(devices)))
-            address, device = stack.enter_context(_start(devices)), None
+            address, device = stack.enter_context(start_here(devices)), None
         else:
             address, device = cluster, devices[0]
-        client = stack.enter_context(_connect(address))
+        client = stack.enter_context(connect(address))
         yield from _Share(client, jobs, (settings, device), notes).run()
 
 
@@ -110,7 +110,7 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _start(devices: Sequence[str | None]) -> Iterator[str]:
+def start_here(devices: Sequence[str | None]) -> Iterator[str]:
     """Start a scheduler and a worker process for each device, on this machine only; return its address."""
     import dask
     from distributed import Nanny, Scheduler, SpecCluster
@@ -150,7 +150,8 @@ def _environment(device: str | None, sharing: int) -> dict[str, str]:
     return variables
 
 
-def _connect(address: str) -> Client:
+def connect(address: str) -> Client:
+    """Return a client of a scheduler, to be closed; raises DeviceError if none answers."""
     from distributed import Client
     from distributed.versions import VersionMismatchWarning
 
