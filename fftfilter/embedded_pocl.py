@@ -27,6 +27,8 @@ WHEEL = "/libpocl-21062cec.so"  # the digits are a hash of the library, so no ot
 TRIPLET = "x86_64-unknown-linux-gnu"
 TRIPLET_OFFSET, CPU_OFFSET = 632, 640  # char *llvm_target_triplet, *llvm_cpu in that build's _cl_device_id
 FP_FMA = 1 << 5  # CL_FP_FMA
+# The guard of the header with all of OpenCL's built-in functions, which PoCL puts in front of every program.
+GUARD = "_OPENCL_H_=1"
 
 # PoCL's libraries, the best first, as its getX86KernelLibName picks them: the flags of /proc/cpuinfo that it
 # asks for, and LLVM 14's names for CPUs that fit, first the one that the library was compiled for.
@@ -65,6 +67,15 @@ def ways_out() -> str:
         "apt install pocl-opencl-icd), or pip install intel-opencl-rt intel-cmplr-lib-rt and set "
         "OCL_ICD_VENDORS to a folder with a file intel.icd that holds the path of their lib/libintelocl.so"
     )
+
+
+def without_header(device: cl.Device) -> tuple[str, ...]:
+    """Return the defines that keep PoCL's header of built-in functions out of a program, none for any other OpenCL.
+
+    PoCL goes through that megabyte at every start, even for a program that its cache holds: 20 of 30 ms. The
+    program must declare what it calls.
+    """
+    return (GUARD,) if device.platform.version.strip() == PLATFORM else ()
 
 
 def names_that_fit(flags: set[str]) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
 
 from . import algorithms
-from .errors import ParameterError
+from .errors import ParameterError, TooLargeError
 from .fused import fused, serves
 from .launch import Launcher, Timing
 from .pipeline import PIXELS, StagedPipeline, buffer_bytes
@@ -17,7 +19,7 @@ from .steps.transpose import TRANSPOSES
 from .transfer import MASK, Mask, transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
     from typing import Self
 
@@ -25,10 +27,16 @@ if TYPE_CHECKING:
 
     from .algorithms import Option
     from .fused import FusedPipeline
+    from .fused_gpu import FusedGpuPipeline
+    from .stream import PageLocked, Stream
     from .transfer import Given
+
+    Extremes = Callable[[], list[tuple[float, float]]]
 
 OUTPUTS = ("magnitude", "real")
 FUSED = "fused"
+# Pictures of a stream that are begun before a result is asked for: one is copied in while another is filtered.
+IN_FLIGHT = 2
 
 
 class Options(TypedDict, total=False):
@@ -43,6 +51,31 @@ class Options(TypedDict, total=False):
     work_group_size: int | None
     transpose: str | None
     output: str
+
+
+class Pending:
+    """A picture that :meth:`Filter.start` has begun: :meth:`result` waits for it and returns it."""
+
+    def __init__(
+        self,
+        land: Callable[[], NDArray[Any]],
+        finish: Callable[[NDArray[Any]], NDArray[Any]],
+        extremes: Extremes,
+        *,
+        flies: bool,
+    ) -> None:
+        self._land, self._finish = land, finish
+        self._result: NDArray[Any] | None = None
+        self.extremes = extremes
+        """Returns what :meth:`Filter.extremes` does, of this picture; until three more are begun."""
+        self.flies = flies
+        """Whether the device works on it while the caller does something else."""
+
+    def result(self) -> NDArray[Any]:
+        """Return the filtered picture, as a call of the filter does; the caller's to keep."""
+        if self._result is None:
+            self._result = self._finish(self._land())
+        return self._result
 
 
 class Filter:
@@ -112,8 +145,10 @@ class Filter:
             open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
         )
         self._key: tuple[object, ...] = ()
-        self._exponent = 0
+        self._extremes: Extremes | None = None
         self._pipeline: StagedPipeline | FusedPipeline | None = None
+        self._stream: Stream | None = None
+        self._page_locked: PageLocked | None = None
 
     def __call__(
         self,
@@ -135,6 +170,71 @@ class Filter:
 
         Raises ParameterError for an array that is no image, TooLargeError for one that the device cannot hold.
         """
+        return self._begun(image, channel_axis, dtype, levels, observe=observe).result()
+
+    def start(
+        self,
+        image: ArrayLike,
+        *,
+        channel_axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        levels: int | None = None,
+    ) -> Pending:
+        """Begin to filter an image or a stack as a call does; the image may be changed when this returns.
+
+        The fused engine on a GPU copies in, filters and copies out at the same time if several are begun before the
+        first result is asked for; three are enough. Everything else has its result at once.
+        """
+        return self._begun(image, channel_axis, dtype, levels, flies=True)
+
+    def stream(
+        self,
+        images: Iterable[ArrayLike],
+        *,
+        channel_axis: int | None = None,
+        dtype: DTypeLike | None = None,
+        levels: int | None = None,
+    ) -> Iterator[NDArray[Any]]:
+        """Filter images or stacks one after the other, as calls do, and yield their results in order.
+
+        On a GPU copies and filters overlap, as :meth:`start` says: of the ``images``, two more than were yielded are
+        asked for. An image has been read before the next one is asked for, so that a generator may fill the same
+        array again; :meth:`empty` makes arrays that a GPU reads without another copy.
+        """
+        flying: deque[Pending] = deque()
+
+        def first() -> NDArray[Any]:
+            pending = flying.popleft()
+            self._extremes = pending.extremes
+            return pending.result()
+
+        for image in images:
+            flying.append(self.start(image, channel_axis=channel_axis, dtype=dtype, levels=levels))
+            while flying and (len(flying) > IN_FLIGHT or not flying[-1].flies):
+                yield first()
+        while flying:
+            yield first()
+
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.uint8) -> NDArray[Any]:
+        """Return an array to be filled with images and filtered, not initialized.
+
+        For a GPU it lies in page-locked memory, from which the device copies by itself, and which is used again when
+        the array is gone; up to 256 MiB of it.
+        """
+        if not self.launcher.device.is_gpu:
+            return np.empty(shape, dtype)
+        return self._locked().empty(shape, dtype)
+
+    def _begun(
+        self,
+        image: ArrayLike,
+        channel_axis: int | None,
+        dtype: DTypeLike | None,
+        levels: int | None,
+        *,
+        observe: Callable[[str, NDArray[Any]], None] | None = None,
+        flies: bool = False,
+    ) -> Pending:
         array = np.asarray(image)
         stack = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
         if stack.ndim not in (2, 3) or stack.size == 0 or stack.dtype.kind not in "biuf":
@@ -150,21 +250,36 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
-        stack, self._exponent = _pixels(stack, pixel)
-        result: NDArray[Any]
-        result = pipeline.run(stack, observe=observe) if isinstance(pipeline, StagedPipeline) else pipeline.run(stack)
-        if self._output == "real":
-            result = self._in_grey_levels(result)
-        if channel_axis is not None:
-            return np.moveaxis(result, 0, channel_axis)
-        return result.reshape(array.shape)
+        stack, exponent = _pixels(stack, pixel)
+        # Not self: what a filter keeps must not keep the filter, or its memory would wait for the garbage collector.
+        gain, is_real = self._gain, self._output == "real"
+
+        def finish(result: NDArray[Any]) -> NDArray[Any]:
+            if is_real:
+                result = _in_grey_levels(result, exponent, gain)
+            return result.reshape(array.shape) if channel_axis is None else np.moveaxis(result, 0, channel_axis)
+
+        def extremes(of: Callable[[], NDArray[Any]]) -> list[tuple[float, float]]:
+            found = _in_grey_levels(of().astype(np.float64), exponent, gain)
+            return [(float(low), float(high)) for low, high in found]
+
+        stream = self._streaming(pipeline) if flies else None
+        if stream is not None:
+            flight = stream.put(stack)
+            pending = Pending(flight.result, finish, partial(extremes, flight.extremes), flies=True)
+        else:
+            run = partial(pipeline.run, observe=observe) if isinstance(pipeline, StagedPipeline) else pipeline.run
+            pending = Pending(partial(run, stack), finish, partial(extremes, pipeline.extremes), flies=False)
+            pending.result()
+        self._extremes = pending.extremes
+        return pending
 
     def extremes(self) -> list[tuple[float, float]]:
-        """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels."""
-        if self._pipeline is None:
-            return []
-        found = self._in_grey_levels(self._pipeline.extremes().astype(np.float64))
-        return [(float(low), float(high)) for low, high in found]
+        """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
+
+        While :meth:`stream` runs, those of the result that it has yielded last.
+        """
+        return [] if self._extremes is None else self._extremes()
 
     def memory(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
@@ -180,7 +295,7 @@ class Filter:
 
     def close(self) -> None:
         """Give the device's memory back; a later call takes it again."""
-        self._key, self._pipeline = (), None
+        self._key, self._pipeline, self._stream, self._extremes = (), None, None, None
 
     def __enter__(self) -> Self:
         return self
@@ -190,12 +305,23 @@ class Filter:
     ) -> None:
         self.close()
 
-    def _in_grey_levels(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return a pipeline's values as those of the image and the mask as they were given."""
-        if self._exponent:
-            values = np.ldexp(values, self._exponent)
-        # The product in float64: a gain beyond single precision must not make a NaN of 0.
-        return values if self._gain == 1 else np.multiply(values, self._gain, dtype=np.float64).astype(values.dtype)
+    def _locked(self) -> PageLocked:
+        if self._page_locked is None:
+            from .stream import PageLocked
+
+            self._page_locked = PageLocked(self.launcher)
+        return self._page_locked
+
+    def _streaming(self, pipeline: StagedPipeline | FusedPipeline) -> Stream | None:
+        """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
+        if isinstance(pipeline, StagedPipeline) or not self.launcher.device.is_gpu:
+            return None
+        if self._stream is None:
+            from .stream import Stream
+
+            with suppress(TooLargeError):
+                self._stream = Stream(cast("FusedGpuPipeline", pipeline), self._locked())
+        return self._stream
 
     def _prepared(
         self,
@@ -259,6 +385,14 @@ def _pixels(stack: NDArray[Any], pixel: np.dtype[Any]) -> tuple[NDArray[Any], in
         )
     exponent = int(np.frexp(np.max(np.abs(wide)))[1])
     return np.ascontiguousarray(np.ldexp(wide, -exponent), pixel), exponent
+
+
+def _in_grey_levels(values: NDArray[Any], exponent: int, gain: float) -> NDArray[Any]:
+    """Return a pipeline's values as those of the image and the mask as they were given."""
+    if exponent:
+        values = np.ldexp(values, exponent)
+    # The product in float64: a gain beyond single precision must not make a NaN of 0.
+    return values if gain == 1 else np.multiply(values, gain, dtype=np.float64).astype(values.dtype)
 
 
 def lowpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Options]) -> NDArray[Any]:

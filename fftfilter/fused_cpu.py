@@ -53,7 +53,7 @@ GROUPS_PER_UNIT = 4
 # columns' kernels take for Bluestein's sake.
 FIRST_GROUP = 14
 FIRST_OF_CHIRP = 4
-NUMBERS = ("fused/cpu_numbers.cl", "fused/cpu_butterflies.cl", "fused/cpu_stages.cl")
+NUMBERS = ("fused/cpu_builtins.cl", "fused/cpu_numbers.cl", "fused/cpu_butterflies.cl", "fused/cpu_stages.cl")
 CHIRP = ("fused/cpu_bluestein.cl", "fused/cpu_there_and_back.cl")
 
 
@@ -99,7 +99,7 @@ class FusedCpuPipeline:
 
         z = self._kept(self._paged(8 * lanes * strip_size * strips * count))
         brightest, largest = (self._kept(launcher.allocate(4 * strips * count)) for _ in range(2))
-        common = (f"VECTOR={lanes}",)
+        common = (f"VECTOR={lanes}", *launcher.device.own_builtins)
         where = _numbers(strips, last, strip_size)
 
         # Columns: forward, inverse, and the pixels out of the same program.

@@ -81,23 +81,28 @@ class FusedGpuPipeline:
         self.plan = plan(height, width)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        self._bytes_in = math.prod(shape) * self.dtype.itemsize
-        self._bytes_out = math.prod(shape) * self.out.itemsize
+        self.bytes_in = math.prod(shape) * self.dtype.itemsize
+        self.bytes_out = math.prod(shape) * self.out.itemsize
 
         tables = [self.plan.rows.tables(), self.plan.columns.tables()]
         mask_data, shape_name, kind, numbers = self._mask(transfer)
         # Values that are not scaled are the output itself.
         values = 0 if levels is None else 4 * math.prod(shape)
-        buffers = [self.plan.spectrum_length * count * 8, values, self._bytes_in, self._bytes_out]
+        buffers = [self.plan.spectrum_length * count * 8, values, self.bytes_in, self.bytes_out]
         small = [*(max(8, table.nbytes) for table in tables), max(8, mask_data.nbytes), 4 * count]
-        what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
-        self.device.check_memory(what, [*buffers, *small])
+        self.what = (
+            f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
+        )
+        self.memory = [*buffers, *small]
+        self.device.check_memory(self.what, self.memory)
         self._spectrum, *constants = (launcher.allocate(size) for size in (buffers[0], *small))
         self._values = launcher.allocate(values) if values else None
         for buffer, data in zip(constants, (*tables, mask_data), strict=False):
             if data.nbytes:
                 launcher.write(buffer, data)
         self._constants = constants
+        self.largest: cl.Buffer = constants[-1]
+        """The largest magnitude of each image of the last run, a float."""
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._build(shape_name, kind, numbers, one_scale=one_scale, levels=levels)
 
@@ -192,8 +197,11 @@ class FusedGpuPipeline:
         registers = REGISTERS if values <= MOST_VALUES else 2 * REGISTERS
         return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.device.platform else ()
 
-    def enqueue(self, image: cl.Buffer, output: cl.Buffer) -> None:
-        """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is."""
+    def enqueue(self, image: cl.Buffer, output: cl.Buffer, *, after: cl.Event | None = None) -> cl.Event:
+        """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is.
+
+        Begins after an event of another queue, and returns that of its own end.
+        """
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
             if self._values is None:
@@ -203,19 +211,20 @@ class FusedGpuPipeline:
                 self._quantize.set_arg(2, image)
             self._bound = (image, output)
         for launch in self._launches:
-            self.launcher.enqueue(*launch)
+            last, after = self.launcher.enqueue(*launch, after=after), None
+        return last
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
+    def extremes(self, largest: cl.Buffer | None = None) -> Array:
+        """Return 0 and the largest magnitude of each picture of the last run, (pictures, 2), or of a copy of these."""
         most = np.empty(self._pictures, np.float32)
-        self.launcher.read(most, self._constants[-1])
+        self.launcher.read(most, largest or self.largest)
         return np.stack([np.zeros_like(most), most], axis=1)
 
     def run(self, stack: Array) -> Array:
         """Filter a stack in the host's memory."""
         if self._images is None:
             allocate = self.launcher.allocate
-            self._images = (allocate(self._bytes_in), allocate(self._bytes_out))
+            self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
         image, output = self._images
         self.launcher.write(image, np.ascontiguousarray(stack))
         self.enqueue(image, output)

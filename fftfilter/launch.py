@@ -65,6 +65,10 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
     return plain
 
 
+def _these(event: Any) -> list[Any] | None:
+    return None if event is None else [event]
+
+
 def _kernel_key(stage: Stage) -> tuple[str, tuple[str, ...], str]:
     return stage.source, stage.defines, stage.kernel
 
@@ -153,11 +157,19 @@ class Launcher:
         return made
 
     @_plain_errors
-    def enqueue(self, step: str, kernel: cl.Kernel, items: tuple[int, ...], group: tuple[int, ...]) -> None:
-        """Launch a kernel whose arguments are set."""
+    def enqueue(
+        self,
+        step: str,
+        kernel: cl.Kernel,
+        items: tuple[int, ...],
+        group: tuple[int, ...],
+        *,
+        after: cl.Event | None = None,
+    ) -> cl.Event:
+        """Launch a kernel whose arguments are set, not before an event of another queue."""
         import pyopencl as cl
 
-        self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
+        return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group, wait_for=_these(after)))
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
@@ -176,18 +188,48 @@ class Launcher:
         mapped.base.release(self.queue)
 
     @_plain_errors
-    def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
-        """Copy a contiguous host array into the buffer."""
+    def page_locked(self, size: int) -> np.ndarray[Any, Any]:
+        """Return so many bytes of the host's memory that the device copies from and to by itself."""
         import pyopencl as cl
 
-        self._keep("write", cl.enqueue_copy(self.queue, buffer, array))
+        buffer = cl.Buffer(self.device.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
+        flags: Any = cl.map_flags.READ | cl.map_flags.WRITE
+        mapped: np.ndarray[Any, Any] = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
+        return mapped
 
     @_plain_errors
-    def read(self, array: np.ndarray[Any, Any], buffer: cl.Buffer) -> None:
-        """Copy the buffer's beginning into a contiguous host array, and wait for it."""
+    def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any], *, wait: bool = True) -> cl.Event:
+        """Copy a contiguous host array into the buffer; unless ``wait``, it must not change until the event."""
         import pyopencl as cl
 
-        self._keep("read", cl.enqueue_copy(self.queue, array, buffer))
+        event = self._keep("write", cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait))
+        self.queue.flush()
+        return event
+
+    @_plain_errors
+    def read(
+        self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
+    ) -> cl.Event:
+        """Copy the buffer's beginning into a contiguous host array, not before an event of another queue."""
+        import pyopencl as cl
+
+        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=_these(after), is_blocking=wait)
+        self.queue.flush()
+        return self._keep("read", copied)
+
+    @_plain_errors
+    def copy(self, target: cl.Buffer, source: cl.Buffer) -> cl.Event:
+        """Copy a buffer into another one on the device."""
+        import pyopencl as cl
+
+        event = self._keep("copy", cl.enqueue_copy(self.queue, target, source))
+        self.queue.flush()
+        return event
+
+    @_plain_errors
+    def wait(self, event: cl.Event) -> None:
+        """Wait for an event; raises what has gone wrong before it."""
+        event.wait()
 
     @_plain_errors
     def build(self, stages: Iterable[Stage]) -> None:
@@ -250,9 +292,10 @@ class Launcher:
         self._events.clear()
         return [Timing(step, len(each), sum(each)) for step, each in seconds.items()]
 
-    def _keep(self, step: str, event: Any) -> None:
+    def _keep(self, step: str, event: R) -> R:
         if self._profile:
             self._events.append((step, event))
+        return event
 
     def _argument(self, argument: Argument, names: MutableMapping[str, Any]) -> Any:
         import pyopencl as cl

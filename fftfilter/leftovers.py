@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import secrets
 import time
 import zlib
 from contextlib import suppress
@@ -24,7 +23,7 @@ _STARTED = time.time()
 
 def temporary_name(path: Path) -> Path:
     """Return a new name in the same folder, hidden, for a file that becomes ``path`` when it is whole."""
-    return path.with_name(f".{path.name[:40]}.fftfilter-{os.getpid()}-{_machine()}{secrets.token_hex(2)}.tmp")
+    return path.with_name(f".{path.name[:40]}.fftfilter-{os.getpid()}-{_machine()}{os.urandom(2).hex()}.tmp")
 
 
 def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None) -> int:

@@ -7,25 +7,23 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import BuildError
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
     import pyopencl as cl
 
 PRELUDE = "complex.cl"
 
 
 @cache
-def folder() -> Traversable:
+def folder() -> Path:
     """Return the folder of the kernels: inside an installed package, beside it in a checkout."""
-    installed = files("fftfilter") / "kernels"
-    return installed if installed.is_dir() else Path(__file__).parent.parent / "kernels"
+    package = Path(__file__).parent
+    installed = package / "kernels"
+    return installed if installed.is_dir() else package.parent / "kernels"
 
 
 @cache

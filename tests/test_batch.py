@@ -19,6 +19,7 @@ from PIL import Image
 
 from fftfilter import filters, leftovers
 from fftfilter.cli import cli
+from fftfilter.device import Device
 from fftfilter.errors import DeviceError, TooLargeError
 from fftfilter.folders import batch, journal
 from fftfilter.folders.tree import natural
@@ -91,6 +92,26 @@ def test_a_folder_gives_what_each_file_gives_alone(run, tmp_path, rng):
     assert names(out) == names(given)
     for name in names(given):
         assert (out / name).read_bytes() == alone(run, given / name, single / name), name
+
+
+@pytest.mark.parametrize("options", [(), ("--scale", "folder"), ("--scale", "0:40")], ids=str)
+def test_stacks_on_their_way_through_a_gpu_at_the_same_time(run, tmp_path, monkeypatch, rng, options):
+    monkeypatch.setattr(Device, "is_gpu", True)
+    monkeypatch.setattr(batch, "PICTURES_A_STACK", 2)
+    given, out, report = (tmp_path / name for name in ("in", "out", "report.jsonl"))
+    for i in range(15):
+        pgm(given / f"gray {i}.pgm", i)
+    Image.fromarray(rng.integers(0, 256, (8, 12, 3), dtype=np.uint8)).save(given / "color.png")
+    code, _, said = run("highpass", *options, "--report", report, given, out)
+    assert code == 0, said
+    assert names(out) == names(given)
+    lines = {Path(line["input"]).name: line for line in map(json.loads, report.read_text().splitlines())}
+    monkeypatch.setattr(batch, "PICTURES_A_STACK", 1)
+    run("highpass", *options, "--report", report, given, tmp_path / "alone")
+    for line in map(json.loads, report.read_text().splitlines()):
+        name = Path(line["input"]).name
+        assert (out / name).read_bytes() == (tmp_path / "alone" / name).read_bytes(), name
+        assert lines[name]["extremes"] == line["extremes"]
 
 
 def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
@@ -374,35 +395,42 @@ def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypat
     for i in range(4):
         pgm(given / f"{i}.pgm", i)
     pgm(given / "large.pgm", 5, 100, 100)
-    call = filters.Filter.__call__
+    call = filters.Filter.start
 
     def small_device(self, planes, **options):
         if planes.size > 200:
             raise TooLargeError("too large: take a smaller image")
         return call(self, planes, **options)
 
-    monkeypatch.setattr(filters.Filter, "__call__", small_device)
+    monkeypatch.setattr(filters.Filter, "start", small_device)
     code, _, said = run("highpass", given, tmp_path / "out")
     assert (code, "4 of 5 files" in said) == (1, True)
     assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(4)]
 
 
+@pytest.mark.parametrize("where", ["start", "result"])
 @pytest.mark.parametrize("failures", [1, 10**9])
-def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures):
-    """Once: it is opened again. For good: what it has finished stays, and the rest can be resumed."""
+def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures, where):
+    """Once: it is opened again. For good: what it has finished stays, and the rest can be resumed.
+
+    A CPU fails where a stack is begun; a GPU, with other stacks on their way, where it is waited for.
+    """
+    monkeypatch.setattr(Device, "is_gpu", where == "result")
     given, out = tmp_path / "in", tmp_path / "out"
     for i in range(100):
         pgm(given / f"{i}.pgm", i, 8 + i % 3)
-    call, calls = filters.Filter.__call__, []
+    monkeypatch.setattr(batch, "PICTURES_A_STACK", 8)
+    of = filters.Filter if where == "start" else filters.Pending
+    call, calls = getattr(of, where), []
 
-    def shaky(self, planes, **options):
+    def shaky(self, *planes, **options):
         calls.append(planes)
         if 2 < len(calls) <= 2 + failures:
             raise DeviceError("device lost: OUT_OF_RESOURCES")
-        return call(self, planes, **options)
+        return call(self, *planes, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(filters.Filter, "__call__", shaky)
+        patch.setattr(of, where, shaky)
         code, _, said = run("highpass", given, out)
     if failures == 1:
         assert code == 0, said

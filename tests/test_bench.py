@@ -10,14 +10,15 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter import algorithms, cli
-from fftfilter.bench import experiments, peers, plot, published, race, tables
+from fftfilter.bench import experiments, overlap, peers, plot, published, race, tables
 from fftfilter.bench.compare import Stats, gflops, ratio
 from fftfilter.bench.experiments import Setting
 from fftfilter.bench.measure import Times, check_picture, check_transform, measure
 from fftfilter.bench.tables import HERE, Lines, Table
 from fftfilter.commands.bench import bench
-from fftfilter.device import choose
+from fftfilter.device import Device, choose
 from fftfilter.errors import ParameterError, RefusedError, WriteError
+from fftfilter.filters import Filter
 from fftfilter.launch import Launcher, Timing
 from fftfilter.transforms import Transform
 
@@ -259,7 +260,7 @@ def test_lengths_and_sizes_that_cannot_be_meant(arguments):
 
 
 def test_the_experiments_are_commands_of_bench_alone():
-    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers"}
+    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "stream"}
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
 
 
@@ -281,6 +282,24 @@ def test_a_peer_with_another_picture_is_not_timed(monkeypatch):
     monkeypatch.setattr(peers, "_levels", lambda values: (values > 0).astype(np.uint8))
     with pytest.raises(RefusedError, match="numpy computes another picture"):
         list(race.race(Setting(runs=3), shapes=[(1, 8, 8)]).steps)
+
+
+@pytest.mark.parametrize("as_gpu", [False, True])
+def test_a_stream_is_timed_beside_its_parts(as_gpu, monkeypatch):
+    monkeypatch.setattr(Device, "is_gpu", as_gpu)
+    monkeypatch.setattr(overlap, "SECONDS", 0.0)
+    made = overlap.overlap(Setting(runs=3), shapes=[(2, 24, 20)])
+    assert list(made.steps) == ["2 of 20 x 24"]
+    (row,) = made.table.rows
+    slowest = max(row[part].median for part in (("in", "filter", "out") if as_gpu else ("calls",)))
+    assert row["ratio"] == pytest.approx(row["locked"].median / slowest)
+    assert made.table.columns.keys() <= row.keys()
+
+
+def test_a_wrong_stream_is_not_timed(monkeypatch):
+    monkeypatch.setattr(Filter, "stream", lambda _, images: (255 - image for image in images))
+    with pytest.raises(RefusedError, match="the stream computes wrongly"):
+        list(overlap.overlap(Setting(runs=3), shapes=[(1, 8, 8)]).steps)
 
 
 def test_lines_of_a_plot(table):

@@ -389,6 +389,21 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["main thread", "another thread"])
+def test_the_quick_end_of_the_process_leaves_nothing_out(name):
+    """What was to be done at exit is done, other threads end, what was printed is written."""
+    code = (
+        "import atexit, sys, threading, time; atexit.register(print, 'at exit')\n"
+        "def late(): time.sleep(0.2); print('late')\n"
+        f"if {name == 'another thread'}: threading.Thread(target=late).start()\n"
+        "sys.argv = ['fftfilter', '--version']; from fftfilter.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    late = ["late"] if name == "another thread" else []
+    assert done.stdout.splitlines()[1:] == [*late, "at exit"]
+    assert done.stderr == ""
+
+
 def test_a_closed_pipe_is_quiet():
     with subprocess.Popen(
         [sys.executable, "-m", "fftfilter", "highpass", CAMERA, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE

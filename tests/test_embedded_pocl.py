@@ -51,6 +51,11 @@ def test_no_name_fits_two_libraries() -> None:
     assert len(names) == len(set(names))
 
 
+def test_the_header_of_builtins_is_kept_out_of_this_pocl_alone() -> None:
+    assert embedded_pocl.without_header(FakeDevice()) == (embedded_pocl.GUARD,)
+    assert embedded_pocl.without_header(FakeDevice(platform=SimpleNamespace(version="OpenCL 3.0 PoCL 3.1"))) == ()
+
+
 # A struct of our own in place of PoCL's: nothing that a wrong write could hurt.
 
 VERSION = "OpenCL 3.0 PoCL HSTR: pthread-x86_64-unknown-linux-gnu-"

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fftfilter import mixed_radix, reference
-from fftfilter.device import choose
+from fftfilter.device import Device, choose
 from fftfilter.errors import DeviceError
 from fftfilter.fused_cpu import FusedCpuPipeline, vector_width
 from fftfilter.launch import Launcher
@@ -177,6 +177,14 @@ def test_runs_do_not_differ() -> None:
         np.testing.assert_array_equal(pipeline.run(image), first)
 
 
+def test_a_compiler_that_declares_everything_makes_the_same_kernels() -> None:
+    plain = Device(0, launcher().device.cl_device)
+    plain.own_builtins = ()
+    stack = noise((1, 40, 67))
+    got = FusedCpuPipeline(Launcher(plain), stack.shape, stack.dtype, HIGH, out=stack.dtype, levels=255).run(stack)
+    assert np.array_equal(got, fused(stack))
+
+
 def test_arrays_of_any_layout_are_read() -> None:
     image = noise((1, 48, 64))
     wanted = fused(image)
@@ -254,7 +262,7 @@ SIMULATED = """
 import sys
 import numpy as np
 from fftfilter import reference
-from fftfilter.device import choose
+from fftfilter.device import Device, choose
 from fftfilter.fused_cpu import FusedCpuPipeline
 from fftfilter.launch import Launcher
 from fftfilter.transfer import transfer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import sys
 from pathlib import Path
@@ -211,6 +212,29 @@ def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
 
 
 @experiment
+@click.option(
+    "--size",
+    "shapes",
+    callback=image_sizes,
+    metavar="WxH",
+    multiple=True,
+    help="Size of an image, width x height; may be given several times.  [default: 512x512 to 8192x8192]",
+)
+def stream(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+    """Time a stream of images beside copying in, filtering and copying out alone.
+
+    On a GPU the three overlap: a stream should take no longer than the slowest of them. Wall time.
+
+    \b
+    Example: fftfilter bench stream
+             fftfilter bench stream --size 1920x1080
+    """
+    from ..bench.overlap import overlap
+
+    run(lambda setting: overlap(setting, shapes=[(1, *shape) for shape in shapes]), **given)
+
+
+@experiment
 @click.option("--cluster", "address", metavar="ADDRESS", default="local", show_default=True, help="tcp://HOST:8786")
 @click.option(
     "--format",
@@ -270,6 +294,7 @@ def run(
     from ..bench.experiments import Setting
     from ..bench.tables import FORMATS
 
+    gc.enable()  # see __main__.py
     if plot is not None:
         drawing.check(plot)
     made = prepare(Setting(device, precision, runs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import threading
 import time
@@ -114,6 +115,7 @@ def run_folder(
         devices=_devices(device),
         **folder,
     )
+    gc.enable()  # see __main__.py
     survey = run.survey()
     if dry_run:
         return _dry_run(run, survey, quiet=quiet)

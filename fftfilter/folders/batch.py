@@ -11,17 +11,18 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from .. import images, scale
 from ..errors import DeviceError, FftfilterError, ParameterError
-from ..filters import Filter
+from ..filters import IN_FLIGHT, Filter
 from . import journal
 from .tree import is_inside
 
@@ -30,9 +31,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..filters import Pending
     from ..images import Depth, Picture
 
     Key = tuple[object, ...]
+
+T = TypeVar("T")
 
 DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
 
@@ -111,6 +115,15 @@ class _Loaded:
     times: images.Times | None
 
 
+@dataclass(eq=False)
+class _Flight:
+    """A stack on its way through the device; ``seconds`` is what it took to begin it."""
+
+    stack: list[_Loaded]
+    pending: Pending
+    seconds: float
+
+
 class DeviceLostError(DeviceError):
     """A device that failed twice: its files are for others."""
 
@@ -135,6 +148,7 @@ class Batch:
         self._reading = self._writing = 0
         self._waiting: dict[Key, list[_Loaded]] = {}
         self._waiting_count = self._waiting_bytes = 0
+        self._flying: deque[_Flight] = deque()
         self._too_large: set[Key] = set()
         self._stack: NDArray[Any] = np.empty((0, 0, 0), np.uint8)
         self.lost: DeviceLostError | None = None
@@ -160,7 +174,7 @@ class Batch:
     @property
     def idle(self) -> bool:
         """Whether nothing is under way."""
-        return not (self._reading or self._writing or self._waiting_count)
+        return not (self._reading or self._writing or self._waiting_count or self._flying)
 
     def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
         """Do all jobs; raises DeviceLostError if the device fails for good, with what it has finished returned."""
@@ -186,6 +200,8 @@ class Batch:
         """Filter a stack that is due, or wait for a file to be read or written; return what is finished."""
         if stack := self._take():
             return self._compute(stack)
+        if self._flying and self._events.empty():
+            return self._land()
         event = self._events.get()
         if isinstance(event, BaseException):
             raise event
@@ -278,24 +294,35 @@ class Batch:
         self._waiting_bytes -= sum(loaded.picture.planes.nbytes for loaded in stack)
         return stack
 
+    # Filtering: where the device copies by itself, several stacks are on their way through it
+
     def _compute(self, stack: list[_Loaded]) -> list[Outcome]:
+        """Begin to filter a stack; return what of it and of those before has failed or needs no writing."""
         began = time.perf_counter()
         try:
-            results = self._filter_with_another_try(stack)
-        except DeviceLostError as error:
-            self.lost = error
-            self._waiting.clear()
-            self._waiting_count = self._waiting_bytes = 0
-            return []
+            pending = self._with_another_try(lambda: self._begin(stack))
         except (FftfilterError, MemoryError) as error:
-            if len(stack) == 1:
-                return [_failed(stack[0].outcome, error)]
-            planes = stack[0].picture.planes
-            self._too_large.add((planes.shape, planes.dtype, stack[0].depth))
-            return [outcome for loaded in stack for outcome in self._compute([loaded])]
-        share = (time.perf_counter() - began) / len(stack)
+            return self._not_filtered(stack, error)
+        self._flying.append(_Flight(stack, pending, time.perf_counter() - began))
         finished = []
-        for loaded, result in zip(stack, results, strict=True):
+        while self._flying and (len(self._flying) > IN_FLIGHT or not pending.flies):
+            finished += self._land()
+        return finished
+
+    def _land(self) -> list[Outcome]:
+        """Wait for the oldest stack, and begin to write its pictures; return those that need no writing."""
+        flight = self._flying.popleft()
+        began = time.perf_counter()
+        try:
+            results = self._with_another_try(
+                lambda: self._results(flight.stack, flight.pending),
+                lambda: self._results(flight.stack, self._begin(flight.stack)),
+            )
+        except (FftfilterError, MemoryError) as error:
+            return self._not_filtered(flight.stack, error)
+        share = (flight.seconds + time.perf_counter() - began) / len(flight.stack)
+        finished = []
+        for loaded, result in zip(flight.stack, results, strict=True):
             loaded.outcome.seconds["filter"] = share
             loaded.outcome.device = self._name
             if self._settings.measure_only:
@@ -307,15 +334,29 @@ class Batch:
             self._submit(self._write, loaded, loaded.job)
         return finished
 
-    def _filter_with_another_try(self, stack: Sequence[_Loaded]) -> list[NDArray[Any]]:
+    def _not_filtered(self, stack: list[_Loaded], error: Exception) -> list[Outcome]:
+        """Try the pictures of a stack one by one, unless there is but one or the device is lost."""
+        if isinstance(error, DeviceLostError):
+            self.lost = error
+            self._waiting.clear()
+            self._flying.clear()
+            self._waiting_count = self._waiting_bytes = 0
+            return []
+        if len(stack) == 1:
+            return [_failed(stack[0].outcome, error)]
+        planes = stack[0].picture.planes
+        self._too_large.add((planes.shape, planes.dtype, stack[0].depth))
+        return [outcome for loaded in stack for outcome in self._compute([loaded])]
+
+    def _with_another_try(self, attempt: Callable[[], T], again: Callable[[], T] | None = None) -> T:
         try:
-            return self._filtered(stack)
+            return attempt()
         except DeviceError:
             # A queue that has failed once stays useless; the device itself may be well.
             try:
                 self._filter.close()
                 self._filter = self._open()
-                return self._filtered(stack)
+                return (again or attempt)()
             except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
 
@@ -328,23 +369,22 @@ class Batch:
             **self._settings.options,
         )
 
-    def _filtered(self, stack: Sequence[_Loaded]) -> list[NDArray[Any]]:
-        """Return the new planes of each picture: exactly those that it would get alone."""
+    def _begin(self, stack: Sequence[_Loaded]) -> Pending:
+        """Begin to filter pictures of one size: alone, or together as a stack."""
         depth = stack[0].depth
         pictures = [loaded.picture for loaded in stack]
-        is_color = len(pictures[0].planes) > 1
-        planes = pictures[0].planes if is_color or len(stack) == 1 else self._stacked(pictures)
-        kind: dict[str, Any] = {"channel_axis": 0} if is_color or len(stack) == 1 else {}
+        if len(pictures) == 1:
+            return self._filter.start(pictures[0].planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval)
+        return self._filter.start(self._stacked(pictures), dtype=depth.dtype, levels=depth.maxval)
+
+    def _results(self, stack: Sequence[_Loaded], pending: Pending) -> list[NDArray[Any]]:
+        """Return the new planes of each picture: exactly those that it would get alone."""
+        result = pending.result()
+        results = [result] if len(stack) == 1 else list(result[:, None])
         if self._settings.scale is not None or self._settings.measure_only:
-            values = self._filter(planes, **kind)
-            return [
-                self._scaled(loaded, value)
-                for loaded, value in zip(stack, values[None] if kind else values[:, None], strict=True)
-            ]
-        result = self._filter(planes, dtype=depth.dtype, levels=depth.maxval, **kind)
-        results = list(result[None] if kind else result[:, None])
+            return [self._scaled(loaded, values) for loaded, values in zip(stack, results, strict=True)]
         if self._settings.extremes:
-            for loaded, extremes in zip(stack, self._filter.extremes(), strict=False):
+            for loaded, extremes in zip(stack, pending.extremes(), strict=True):
                 loaded.outcome.extremes = extremes
         return results
 
@@ -353,7 +393,7 @@ class Batch:
         first = pictures[0].planes
         shape = (len(pictures), *first.shape[1:])
         if self._stack.shape != shape or self._stack.dtype != first.dtype:
-            self._stack = np.empty(shape, first.dtype)
+            self._stack = self._filter.empty(shape, first.dtype)
         return np.concatenate([picture.planes for picture in pictures], out=self._stack)
 
     def _scaled(self, loaded: _Loaded, values: NDArray[Any]) -> NDArray[Any]:
