@@ -13,8 +13,8 @@ import numpy as np
 
 from ..errors import WriteError
 from ..folders.batch import DONE, Job, Outcome, Settings
-from ..folders.cluster import LOCAL, check_address, connect, run_on_cluster, start_here
-from ..folders.folder import run_here
+from ..folders.cluster import LOCAL, check_address, connect, start_here
+from ..folders.folder import Folder
 from ..images import Picture, write
 from .compare import Stats
 from .experiments import Experiment, Setting
@@ -78,11 +78,13 @@ def cluster(
                 for side in sides:
                     name = f"{extension} of {side} x {side}"
                     yield name
-                    jobs = list(_jobs(made, extension, side, max(_PICTURES, pixels // side**2)))
-                    for what, images in _rates(jobs, found, setting).items():
+                    folder = _files(made / f"{extension}{side}", extension, side, max(_PICTURES, pixels // side**2))
+                    rates, spent_here = _rates(folder, found, setting)
+                    for what, images in rates.items():
                         put(f"{name}, {what}", "images/s", images)
-                    for what, path in (("in", jobs[0].source), ("out", jobs[0].target)):
-                        put(f"{name}, {what}", "kB an image", Path(path).stat().st_size / 1e3)
+                    put(f"{name}, the cluster: processor time of the client", "ms each", spent_here)
+                    for what, where in (("in", folder), ("out", _output(folder, "the cluster"))):
+                        put(f"{name}, {what}", "kB an image", (where / f"0.{extension}").stat().st_size / 1e3)
             for who, memory in _everywhere(client, _peak_memory).items():
                 put(f"most memory of the {who}", "MB", memory)
 
@@ -130,17 +132,17 @@ def _jobs_of_a_batch(number: int) -> list[Job]:
 # Files
 
 
-def _jobs(folder: Path, extension: str, side: int, count: int) -> Iterator[Job]:
+def _files(folder: Path, extension: str, side: int, count: int) -> Path:
     """Make pictures with the spectrum of photographs, and files that are names of them."""
-    here = folder / f"{extension}{side}"
-    (here / "out").mkdir(parents=True)
+    folder.mkdir()
     rng = np.random.default_rng(side)
-    for i in range(_PICTURES):
-        write(Picture(_photograph(rng, side)[None], None, 255, "PNG"), here / f"picture{i}.{extension}")
     for i in range(count):
-        source = here / f"{i}.{extension}"
-        source.hardlink_to(here / f"picture{i % _PICTURES}.{extension}")
-        yield Job(i, str(source), str(here / "out" / f"{i % _FILES_A_BATCH}.{extension}"))
+        file = folder / f"{i}.{extension}"
+        if i < _PICTURES:
+            write(Picture(_photograph(rng, side)[None], None, 255, "PNG"), file)
+        else:
+            file.hardlink_to(folder / f"{i % _PICTURES}.{extension}")
+    return folder
 
 
 def _photograph(rng: np.random.Generator, side: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
@@ -155,24 +157,38 @@ def _photograph(rng: np.random.Generator, side: int) -> np.ndarray[Any, np.dtype
     return levels
 
 
-def _rates(jobs: list[Job], address: str, setting: Setting) -> dict[str, Stats]:
-    """Return images a second by this process alone and by the cluster, in turn; the first of each does not count."""
-    settings = Settings("highpass")
-    device = str(setting.device.index)
-    ways: dict[str, Callable[[], Iterator[Outcome]]] = {
-        "one process": lambda: run_here(iter(jobs), settings, device),
-        "the cluster": lambda: run_on_cluster(iter(jobs), settings, address, [None], []),
-    }
-    rates: dict[str, list[float]] = {what: [] for what in ways}
+def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stats], float]:
+    """Return images a second of whole runs by this process alone and by the cluster, in turn, after one of each.
+
+    And what an image costs this process when the cluster does it, in milliseconds of processor time.
+    """
+    rates: dict[str, list[float]] = {"one process": [], "the cluster": []}
+    spent = []
     for turn in range(setting.runs + 1):
-        for what, way in ways.items():
-            began = time.perf_counter()
-            for outcome in way():
+        for what, each in rates.items():
+            in_cluster = what == "the cluster"
+            run = Folder(
+                folder,
+                _output(folder, what),
+                Settings("highpass"),
+                devices=[None if in_cluster else str(setting.device.index)],
+                cluster=address if in_cluster else None,
+            )
+            began, spent_before = time.perf_counter(), time.process_time()
+            count = 0
+            for outcome in run.run():
+                count += 1
                 if outcome.error:
                     raise WriteError(outcome.error)
             if turn:
-                rates[what].append(len(jobs) / (time.perf_counter() - began))
-    return {what: Stats.of(each) for what, each in rates.items()}
+                each.append(count / (time.perf_counter() - began))
+                if in_cluster:
+                    spent.append((time.process_time() - spent_before) / count * 1e3)
+    return {what: Stats.of(each) for what, each in rates.items()}, min(spent)
+
+
+def _output(folder: Path, what: str) -> Path:
+    return folder.with_name(f"{folder.name} by {what}")
 
 
 # Memory
