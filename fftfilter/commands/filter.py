@@ -80,7 +80,7 @@ files = together(click.argument("source", metavar="IN"), click.argument("target"
 def highpass(**given: Any) -> int:
     """Keep what is finer than the cutoff: edges, texture.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter highpass in.pgm out.pgm
@@ -97,7 +97,7 @@ def highpass(**given: Any) -> int:
 def lowpass(**given: Any) -> int:
     """Keep what is coarser than the cutoff: blur.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter lowpass --radius 40 in.png out.png
@@ -113,7 +113,7 @@ def lowpass(**given: Any) -> int:
 def bandpass(**given: Any) -> int:
     """Keep what lies between two cutoffs.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter bandpass --inner 8 --outer 64 in.png out.png
@@ -128,7 +128,7 @@ def bandpass(**given: Any) -> int:
 def bandstop(**given: Any) -> int:
     """Remove what lies between two cutoffs.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter bandstop --inner 20 --outer 40 in.png out.png
