@@ -70,18 +70,18 @@ def workers(address):
         return client.nthreads()
 
 
-def replaced(name, before):
-    """Return Python that puts something before one of the functions with which files are read and written."""
+def replaced(function, before):
+    """Return Python that puts something before a function with which files are read or written."""
     return (
-        "import os, signal, time\n"
+        "import os, pathlib, signal, time\n"
         "from fftfilter import images\n"
-        # Run twice, by a nanny and by its worker, or by Dask's reloading.
-        f"if images.{name}.__name__ != 'changed':\n"
-        f"    original = images.{name}\n"
+        # Dask may load it twice.
+        f"if {function}.__name__ != 'changed':\n"
+        f"    original = {function}\n"
         "    def changed(*arguments, **options):\n"
         f"        {before}\n"
         "        return original(*arguments, **options)\n"
-        f"    images.{name} = changed\n"
+        f"    {function} = changed\n"
     )
 
 
@@ -97,7 +97,12 @@ def wait_for(what, seconds=30):
 def address(tmp_path_factory):
     """A cluster of two workers."""
     folder = tmp_path_factory.mktemp("cluster")
-    with scheduler(folder) as address, worker(address, folder, "--no-nanny"), worker(address, folder, "--no-nanny"):
+    with (
+        scheduler(folder) as address,
+        worker(address, folder, "--no-nanny"),
+        # What a user should not do, and may.
+        worker(address, folder, "--no-nanny", "--nthreads", "3"),
+    ):
         yield address
 
 
@@ -147,16 +152,29 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
     assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
 
 
+def test_the_first_failure_ends_a_run_that_shall_end(run, tmp_path, address):
+    for i in range(600):
+        pgm(tmp_path / f"in/{i + 1}.pgm", i % 5)
+    (tmp_path / "in/0.pgm").write_bytes(b"P5 ")
+    code, said = run("--fail-fast", "--cluster", address, tmp_path / "in", tmp_path / "out")
+    assert (code, "1 failed" in said) == (1, True)
+    assert 0 < len(names(tmp_path / "out")) < 600
+
+
 def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
     """The slow one is killed with a batch in hand; each file is there once, in the report once, in the journal once."""
     started, out, report = (tmp_path / name for name in ("started", "out", "report.jsonl"))
-    slow = replaced("write", f"open({str(started)!r}, 'w').close(); time.sleep(60)")
+    # Before the temporary file becomes the output.
+    waiting = f"if {str(out)!r} in str(arguments[0]): pathlib.Path({str(started)!r}).touch(); time.sleep(60)"
+    slow = replaced("pathlib.Path.replace", waiting)
     command = ("fftfilter", "highpass", "-r", "--cluster", address, "--report", report, given, out)
     with worker(address, tmp_path, "--no-nanny", preload=slow) as victim:
         with process(*command, stderr=subprocess.PIPE) as running:
             wait_for(started.exists)
             assert running.poll() is None
+            assert any(".tmp" in name for name in names(out))
             victim.kill()
+            victim.wait()  # A zombie would still seem to run.
             said = running.communicate(timeout=30)[1]
         assert running.returncode == 0, said
     assert "60 of 60 files filtered" in said
@@ -170,7 +188,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
 
 def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_path, given):
     (given / "0/0.pgm").rename(given / "0/poison.pgm")
-    poisonous = replaced("content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
+    poisonous = replaced("images.content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
     out = tmp_path / "out"
     # One worker, which its nanny starts anew: what is done file by file never waits behind the one that kills.
     with (
@@ -232,6 +250,16 @@ def test_workers_read_the_web_themselves(run, tmp_path, given, address):
         assert run("-r", "-q", "--cluster", address, url, tmp_path / "out") == (0, "")
     assert run("-r", "-q", given, tmp_path / "alone") == (0, "")
     same(tmp_path / "out", tmp_path / "alone")
+
+
+def test_outputs_behind_urls_are_written_by_the_workers_and_resumed(run, tmp_path, given, address):
+    """local:// goes through fsspec as s3:// does, and all processes see the same."""
+    out = f"local://{tmp_path}/out/"
+    assert run("-r", "-q", "--cluster", address, given, out) == (0, "")
+    assert run("-r", "-q", given, tmp_path / "alone") == (0, "")
+    assert [name for name in names(tmp_path / "out") if "/." not in name] == names(tmp_path / "alone")
+    (tmp_path / "out/0/0.pgm").unlink()
+    assert "59 skipped" in run("-r", "--skip-existing", "--cluster", address, given, out)[1]
 
 
 def test_arrays_are_filtered_by_the_workers(address, rng):

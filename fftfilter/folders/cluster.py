@@ -50,6 +50,7 @@ _PATIENCE = 60.0
 _SECONDS_TO_HAND_OVER = 30
 # Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
 _MOST_DEATHS = 1
+_DEADLY = "every worker died that had it in hand"
 
 
 class Result(NamedTuple):
@@ -156,13 +157,29 @@ def connect(address: str) -> Client:
     from distributed.versions import VersionMismatchWarning
 
     try:
-        # A table of many lines; what cannot work together says so when it meets.
-        warnings.filterwarnings("ignore", category=VersionMismatchWarning)
-        return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+        with warnings.catch_warnings():
+            # A table of many lines; what cannot work together says so when it meets.
+            warnings.simplefilter("ignore", category=VersionMismatchWarning)
+            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
         raise DeviceError(
             f"{address}: no Dask scheduler answers; check the address, or start one with 'dask scheduler'"
         ) from error
+
+
+class _Batch(NamedTuple):
+    """What was sent to the scheduler."""
+
+    jobs: list[Job]
+    meant_for: frozenset[str]
+    """The workers that may do it; none means all."""
+    is_suspect: bool
+    """Whether it is one file of a batch that no worker survived."""
+
+    @property
+    def folders(self) -> set[str]:
+        """Where temporary files of it may be."""
+        return {str(Path(job.target).parent) for job in self.jobs if not is_url(job.target)}
 
 
 class _Share:
@@ -173,11 +190,10 @@ class _Share:
         self._jobs = jobs
         self._how = how
         self._notes = notes
-        self._in_hand: dict[Future[Any], tuple[list[Job], frozenset[str]]] = {}
-        """Batches under way, with the workers that they are meant for, none for all."""
+        self._in_hand: dict[Future[Any], _Batch] = {}
         self._finished: SimpleQueue[Future[Any]] = SimpleQueue()
         self._again: deque[list[Job]] = deque()
-        self._suspects: deque[Job] = deque()
+        self._suspects: deque[list[Job]] = deque()
         self._are_more = True
         self._seconds_a_file = _SECONDS_A_BATCH / _FIRST_BATCH
         self._workers: frozenset[str] = frozenset()
@@ -185,6 +201,7 @@ class _Share:
         self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
         self._looked = self._had_workers = time.monotonic()
         self._recent: set[str] = set()
+        """The folders of all batches that were under way since the last look."""
         self._to_clean: set[str] = set()
 
     def run(self) -> Iterator[Outcome]:
@@ -215,11 +232,9 @@ class _Share:
         """See which workers there are; raise DeviceLostError when there is none, and none comes."""
         now = time.monotonic()
         workers = frozenset(self._client.nthreads())
-        jobs = (job for batch, _ in self._in_hand.values() for job in batch)
-        folders = {str(Path(job.target).parent) for job in jobs if not is_url(job.target)}
         if self._workers - workers:
-            self._to_clean |= self._recent | folders
-        self._recent = folders
+            self._to_clean |= self._recent
+        self._recent = {folder for batch in self._in_hand.values() for folder in batch.folders}
         self._workers, self._looked = workers, now
         if self._useful:
             self._had_workers = now
@@ -229,15 +244,13 @@ class _Share:
 
     def _call_back_stranded(self) -> None:
         """Send batches again whose workers have all gone: the scheduler would wait for those to return."""
-        stranded = [
-            future for future, (_, meant_for) in self._in_hand.items() if meant_for and not meant_for & self._workers
-        ]
-        for future in stranded:
-            self._do_again(self._in_hand.pop(future)[0])
+        sent = self._in_hand.items()
+        for future in [f for f, batch in sent if batch.meant_for and not batch.meant_for & self._workers]:
             self._client.cancel([future])
+            self._do_again(self._in_hand.pop(future))
 
-    def _do_again(self, batch: list[Job]) -> None:
-        self._again.append(batch)
+    def _do_again(self, batch: _Batch) -> None:
+        (self._suspects if batch.is_suspect else self._again).append(batch.jobs)
         self._are_more = True
 
     def _lose(self, worker: str, why: str) -> None:
@@ -259,24 +272,30 @@ class _Share:
     # The files
 
     def _feed(self) -> None:
-        while self._useful and len(self._in_hand) < len(self._useful) * (1 if self._suspects else _IN_HAND):
-            batch = self._next()
-            if not batch:
+        while self._useful and len(self._in_hand) < len(self._useful) * self._most_in_hand():
+            is_suspect = bool(self._suspects)
+            jobs = self._next()
+            if not jobs:
                 self._are_more = False
                 return
             meant_for = self._useful if self._useless & self._workers else frozenset[str]()
             settings, device = self._how
             future = self._client.submit(
-                filter_files, batch, settings, device, __version__, workers=list(meant_for) or None, pure=False
+                filter_files, jobs, settings, device, __version__, workers=list(meant_for) or None, pure=False
             )
-            self._in_hand[future] = batch, meant_for
+            batch = self._in_hand[future] = _Batch(jobs, meant_for, is_suspect)
+            self._recent |= batch.folders
             future.add_done_callback(self._finished.put)
 
+    def _most_in_hand(self) -> int:
+        # No other file waits behind a suspect, whose death would count as its own.
+        return 1 if self._suspects or any(batch.is_suspect for batch in self._in_hand.values()) else _IN_HAND
+
     def _next(self) -> list[Job]:
+        if self._suspects:
+            return self._suspects.popleft()
         if self._again:
             return self._again.popleft()
-        if self._suspects:
-            return [self._suspects.popleft()]
         fitting = int(_SECONDS_A_BATCH / self._seconds_a_file)
         return list(islice(self._jobs, max(1, min(fitting, _LARGEST_BATCH))))
 
@@ -288,46 +307,53 @@ class _Share:
         return [first, *(self._finished.get() for _ in range(self._finished.qsize()))]
 
     def _take(self, future: Future[Any]) -> Iterator[Outcome]:
-        from distributed import CancelledError, KilledWorker
-        from distributed import TimeoutError as DaskTimeoutError
+        from distributed import KilledWorker
 
-        batch, _ = self._in_hand.pop(future, ([], None))
-        if not batch:
-            return
+        batch = self._in_hand.pop(future, None)
+        if batch is None:
+            return  # It was called back.
         try:
-            result: Result = future.result(timeout=_SECONDS_TO_HAND_OVER)
+            result = self._result(future)
         except KilledWorker:
             yield from self._suspect(batch)
             return
-        except DaskTimeoutError:
-            # Its worker died with the result.
+        if result is None:
             self._client.cancel([future])
             self._do_again(batch)
             return
-        except CancelledError as error:
-            raise DeviceLostError(f"{self._client.scheduler.address}: the scheduler is gone") from error
-        except RuntimeError as error:
-            if isinstance(error.__cause__, ImportError):
-                raise _without_program(error.__cause__) from error
-            raise
-        except ImportError as error:
-            raise _without_program(error) from error
         yield from result.outcomes
         if result.outcomes:
             self._seconds_a_file = (self._seconds_a_file + max(result.seconds / len(result.outcomes), 1e-6)) / 2
         if result.lost:
             done = {outcome.job.number for outcome in result.outcomes}
-            self._do_again([job for job in batch if job.number not in done])
+            self._do_again(batch._replace(jobs=[job for job in batch.jobs if job.number not in done]))
             self._lose(result.worker, result.lost)
 
-    def _suspect(self, batch: list[Job]) -> Iterator[Outcome]:
-        if len(batch) > 1:
-            self._suspects.extend(batch)
-            self._are_more = True
+    def _result(self, future: Future[Any]) -> Result | None:
+        """Return what a worker did, None if it died with the result; raises what its task did."""
+        from distributed import CancelledError
+        from distributed import TimeoutError as DaskTimeoutError
+
+        try:
+            result: Result = future.result(timeout=_SECONDS_TO_HAND_OVER)
+        except DaskTimeoutError:
+            return None
+        except CancelledError as error:
+            raise DeviceLostError(f"{self._client.scheduler.address}: the scheduler is gone") from error
+        except (ImportError, RuntimeError) as error:
+            cause = error if isinstance(error, ImportError) else error.__cause__
+            if isinstance(cause, ImportError):
+                raise _without_program(cause) from error
+            raise
+        return result
+
+    def _suspect(self, batch: _Batch) -> Iterator[Outcome]:
+        """Have the files of a batch that no worker survived done one by one; give up the one that did it."""
+        if batch.is_suspect:
+            yield from (failure(job, f"{quoted_if_odd(job.source)}: given up: {_DEADLY}") for job in batch.jobs)
         else:
-            (job,) = batch
-            why = f"{quoted_if_odd(job.source)}: given up: every worker died that had it in hand"
-            yield failure(job, why)
+            self._suspects.extend([job] for job in batch.jobs)
+            self._are_more = True
 
 
 def _without_program(error: ImportError) -> DeviceError:
