@@ -149,6 +149,8 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
     for out, options in (("all of one", ()), ("all of cluster", ("--cluster", address))):
         assert run("-r", "-q", "--scale", "folder", *options, given, tmp_path / out)[0] == 1
     same(tmp_path / "all of one", tmp_path / "all of cluster")
+    listed = CliRunner().invoke(cli, ["highpass", "-n", "--cluster", address, str(given / "0"), str(tmp_path / "none")])
+    assert f"on the workers of cluster {address}: at most 0.0 MB for one picture" in listed.stdout
     assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
 
 
