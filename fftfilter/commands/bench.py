@@ -265,6 +265,51 @@ def start(*, shapes: tuple[tuple[int, int], ...], image: Path | None, **given: A
     run(lambda setting: prepare(setting, shapes=shapes, image=image), **given)
 
 
+@experiment
+@click.option("--cluster", "address", metavar="ADDRESS", default="local", show_default=True, help="tcp://HOST:8786")
+@click.option(
+    "--format",
+    "formats",
+    metavar="EXT",
+    multiple=True,
+    default=("pgm", "png"),
+    show_default=True,
+    help="Of the files; may be given several times.",
+)
+@click.option(
+    "--side",
+    "sides",
+    type=click.IntRange(min=1),
+    metavar="N",
+    multiple=True,
+    default=(512, 2048),
+    show_default=True,
+    help="Of square images; may be given several times.",
+)
+@click.option("--tasks", type=click.IntRange(min=10), metavar="N", default=10_000, show_default=True, help="How many.")
+@click.option(
+    "--megapixels", type=click.IntRange(min=1), metavar="N", default=100, show_default=True, help="Of all files."
+)
+def cluster(
+    *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int, **given: Any
+) -> None:
+    """Measure what a Dask cluster costs: tasks and images a second, bytes, memory.
+
+    Its workers have to see this machine's folder for temporary files (TMPDIR).
+
+    \b
+    Example: fftfilter bench cluster --runs 3
+             fftfilter bench cluster --cluster tcp://127.0.0.1:8786 --side 1024
+    """
+    from ..bench.cluster import cluster as costs
+
+    pixels = megapixels * 1_000_000
+    run(
+        lambda setting: costs(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels),
+        **given,
+    )
+
+
 def run(
     prepare: Callable[[Setting], Experiment],
     *,
