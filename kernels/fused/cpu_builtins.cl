@@ -12,6 +12,11 @@
 size_t BUILTIN get_group_id(uint);
 size_t BUILTIN get_num_groups(uint);
 uint BUILTIN min(uint, uint);
+uint __attribute__((overloadable)) atomic_inc(volatile global uint *);
+void __attribute__((overloadable)) mem_fence(uint);
+#ifndef CLK_GLOBAL_MEM_FENCE
+#define CLK_GLOBAL_MEM_FENCE 2
+#endif
 
 #define CONVERT(to, from, n) PASTE(to, n) BUILTIN PASTE(convert_, PASTE(to, n))(PASTE(from, n));
 CONVERT(float, uchar, VECTOR)

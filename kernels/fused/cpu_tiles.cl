@@ -40,7 +40,7 @@ ALWAYS void transpose(vector_t *tile)
 //     2 l = p + conj m            re: p.re + m.re     im: p.im - m.im
 //     2 r = (p - conj m) / i      re: p.im + m.im     im: m.re - p.re
 // Tile t of a strip is one of the four: from part t & 1 of p and m, to l or r, re or im.
-ONCE void take_apart(SPACE vector_t *x, global const vector_t *z, global const uint *at, global const uint *mirror)
+ONCE void take_apart(global vector_t *x, global const vector_t *z, global const uint *at, global const uint *mirror)
 {
 #pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
@@ -51,7 +51,7 @@ ONCE void take_apart(SPACE vector_t *x, global const vector_t *z, global const u
         for (uint i = 0; i < VECTOR; ++i)
             tile[i] = plus_p * z[2 * (size_t)at[i] + from] + plus_m * z[2 * (size_t)mirror[i] + from];
         transpose(tile);
-        SPACE vector_t *column = x + 2 * right * VECTOR + to;
+        global vector_t *column = x + 2 * right * VECTOR + to;
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
             column[2 * i] = tile[i];
@@ -60,13 +60,13 @@ ONCE void take_apart(SPACE vector_t *x, global const vector_t *z, global const u
 
 // Back: p = l + i r      re: l.re - r.im     im: l.im + r.re
 //       m = conj l + i conj r    re: l.re + r.im     im: r.re - l.im
-ONCE void put_together(global vector_t *z, SPACE const vector_t *x, global const uint *at, global const uint *mirror)
+ONCE void put_together(global vector_t *z, global const vector_t *x, global const uint *at, global const uint *mirror)
 {
 #pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
         const uint to = t & 1;
         const float plus_l = t == 3 ? -1 : 1, plus_r = t == 0 ? -1 : 1;
-        SPACE const vector_t *left = x + to, *right = x + 2 * VECTOR + 1 - to;
+        global const vector_t *left = x + to, *right = x + 2 * VECTOR + 1 - to;
         vector_t tile[VECTOR];
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
