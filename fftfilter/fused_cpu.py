@@ -27,8 +27,6 @@ from .steps.quantize import NUDGE
 from .transfer import Mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from .launch import Launcher
@@ -153,10 +151,7 @@ class FusedCpuPipeline:
         image, pixels = self.launcher.wrap(stack), self.launcher.wrap(result)
         self._filter.set_arg(IMAGE, image)
         self._filter.set_arg(PIXELS_OUT, pixels)
-        for step, first, end in self._launches():
-            self._filter.set_arg(FIRST_STEP, np.uint32(first))
-            self._filter.set_arg(FIRST_STEP + 1, np.uint32(end))
-            self.launcher.enqueue(step, self._filter, (self.workers,), (1,))
+        self._launch()
         self.launcher.finish(pixels, result)
         return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
@@ -167,12 +162,16 @@ class FusedCpuPipeline:
         most = found.max(axis=1) if not self.one_scale else found.max(keepdims=True)[0]
         return np.stack([np.zeros_like(most), most], axis=1)
 
-    def _launches(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the launches: a name, the first step, the one after the last; one a step where times are kept."""
-        if self.launcher.profiles:
-            yield from ((name, step, step + 1) for step, name in enumerate(STEPS))
-        else:
-            yield "filter", 0, len(STEPS)
+    def _launch(self) -> None:
+        """Launch all steps at once, or where times are kept each by itself."""
+        items, group = (self.workers,), (1,)
+        if not self.launcher.profiles:
+            self.launcher.enqueue("filter", self._filter, items, group)
+            return
+        for step, name in enumerate(STEPS):
+            self._filter.set_arg(FIRST_STEP, np.uint32(step))
+            self._filter.set_arg(FIRST_STEP + 1, np.uint32(step + 1))
+            self.launcher.enqueue(name, self._filter, items, group)
 
     def _check_memory(self, between: int, room: int) -> None:
         """Raise TooLargeError if the images, what lies between the steps and the workers' room cannot be held."""

@@ -172,7 +172,7 @@ def test_a_launch_for_each_step_gives_the_same_and_their_times() -> None:
 def test_work_spaces_are_counted_before_they_are_asked_for(
     height: int, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(device: Device, what: str, buffers: list[int]) -> None:
+    def refuse(_device: Device, _what: str, buffers: list[int]) -> None:
         raise TooLargeError(str(sum(buffers)))
 
     image, vector = np.dtype("uint8"), 16
