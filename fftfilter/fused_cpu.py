@@ -131,7 +131,10 @@ class FusedCpuPipeline:
         arguments = [
             *(progress, self._constant(job), self._paged(between), self._paged(room), None, None),
             *(self._kept(launcher.allocate(4 * self.strips * count)), self._largest),
-            *map(self._constant, (*spins, np.concatenate([at, mirror], axis=1).astype(np.uint32), across, down, gains)),
+            *map(
+                self._constant,
+                (*spins, (np.concatenate([at, mirror], axis=1) * 8 * lanes).astype(np.uint32), across, down, gains),
+            ),
             *_numbers(0, len(STEPS)),
         ]
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *plan_defines(columns, rows), *pass_defines)

@@ -3,7 +3,7 @@
 // The spectrum of a row never leaves the cache, and the lower half of the rows is enough: the upper one mirrors
 // it.
 //
-// Reads    z, strips of packed columns; places[]: where each row and its mirrored row lie
+// Reads    z, strips of packed columns; places[]: how many bytes behind its strip each row and its mirrored row lie
 // Writes   the filtered rows to the same places
 // Spare    x, room for one group
 
