@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Axis = MixedRadix | Chirp
 
-# What of the first cache a block may fill; the rest is for spin factors and the mask's terms.
-BLOCK_BYTES = 36 << 10
+# What of the first cache a block may fill, which has 32 KB or more; the rest is for spin factors and the mask's terms.
+BLOCK_BYTES = 20 << 10
+# What of the second cache strips that are read together may fill, which has 512 KB or more.
+TOGETHER_BYTES = 384 << 10
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17
 # Rows of a task that writes pixels.
@@ -185,9 +187,10 @@ class FusedCpuPipeline:
         self.launcher.device.check_memory(what, buffers)
 
     def _strips_together(self) -> int:
-        """Return how many strips a task reads together: as many as share a line, if all have enough to do."""
+        """Return how many strips a task reads together: those of a line, if they fit and are enough for all."""
         together = max(1, LINE // (2 * self.vector * self.dtype.itemsize))
-        return together if self.strips >= together * TASKS * self.workers else 1
+        fit = 8 * self.vector * self.shape[1] * together <= TOGETHER_BYTES
+        return together if fit and self.strips >= together * TASKS * self.workers else 1
 
     def _kept(self, buffer: Any) -> Any:
         """Keep a buffer as long as the kernels: they do not."""

@@ -15,8 +15,11 @@ ALWAYS void rows(global const job_t *job, global vector_t *z, global vector_t *x
     const mask_t mask = {across, down[group], gains + (size_t)group * job->rows.length, job->order, job->scale};
     z += 2 * (size_t)job->strip_size * job->strips * picture;
 
-    for (uint strip = 0; strip < job->strips; ++strip)
+    for (uint strip = 0; strip < job->strips; ++strip) {
+        if (strip + 2 < job->strips)
+            fetch_rows(z + 2 * (size_t)job->strip_size * (strip + 2), at);
         take_apart(x + 2 * min(strip * 2 * VECTOR, job->last), z + 2 * (size_t)job->strip_size * strip, at, mirror);
+    }
     there_and_back(x, &job->rows, spin, mask);
     for (uint strip = 0; strip < job->strips; ++strip)
         put_together(z + 2 * (size_t)job->strip_size * strip, x + 2 * min(strip * 2 * VECTOR, job->last), at, mirror);

@@ -12,8 +12,11 @@ ALWAYS void rows(global const job_t *job, global vector_t *z, global vector_t *x
     const mask_t mask = {across, down[group], gains + (size_t)group * width, job->order, job->scale};
     z += 2 * (size_t)job->strip_size * job->strips * picture;
 
-    for (uint strip = 0; strip < job->strips; ++strip)
+    for (uint strip = 0; strip < job->strips; ++strip) {
+        if (strip + 2 < job->strips)
+            fetch_rows(z + 2 * (size_t)job->strip_size * (strip + 2), at);
         take_apart(x + 2 * min(strip * 2 * VECTOR, job->last), z + 2 * (size_t)job->strip_size * strip, at, mirror);
+    }
     for (uint k = 0; k < width; ++k)
         put(x, k, spun(get(x, k), chirp[k].x, chirp[k].y));
     for (uint is_back = 0; is_back < 2; ++is_back) {

@@ -66,6 +66,14 @@ ALWAYS void transpose(vector_t *tile)
 // The row that lies so many bytes behind z
 #define ROW(z, bytes) *(global vector_t *)((global char *)(z) + (bytes))
 
+ALWAYS void fetch_rows(global const vector_t *z, global const uint *places)
+{
+    for (uint i = 0; i < 2 * VECTOR; ++i) {
+        FETCH(&ROW(z, places[i]));
+        FETCH(&ROW(z + 1, places[i]));
+    }
+}
+
 // With p a row's packed columns and m those of its mirrored row, l + i r the pair that they hold:
 //     2 l = p + conj m            re: p.re + m.re     im: p.im - m.im
 //     2 r = (p - conj m) / i      re: p.im + m.im     im: m.re - p.re
