@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from test_batch import names, pgm
 
-from fftfilter.folders.batch import processors
+from fftfilter.folders.jobs import processors
 from fftfilter.folders.processes import shares
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")

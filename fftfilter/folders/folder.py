@@ -20,7 +20,7 @@ from .. import __version__, images, scale
 from ..errors import ParameterError, ReadError, WriteError
 from ..leftovers import remove_leftovers
 from . import journal
-from .batch import DONE, FAILED, MEASURED, SKIPPED, Batch, DeviceLostError, Job, Outcome, Settings
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
 from .tree import Tree, identity, is_inside, join
 
 if TYPE_CHECKING:
@@ -286,6 +286,8 @@ class Folder:
 
 def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:
     """Do all jobs on one device, in this process."""
+    from .batch import Batch
+
     with Batch(settings, device) as batch:
         yield from batch.run(jobs)
 
