@@ -186,8 +186,9 @@ class Filter:
         dtype: DTypeLike | None = None,
         levels: int | None = None,
     ) -> Pending:
-        """Begin to filter an image or a stack as a call does; the image may be changed when this returns.
+        """Begin to filter an image or a stack as a call does.
 
+        The image may be changed when this returns; an array of :meth:`empty` when one more has been begun.
         The fused engine on a GPU copies in, filters and copies out at the same time if several are begun before the
         first result is asked for; three are enough. Everything else has its result at once.
         """
@@ -205,7 +206,8 @@ class Filter:
 
         On a GPU copies and filters overlap, as :meth:`start` says: of the ``images``, two more than were yielded are
         asked for. An image has been read before the next one is asked for, so that a generator may fill the same
-        array again; :meth:`empty` makes arrays that a GPU reads without another copy.
+        array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in turn: one is
+        read while the next is filled.
         """
         flying: deque[Pending] = deque()
 
@@ -301,6 +303,8 @@ class Filter:
 
     def close(self) -> None:
         """Give the device's memory back; a later call takes it again."""
+        if self._stream is not None:
+            self._stream.settle()
         self._key, self._pipeline, self._stream, self._extremes = (), None, None, None
 
     def __enter__(self) -> Self:

@@ -37,7 +37,7 @@ SLOTS = 3
 # Page-locked memory is taken from all other programs: at most so many bytes are kept free, and as many lent.
 MOST_BYTES = 1 << 28
 # One processor copies slower than the device does: from two of these on, several share an array.
-PART_BYTES = 1 << 20
+PART_BYTES = 1 << 21
 COPIERS = 4
 
 
@@ -141,9 +141,14 @@ class Stream:
         slots = [[self._compute.allocate(size) for size in sizes] for _ in range(SLOTS)]
         self._slots = cycle([_Slot(image, output, largest) for image, output, largest in slots])
         self._copiers: ThreadPoolExecutor | None = None
+        self._read: cl.Event | None = None
 
     def put(self, stack: Array) -> Flight:
-        """Send a contiguous stack on its way. It is read when this returns: the caller may change it again."""
+        """Send a contiguous stack on its way.
+
+        It has been read when this returns; one in page-locked memory when this returns the next time, so that
+        copies in follow each other without a gap.
+        """
         slot = next(self._slots)
         if slot.copied_out is not None:
             self._down.wait(slot.copied_out)
@@ -155,9 +160,15 @@ class Stream:
         filtered = self.pipeline.enqueue(slot.image, slot.output, after=slot.copied_in)
         self._compute.copy(slot.largest, self.pipeline.largest)
         slot.copied_out = copied_out = self._down.read(target, slot.output, after=filtered, wait=False)
-        if is_page_locked:
-            self._up.wait(slot.copied_in)
+        self.settle()
+        self._read = slot.copied_in if is_page_locked else None
         return Flight(lambda: self._land(target, copied_out), lambda: self.pipeline.extremes(slot.largest))
+
+    def settle(self) -> None:
+        """Wait until no stack is read any more from where the caller has it."""
+        if self._read is not None:
+            self._up.wait(self._read)
+            self._read = None
 
     def _land(self, target: Array, copied_out: cl.Event) -> Array:
         """Return the pictures in page-locked memory once they are there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from itertools import cycle
 
 import numpy as np
 import pytest
@@ -65,13 +66,13 @@ def test_channels_and_depth_are_those_of_calls(rng):
 
 
 @pytest.mark.usefixtures("form")
-def test_a_generator_may_fill_the_same_array_again(rng):
+def test_a_generator_may_fill_the_same_array_again_or_two_page_locked_ones_in_turn(rng):
     images = pictures(rng, 8)
     with Filter("highpass") as high:
-        for frame in (np.empty((20, 24), np.uint8), high.empty((20, 24))):
+        for frames in ([np.empty((20, 24), np.uint8)], [high.empty((20, 24)), high.empty((20, 24))]):
 
-            def film(frame=frame):
-                for image in images:
+            def film(frames=frames):
+                for image, frame in zip(images, cycle(frames), strict=False):
                     frame[:] = image
                     yield frame
 

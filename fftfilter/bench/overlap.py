@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Seconds that one measurement takes, long beside the pictures at the stream's ends, which have nothing to overlap with.
 SECONDS = 0.1
 PARTS = {"in": "copy in", "filter": "filter", "out": "copy out"}
+BOTH = {"both": "in and out"}
 STREAMS = {"locked": "stream", "any": "stream of any arrays", "calls": "calls"}
 Shape = tuple[int, int, int]
 SHAPES: tuple[Shape, ...] = ((32, 512, 512), (1, 2048, 2048), (1, 4096, 4096), (1, 8192, 8192))
@@ -40,16 +41,16 @@ def overlap(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Experiment:
     """Return what a stream takes for each stack ``(count, height, width)``, and its slowest part."""
     gpu = setting.device.is_gpu
     note = (
-        "A stream is made of arrays of Filter.empty, or of any; calls do one thing after the other. Ratio: the stream "
-        "to its slowest part."
+        "In and out: both copies at the same time. A stream is made of arrays of Filter.empty, or of any; calls do one "
+        "thing after the other. Ratio: the stream to its slowest part."
     )
     if not gpu:
         note = "The device works on the host's arrays themselves: a stream is calls, and the ratio is to those."
     table = Table(
         "Milliseconds of a stack in a stream, 8-bit pictures to 8-bit pictures, and of its parts alone",
-        {"size": "size", **(PARTS if gpu else {}), **STREAMS, "ratio": "ratio"},
+        {"size": "size", **(PARTS | BOTH if gpu else {}), **STREAMS, "ratio": "ratio"},
         ("size",),
-        Lines((), "pixels", (*PARTS, *STREAMS), "pixels", "ms"),
+        Lines((), "pixels", (*PARTS, *BOTH, *STREAMS), "pixels", "ms"),
         setting.about(),
         [SPREAD, note],
     )
@@ -105,18 +106,29 @@ def _parts(setting: Setting, locked: Array) -> dict[str, Job]:
     target = launcher.page_locked(locked.nbytes)
     launcher.write(image, locked)
 
-    def often(what: Callable[[], object]) -> Job:
+    down = Launcher(setting.device)
+
+    def copy_in() -> object:
+        return launcher.write(image, locked, wait=False)
+
+    def copy_out() -> object:
+        return down.read(target, output, wait=False)
+
+    def often(*what: Callable[[], object]) -> Job:
         def job(times: int) -> None:
-            begun = [what() for _ in range(times)]
+            # An event that is let go waits.
+            begun = [each() for _ in range(times) for each in what]
             launcher.queue.finish()
+            down.queue.finish()
             begun.clear()
 
         return job
 
     return {
-        "in": often(lambda: launcher.write(image, locked, wait=False)),
+        "in": often(copy_in),
         "filter": often(lambda: pipeline.enqueue(image, output)),
-        "out": often(lambda: launcher.read(target, output, wait=False)),
+        "out": often(copy_out),
+        "both": often(copy_in, copy_out),
     }
 
 

@@ -150,7 +150,7 @@ class Batch:
         self._waiting_count = self._waiting_bytes = 0
         self._flying: deque[_Flight] = deque()
         self._too_large: set[Key] = set()
-        self._stack: NDArray[Any] = np.empty((0, 0, 0), np.uint8)
+        self._stack = self._last_stack = np.empty((0, 0, 0), np.uint8)
         self.lost: DeviceLostError | None = None
         """Why the device is of no use any more; what it has finished is still written."""
 
@@ -389,9 +389,10 @@ class Batch:
         return results
 
     def _stacked(self, pictures: Sequence[Picture]) -> NDArray[Any]:
-        """Return gray pictures as one array, in memory that the last stack has left."""
+        """Return gray pictures as one array, in memory that the stack before the last has left."""
         first = pictures[0].planes
         shape = (len(pictures), *first.shape[1:])
+        self._stack, self._last_stack = self._last_stack, self._stack  # a GPU may still read the last one
         if self._stack.shape != shape or self._stack.dtype != first.dtype:
             self._stack = self._filter.empty(shape, first.dtype)
         return np.concatenate([picture.planes for picture in pictures], out=self._stack)
