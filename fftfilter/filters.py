@@ -251,7 +251,7 @@ class Filter:
                 "(height, width), a stack (count, height, width), or channels with channel_axis"
             )
         stack = stack.reshape(-1, *stack.shape[-2:])
-        pixel = _pixel_type(stack.dtype)
+        pixel = pixel_type(stack.dtype)
         out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
@@ -373,7 +373,7 @@ class Filter:
         return self._pipeline
 
 
-def _pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the device's pixel type for an array's: uint8 and uint16 as they are, bool as uint8, others float32."""
     if dtype.kind == "b":
         return np.dtype(np.uint8)

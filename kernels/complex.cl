@@ -18,13 +18,13 @@ typedef REAL real_t;
 typedef PASTE(REAL, 2) complex_t;
 
 // a * b
-inline complex_t multiply(const complex_t a, const complex_t b)
+static inline complex_t multiply(const complex_t a, const complex_t b)
 {
     return (complex_t)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
 // w for flip = 0, its conjugate for flip = 0x80000000
-inline complex_t directed(const complex_t w, const uint flip)
+static inline complex_t directed(const complex_t w, const uint flip)
 {
 #if PASTE(REAL, _is_single)
     return (complex_t)(w.x, as_float(as_uint(w.y) ^ flip));
@@ -34,13 +34,13 @@ inline complex_t directed(const complex_t w, const uint flip)
 }
 
 // W(j, n) for j = 0 ... n - 1 from the table of the first half turn, the n/2 numbers of steps/spin_factors.cl
-inline complex_t spin(global const complex_t *w, const uint j, const uint n, const uint flip)
+static inline complex_t spin(global const complex_t *w, const uint j, const uint n, const uint flip)
 {
     return directed(j < n / 2 ? w[j] : -w[j - n / 2], flip);
 }
 
 // i with its lowest log2_n bits backward; log2_n = 0 gives 0
-inline uint reversed(uint i, const uint log2_n)
+static inline uint reversed(uint i, const uint log2_n)
 {
     i = (i & 0x55555555) << 1 | (i & 0xaaaaaaaa) >> 1;
     i = (i & 0x33333333) << 2 | (i & 0xcccccccc) >> 2;

@@ -8,9 +8,10 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from conftest import SAMPLES
 
 from fftfilter import algorithms, cli
-from fftfilter.bench import experiments, overlap, peers, plot, published, race, tables
+from fftfilter.bench import experiments, overlap, peers, plot, published, race, start, tables
 from fftfilter.bench.compare import Stats, gflops, ratio
 from fftfilter.bench.experiments import Setting
 from fftfilter.bench.measure import Times, check_picture, check_transform, measure
@@ -260,7 +261,7 @@ def test_lengths_and_sizes_that_cannot_be_meant(arguments):
 
 
 def test_the_experiments_are_commands_of_bench_alone():
-    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "stream", "tune"}
+    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "start", "stream", "tune"}
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
 
 
@@ -300,6 +301,62 @@ def test_a_wrong_stream_is_not_timed(monkeypatch):
     monkeypatch.setattr(Filter, "stream", lambda _, images: (255 - image for image in images))
     with pytest.raises(RefusedError, match="the stream computes wrongly"):
         list(overlap.overlap(Setting(runs=3), shapes=[(1, 8, 8)]).steps)
+
+
+def test_starts_are_whole_processes_beside_the_script(monkeypatch):
+    monkeypatch.setattr(start, "SMALL", (16, 24))
+    made = start.start(Setting(runs=1), shapes=[(16, 24)], image=SAMPLES / "camera.pgm")
+    assert len(list(made.steps)) == 3
+    made.finish()
+    assert [(row["what"], row["size"], row["who"]) for row in made.table.rows] == [
+        ("--help", "", "fftfilter"),
+        ("--version", "", "fftfilter"),
+        ("highpass", "24 x 16", "fftfilter"),
+        ("highpass", "24 x 16", "script"),
+        ("highpass, first use", "24 x 16", "fftfilter"),
+        ("highpass, peak memory", "24 x 16", "fftfilter"),
+    ]
+    warm, script, first, peak = made.table.rows[2:]
+    assert warm["ratio"] == pytest.approx(warm["ms"].median / script["ms"].median)
+    assert first["ms"].median > 1.5 * warm["ms"].median  # else it was none
+    assert 30 < peak["memory"] < 2000
+    assert warm["target"] == "1.50 times"
+    assert "reached" in warm
+    assert "reached" in peak
+
+
+def test_targets_of_starts():
+    """From invented numbers, on both sides of each target."""
+    made = start.start(Setting(runs=1))
+    size = {"shape": (4096, 4096), "command": ()}
+    jobs = [start.Job("--help", "fftfilter", ()), start.Job("highpass", "fftfilter", **size)]
+    jobs += [start.Job("highpass", "script", **size), start.Job("highpass, first use", "fftfilter", **size)]
+    jobs.append(start.Job("highpass, peak memory", "fftfilter", **size))
+
+    def judged(*values, is_pocl=True):
+        for job, value in zip(jobs, values, strict=True):
+            start._put(made.table, job, **({"memory": value} if job is jobs[-1] else {"ms": Stats.of([value])}))
+        start._judge(made.table, jobs, is_pocl=is_pocl)
+        return [(row.get("target"), row.get("reached")) for row in made.table.rows]
+
+    targets = ["150 ms", "1.00 times", None, "1500 ms", "388 MB"]
+    assert judged(100.0, 500.0, 900.0, 1400.0, 200.0) == list(
+        zip(targets, ["yes", "yes", None, "yes", "yes"], strict=True)
+    )
+    assert judged(200.0, 950.0, 900.0, 1600.0, 400.0) == list(zip(targets, ["no", "no", None, "no", "no"], strict=True))
+    made.table.rows.clear()
+    assert judged(100.0, 500.0, 900.0, 1400.0, 200.0, is_pocl=False)[3] == (None, None)
+
+
+def test_a_script_with_another_picture_is_not_timed(monkeypatch):
+    monkeypatch.setattr(start, "SCRIPT", start.SCRIPT.replace("shorter / 8", "shorter / 4"))
+    with pytest.raises(RefusedError, match="script computes another picture"):
+        list(start.start(Setting(runs=1), shapes=[(16, 24)]).steps)
+
+
+def test_a_process_that_fails_is_told():
+    with pytest.raises(RefusedError, match=r"exit code 2: fftfilter: No such command 'none'"):
+        start._run(start._program("none"))
 
 
 def test_lines_of_a_plot(table):

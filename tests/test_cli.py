@@ -393,8 +393,8 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
 def test_the_quick_end_of_the_process_leaves_nothing_out(name):
     """What was to be done at exit is done, other threads end, what was printed is written."""
     code = (
-        "import atexit, sys, threading, time; atexit.register(print, 'at exit')\n"
-        "def late(): time.sleep(0.2); print('late')\n"
+        "import atexit, sys, threading; atexit.register(print, 'at exit')\n"
+        "def late(): threading.main_thread().join(); print('late')\n"
         f"if {name == 'another thread'}: threading.Thread(target=late).start()\n"
         "sys.argv = ['fftfilter', '--version']; from fftfilter.__main__ import main; main()"
     )

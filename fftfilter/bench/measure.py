@@ -76,6 +76,16 @@ def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> N
         raise _refused(what, launcher, f"{different} of {off.size} pixels differ, by up to {off.max()} levels")
 
 
+def check_peer(who: str, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if another library's 8-bit picture is off by more than its own way to truncate and round."""
+    off = np.abs(got.astype(np.int16) - wanted)
+    if off.max() > 1 or np.count_nonzero(off) > max(1, off.size // 100):
+        raise RefusedError(
+            f"{who} computes another picture: {np.count_nonzero(off)} of {off.size} pixels differ, by up to "
+            f"{off.max()} levels; a wrong result is not timed, leave this size or peer out"
+        )
+
+
 def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
     return RefusedError(
         f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import RefusedError
 from ..filters import Filter
 from ..fused import fused
 from ..launch import Launcher
@@ -20,6 +19,7 @@ from ..reference import filter_image
 from ..transfer import transfer
 from .compare import Stats, ratio
 from .experiments import MS, SPREAD, Experiment
+from .measure import check_peer
 from .peers import Job, cpu_jobs, gpu_jobs
 from .tables import Lines, Table
 
@@ -151,13 +151,7 @@ def _check(job: Job, wanted: Array) -> int:
     job.call()
     job.finish()
     if job.result is not None:
-        off = np.abs(job.result().reshape(wanted.shape).astype(np.int16) - wanted)
-        # Peers truncate and round in their own ways; what is wrong differs by far more.
-        if off.max() > 1 or np.count_nonzero(off) > max(1, off.size // 100):
-            raise RefusedError(
-                f"{job.name} computes another picture: {np.count_nonzero(off)} of {off.size} pixels differ, by up to "
-                f"{off.max()} levels; a wrong result is not timed, leave this size or peer out"
-            )
+        check_peer(job.name, job.result().reshape(wanted.shape), wanted)
     return max(1, round(SECONDS / _time(job, 2)))
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..bench.experiments import Experiment, Setting
+    from .options import F
 
 bench_options = together(
     device_option,
@@ -58,6 +59,19 @@ def image_sizes(context: click.Context, option: click.Parameter, given: tuple[st
             )
         shapes.append((int(match[2]), int(match[1])))
     return tuple(shapes)
+
+
+def size_option(by_default: str, *default: str) -> Callable[[F], F]:
+    """Return the decorator for --size; ``by_default`` is what its help says of sizes that are not given."""
+    return click.option(
+        "--size",
+        "shapes",
+        callback=image_sizes,
+        metavar="WxH",
+        multiple=True,
+        default=default,
+        help=f"Size of an image, width x height; may be given several times.  [default: {by_default}]",
+    )
 
 
 def power_of_two(context: click.Context, option: click.Parameter, given: str) -> int:
@@ -164,16 +178,7 @@ def speedup(*, n: int, **given: Any) -> None:
 
 
 @experiment
-@click.option(
-    "--size",
-    "shapes",
-    callback=image_sizes,
-    metavar="WxH",
-    multiple=True,
-    default=("256x256", "512x512", "1000x750", "1024x1024"),
-    show_default=True,
-    help="Size of an image, width x height; may be given several times.",
-)
+@size_option("256x256, 512x512, 1000x750, 1024x1024", "256x256", "512x512", "1000x750", "1024x1024")
 @click.option("--engine", "names", metavar="NAME", multiple=True, help="Only these; may be given several times.")
 def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **given: Any) -> None:
     """Every engine on the same images, with the ratio to the fastest.
@@ -188,14 +193,7 @@ def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **gi
 
 
 @experiment
-@click.option(
-    "--size",
-    "shapes",
-    callback=image_sizes,
-    metavar="WxH",
-    multiple=True,
-    help="Size of an image, width x height; may be given several times.  [default: all with a target]",
-)
+@size_option("all with a target")
 def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     """Time this filter and other libraries on the same job, in one interleaved run.
 
@@ -212,14 +210,7 @@ def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
 
 
 @experiment
-@click.option(
-    "--size",
-    "shapes",
-    callback=image_sizes,
-    metavar="WxH",
-    multiple=True,
-    help="Size of an image, width x height; may be given several times.  [default: 512x512 to 8192x8192]",
-)
+@size_option("512x512 to 8192x8192")
 def stream(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     """Time a stream of images beside copying in, filtering and copying out alone.
 
@@ -235,14 +226,7 @@ def stream(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
 
 
 @experiment
-@click.option(
-    "--size",
-    "shapes",
-    callback=image_sizes,
-    metavar="WxH",
-    multiple=True,
-    help="Size of an image, width x height; may be given several times.  [default: several from 512x512 to 4096x4096]",
-)
+@size_option("several from 512x512 to 4096x4096")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", default=1, show_default=True, help="Images a stack.")
 def tune(*, shapes: tuple[tuple[int, int], ...], count: int, **given: Any) -> None:
     """Find what is faster on this device than the defaults, and remember it for the filters.
@@ -257,6 +241,73 @@ def tune(*, shapes: tuple[tuple[int, int], ...], count: int, **given: Any) -> No
     from ..bench import tune as tuning
 
     run(lambda setting: tuning.tune(setting, shapes=[(count, *shape) for shape in shapes]), **given)
+
+
+@experiment
+@size_option("512x512 to 4096x4096")
+@click.option(
+    "--image",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="A picture to filter, mirrored until it fills each size.  [default: a drawn one]",
+)
+def start(*, shapes: tuple[tuple[int, int], ...], image: Path | None, **given: Any) -> None:
+    """Time the command from start to end, beside a NumPy and Pillow script that does the same.
+
+    Help, one PGM after another, the first use ever with empty caches, and the most memory that it takes.
+
+    \b
+    Example: fftfilter bench start
+             fftfilter bench start --size 640x480 --image photo.jpg
+    """
+    from ..bench.start import start as prepare
+
+    run(lambda setting: prepare(setting, shapes=shapes, image=image), **given)
+
+
+@experiment
+@click.option("--cluster", "address", metavar="ADDRESS", default="local", show_default=True, help="tcp://HOST:8786")
+@click.option(
+    "--format",
+    "formats",
+    metavar="EXT",
+    multiple=True,
+    default=("pgm", "png"),
+    show_default=True,
+    help="Of the files; may be given several times.",
+)
+@click.option(
+    "--side",
+    "sides",
+    type=click.IntRange(min=1),
+    metavar="N",
+    multiple=True,
+    default=(512, 2048),
+    show_default=True,
+    help="Of square images; may be given several times.",
+)
+@click.option("--tasks", type=click.IntRange(min=10), metavar="N", default=10_000, show_default=True, help="How many.")
+@click.option(
+    "--megapixels", type=click.IntRange(min=1), metavar="N", default=100, show_default=True, help="Of all files."
+)
+def cluster(
+    *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int, **given: Any
+) -> None:
+    """Measure what a Dask cluster costs: tasks and images a second, bytes, memory.
+
+    Its workers have to see this machine's folder for temporary files (TMPDIR).
+
+    \b
+    Example: fftfilter bench cluster --runs 3
+             fftfilter bench cluster --cluster tcp://127.0.0.1:8786 --side 1024
+    """
+    from ..bench.cluster import cluster as costs
+
+    pixels = megapixels * 1_000_000
+    run(
+        lambda setting: costs(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels),
+        **given,
+    )
 
 
 def run(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -33,6 +32,8 @@ def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa
     index, why = diagnosis.chosen(device)
     wrong = diagnosis.problems()
     if as_json:
+        import json
+
         result = {
             "devices": found,
             "chosen": index,

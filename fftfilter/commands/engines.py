@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,8 @@ def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noq
         check_option("engine", name, algorithms.names())
     entries = [entry for entry in algorithms.catalogue() if not names or entry.name in names]
     if as_json:
+        import json
+
         click.echo(json.dumps([entry._asdict() for entry in entries], indent=2))
     else:
         click.echo("\n\n".join([*([] if names else [FUSED]), *(_text(entry) for entry in entries)]))

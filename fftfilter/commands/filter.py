@@ -81,7 +81,7 @@ files = together(click.argument("source", metavar="IN"), click.argument("target"
 def highpass(**given: Any) -> int:
     """Keep what is finer than the cutoff: edges, texture.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter highpass in.pgm out.pgm
@@ -98,7 +98,7 @@ def highpass(**given: Any) -> int:
 def lowpass(**given: Any) -> int:
     """Keep what is coarser than the cutoff: blur.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter lowpass --radius 40 in.png out.png
@@ -114,7 +114,7 @@ def lowpass(**given: Any) -> int:
 def bandpass(**given: Any) -> int:
     """Keep what lies between two cutoffs.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter bandpass --inner 8 --outer 64 in.png out.png
@@ -129,7 +129,7 @@ def bandpass(**given: Any) -> int:
 def bandstop(**given: Any) -> int:
     """Remove what lies between two cutoffs.
 
-    IN and OUT are image files, - for standard input and output, or folders.
+    IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
 
     \b
     Example: fftfilter bandstop --inner 20 --outer 40 in.png out.png
@@ -141,14 +141,17 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     """Filter a picture or a folder; return the exit code."""
     from .. import images
     from ..transfer import transfer
+    from ..urls import is_folder, place, without_file_scheme
 
     transform = {name: given[name] for name in TRANSFORM if name in given}
     transfer(kind, **transform)  # wrong values fail before any work
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
     device_options |= {"tune": False} if given["no_tune"] else {}
-    if source == "-" or not os.path.isdir(source):  # noqa: PTH112  of Path, it raises where nothing may be looked at
-        if source != "-":
+    source, target = without_file_scheme(source), without_file_scheme(target)
+    where = place(source)
+    if not (os.path.isdir(where) if isinstance(where, Path) else is_folder(where)):  # noqa: PTH112  Path's may raise
+        if source != "-" and isinstance(where, Path):
             images.times(source)  # a folder that is missing should not be told to be none
         refuse_for_one_file(given, to_stream=target == "-")
         options = transform | device_options | {"device": given["device"], "profile": given["profile"]}
@@ -157,10 +160,10 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     for name in ONE_FILE:
         if given[name]:
             raise click.UsageError(f"--{name.replace('_', '-')} is for one picture, and IN is a folder.")
-    folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report")
+    folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report", "cluster")
     return run_folder(
         kind,
-        Path(source),
+        where,
         target,
         settings=settings,
         folder={name: given[name] for name in folder},
@@ -188,9 +191,12 @@ def run_file(
     from .. import images
     from .. import scale as scales
     from ..filters import Filter
+    from ..urls import is_url
 
     if preserve_times and "-" in (source, target):
         raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
+    if preserve_times and (is_url(source) or is_url(target)):
+        raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
     given_range = scales.parse(scale)
     images.check_output(source, target, in_place=in_place, format=format_)
     times = images.times(source) if preserve_times else None

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..folders.folder import Folder, Stop, Survey
+    from ..urls import Url
 
 INTERRUPTED, NO_DEVICE = 130, 3
 # Options of one file that mean nothing for a folder.
@@ -48,6 +49,12 @@ folder_options = together(
         metavar="FILE.jsonl",
         help="Write a line of JSON about each file.",
     ),
+    option(
+        "--cluster",
+        group="Folders",
+        metavar="ADDRESS",
+        help="Let the workers of a Dask cluster do the files: tcp://HOST:8786, or local to start one here.",
+    ),
     option("-q", "--quiet", group="Folders", is_flag=True, help="No progress and no summary; errors only."),
 )
 
@@ -55,7 +62,7 @@ folder_options = together(
 def refuse_for_one_file(given: dict[str, Any], *, to_stream: bool) -> None:
     """Raise UsageError if a folder's options were given for one picture."""
     names = {"recursive": "--recursive", "pattern": "--pattern", "skip_existing": "--skip-existing"}
-    names |= {"fail_fast": "--fail-fast", "dry_run": "--dry-run", "report": "--report"}
+    names |= {"fail_fast": "--fail-fast", "dry_run": "--dry-run", "report": "--report", "cluster": "--cluster"}
     for key, name in names.items():
         if given[key]:
             raise click.UsageError(f"{name} is for folders, and IN is none.")
@@ -70,7 +77,7 @@ def refuse_for_one_file(given: dict[str, Any], *, to_stream: bool) -> None:
 
 def run_folder(
     kind: str,
-    source: Path,
+    source: Path | Url,
     target: str,
     *,
     scale: str,
@@ -87,17 +94,21 @@ def run_folder(
     from ..folders.processes import shares
     from ..images import extension_of
     from ..scale import FOLDER, parse
+    from ..urls import Url, place
 
     if target == "-":
         raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
     if settings["in_place"] and folder["skip_existing"]:
         raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
-    if Path(target).suffix and not Path(target).exists():
+    out = place(target)
+    if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
     format_ = folder.pop("format_")
+    if folder["cluster"]:
+        device = _device_of_workers(folder["cluster"], device)
     run = Folder(
         source,
-        Path(target),
+        out,
         Settings(kind, options, parse(scale), extremes=folder["report"] is not None, **settings),
         format=extension_of(format_) if format_ else None,
         scale_of_all=scale == FOLDER,
@@ -108,7 +119,7 @@ def run_folder(
     survey = run.survey()
     if dry_run:
         return _dry_run(run, survey, quiet=quiet)
-    if len(run.devices) == 1:
+    if len(run.devices) == 1 and run.cluster in (None, "local"):
         run.devices = shares(run.devices[0], survey.files)
     return _run(run, survey, quiet=quiet, verbose=verbose)
 
@@ -118,6 +129,23 @@ def _refuse_image_name(target: str) -> None:
 
     if Path(target).suffix.lower() in extensions(read_only=True):
         raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
+
+
+def _device_of_workers(cluster: str, given: str | None) -> str | None:
+    """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
+    from ..folders.cluster import LOCAL, check_address
+
+    check_address(cluster)
+    if cluster == LOCAL or given is None:
+        return given
+    # What the environment says of this machine is not meant for others, which have their own.
+    if click.get_current_context().get_parameter_source("device") == click.core.ParameterSource.ENVIRONMENT:
+        return None
+    if given.strip().lower() == "all" or "," in given:
+        raise click.UsageError(
+            f"--device {given} with --cluster: a worker has one device; start each with its own FFTFILTER_DEVICE."
+        )
+    return given
 
 
 def _devices(given: str | None) -> list[str | None]:

@@ -4,7 +4,9 @@ tree          what is in a folder, and where each output goes
 plan_of_work  what would be done, with the memory and the device
 batch         read | filter | write, in threads, images of one size in stacks
 processes     several devices, or a CPU's cores, one process each
+cluster       many machines: batches of files as tasks of Dask's scheduler
 journal       what is done already, and the report
+url_journal   the same behind a URL
 progress      the bar on a terminal
 folder        a whole run from these parts
 """

@@ -19,14 +19,19 @@ from typing import IO, TYPE_CHECKING, Any
 from .. import __version__, images, scale
 from ..errors import ParameterError, ReadError, WriteError
 from ..leftovers import remove_leftovers
+from ..urls import Url, place, refuse_reading_only
 from . import journal
 from .batch import DONE, FAILED, MEASURED, SKIPPED, Batch, DeviceLostError, Job, Outcome, Settings
-from .tree import Tree, identity, is_inside, join
+from .tree import Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from .url_journal import UrlJournal
+
 _OPEN_JOURNALS = 8
+# Codecs' threads of a run over a network, most of whose time is waiting.
+_THREADS_FOR_URLS = 16
 
 
 @dataclass
@@ -50,11 +55,12 @@ class Folder:
     """A run over a folder.
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
-    :class:`filters.Filter` takes them; several get a process each.
+    :class:`filters.Filter` takes them; several get a process each. ``cluster`` is as `cluster.check_address` has
+    it: its workers do the files, which they find by their absolute paths.
     """
 
-    source: Path
-    target: Path
+    source: Path | Url
+    target: Path | Url
     settings: Settings
     recursive: bool = False
     pattern: str | None = None
@@ -64,6 +70,7 @@ class Folder:
     fail_fast: bool = False
     report: Path | None = None
     devices: Sequence[str | None] = (None,)
+    cluster: str | None = None
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
@@ -73,12 +80,15 @@ class Folder:
     """Why no device is left, if so."""
 
     def __post_init__(self) -> None:
+        if self.cluster:
+            self.source, self.target = self.source.absolute(), self.target.absolute()
         in_place = self.settings.in_place
         if not in_place and identity(self.source) == identity(self.target):
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
-        if os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
+        self._prepare_for_urls()
+        if isinstance(self.target, Path) and os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
         self._tree = Tree(
             self.source,
@@ -87,11 +97,23 @@ class Folder:
             self.pattern,
             None if in_place else self.target,
         )
-        self._real_source, self._real_target = os.path.realpath(self.source), os.path.realpath(self.target)
-        if not in_place and not is_inside(self._real_target, self._real_source):
-            self.settings = replace(self.settings, keep_out=self._real_source)
-        self._journals: OrderedDict[Path, journal.Journal] = OrderedDict()
+        if not in_place and not is_inside(real(self.target), real(self.source)):
+            self.settings = replace(self.settings, keep_out=real(self.source))
+        self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
         self._report: IO[str] | None = None
+
+    def _prepare_for_urls(self) -> None:
+        """Refuse what only paths can do, and let many codecs wait at once; raises ParameterError."""
+        places = [url for url in (self.source, self.target) if isinstance(url, Url)]
+        for url in places:
+            if url.is_of_this_process and (self.cluster or len(self.devices) > 1):
+                raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
+        if places and self.settings.preserve_times:
+            raise ParameterError(f"{places[0]}: has no times for --preserve-times; leave it out")
+        if isinstance(self.target, Url):
+            refuse_reading_only(self.target.text)
+        if places:
+            self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
 
     # Before anything runs
 
@@ -123,7 +145,7 @@ class Folder:
                     f"{join(relative, self._target_name(name))}: rename one, or keep their formats"
                 )
         keep_out = self.settings.keep_out
-        if keep_out and is_inside(os.path.realpath(self.target / relative), keep_out):
+        if keep_out and is_inside(real(self.target / relative), keep_out):
             raise ParameterError(
                 f"{self.target / relative}: lies among the inputs, which would be overwritten; choose another folder"
             )
@@ -137,11 +159,11 @@ class Folder:
         number = 0
         for branch in self._tree.walk():
             source, target = self.source / branch.relative, self.target / branch.relative
-            if prepare:
+            if prepare and isinstance(target, Path):
                 with suppress(OSError):  # Each file that cannot be written tells why.
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
-            done = journal.Journal(target) if self.skip_existing else None
+            done = _journal_of(target) if self.skip_existing else None
             for name in branch.names:
                 made = self._target_name(name)
                 digest = done.digest(made, key) if done else None
@@ -184,7 +206,11 @@ class Folder:
         self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
 
     def _outcomes(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
-        if len(self.devices) > 1:
+        if self.cluster:
+            from .cluster import run_on_cluster
+
+            yield from run_on_cluster(jobs, settings, self.cluster, self.devices, self.warnings)
+        elif len(self.devices) > 1:
             from .processes import run_on_devices
 
             yield from run_on_devices(jobs, settings, self.devices, self.warnings)
@@ -220,20 +246,19 @@ class Folder:
             self.lost = str(error)
 
     def _remember(self, outcome: Outcome) -> None:
-        path = Path(outcome.job.target)
+        path = place(outcome.job.target)
         if outcome.stamp is None or outcome.digest is None or self.settings.in_place:
             return
-        book = self._journals.get(path.parent)
+        folder = path.parent
+        book = self._journals.get(str(folder))
         if book is None:
-            book = self._journals[path.parent] = journal.Journal(path.parent)
+            book = self._journals[str(folder)] = _journal_of(folder)
             if len(self._journals) > _OPEN_JOURNALS:
                 self._journals.popitem(last=False)[1].close()
         try:
             book.add(path.name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
         except OSError as error:
-            self._warn_once(
-                f"{path.parent}: cannot note what is done ({error.strerror}); --skip-existing will do it again"
-            )
+            self._warn_once(f"{folder}: cannot note what is done ({error.strerror}); --skip-existing will do it again")
 
     # The report
 
@@ -282,6 +307,14 @@ class Folder:
         if self._report:
             with suppress(OSError):
                 self._report.close()
+
+
+def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
+    if isinstance(folder, Path):
+        return journal.Journal(folder)
+    from .url_journal import UrlJournal
+
+    return UrlJournal(folder)
 
 
 def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:

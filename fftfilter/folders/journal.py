@@ -10,7 +10,12 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import urls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NAME = ".fftfilter-done.jsonl"
 
@@ -33,10 +38,28 @@ class Entry(NamedTuple):
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     """Return a file's stamp, None if there is no such file."""
     try:
+        if urls.is_url(path):
+            return Stamp(*urls.stamp(os.fsdecode(path)))
         status = Path(path).stat()
     except OSError:
         return None
     return Stamp(status.st_size, status.st_mtime_ns)
+
+
+def line(name: str, entry: Entry) -> bytes:
+    """Return the line that says how a file was made."""
+    return json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode() + b"\n"
+
+
+def read_lines(lines: Iterable[bytes], entries: dict[str, Entry]) -> int:
+    """Enter what the lines of a journal say; return how many could be read."""
+    read = 0
+    for text in lines:
+        with suppress(ValueError, TypeError):
+            name, digest, settings, size, changed = json.loads(text)
+            entries[name] = Entry(digest, settings, Stamp(size, changed))
+            read += 1
+    return read
 
 
 class Journal:
@@ -62,10 +85,9 @@ class Journal:
         """Write down how a file was made; raises OSError."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        line = json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode() + b"\n"
         # What an earlier run or a full disk left may end in the middle of a line.
-        line, self._torn = (b"\n" + line if self._torn else line), True
-        if os.write(self._file, line) == len(line):
+        text, self._torn = (b"\n" if self._torn else b"") + line(name, entry), True
+        if os.write(self._file, text) == len(text):
             self._torn = False
 
     def close(self) -> None:
@@ -78,11 +100,7 @@ class Journal:
         entries: dict[str, Entry] = {}
         lines = 0
         with suppress(OSError), self._path.open("rb") as file:
-            for line in file:
-                with suppress(ValueError, TypeError):
-                    name, digest, settings, size, changed = json.loads(line)
-                    entries[name] = Entry(digest, settings, Stamp(size, changed))
-                    lines += 1
+            lines = read_lines(file, entries)
         if lines > 2 * len(entries) + 1000:
             self._compact(entries)
         return entries
@@ -91,10 +109,9 @@ class Journal:
         """Write the journal anew, one line a file."""
         from ..leftovers import temporary_name
 
-        lines: list[list[Any]] = [[name, e.digest, e.settings, *e.stamp] for name, e in entries.items()]
         temporary = temporary_name(self._path)
         try:
-            temporary.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+            temporary.write_bytes(b"".join(line(name, entry) for name, entry in entries.items()))
             temporary.replace(self._path)
         except OSError:
             with suppress(OSError):

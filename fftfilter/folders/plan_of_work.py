@@ -52,8 +52,14 @@ def steps(run: Folder) -> Iterator[Step | FftfilterError]:
 
 
 def device_line(run: Folder, most: int) -> str:
-    """Return the devices' names, and the most that a picture takes of the memory of the first."""
+    """Return the devices' names, and the most that a picture takes of the memory of the first.
+
+    The devices of a cluster are not asked for; its workers tell what they cannot hold.
+    """
     from ..device import choose
+
+    if run.cluster:
+        return f"on the workers of cluster {run.cluster}: at most {_megabytes(most)} for one picture"
 
     devices = [choose(name) for name in run.devices]
     names = ", ".join(device.name for device in devices)

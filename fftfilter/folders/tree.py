@@ -10,10 +10,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from .. import urls
+from ..urls import Url
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-Identity = tuple[int, int]
+Identity = tuple[int, int] | str
 
 _NUMBER = re.compile(r"([0-9]+)")
 
@@ -36,11 +39,11 @@ class Tree:
     a time.
     """
 
-    root: Path
+    root: Path | Url
     extensions: Collection[str]
     recursive: bool = False
     pattern: str | None = None
-    avoid: Path | None = None
+    avoid: Path | Url | None = None
     left_out: Counter[str] = field(default_factory=Counter)
     """Files of other types that the last walk met, by extension."""
     not_entered: int = 0
@@ -74,10 +77,10 @@ class Tree:
             except OSError as error:
                 self.failed[path] = error
 
-    def _list(self, folder: Path, relative: str) -> tuple[list[str], list[str]]:
+    def _list(self, folder: Path | Url, relative: str) -> tuple[list[str], list[str]]:
         """Return a folder's images and its folders."""
         names, inner = [], []
-        with os.scandir(folder) as entries:
+        with os.scandir(folder) if isinstance(folder, Path) else urls.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
@@ -87,7 +90,7 @@ class Tree:
                     names.append(entry.name)
         return names, inner
 
-    def _is_wanted(self, entry: os.DirEntry[str], relative: str) -> bool:
+    def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
         if self.pattern is not None:
             what = join(relative, entry.name) if "/" in self.pattern else entry.name
             if not fnmatchcase(what, self.pattern):
@@ -111,13 +114,20 @@ def natural(name: str) -> tuple[list[str | int], str]:
     return [int(part) if i % 2 else part for i, part in enumerate(parts)], name
 
 
-def identity(path: str | os.PathLike[str]) -> Identity | None:
+def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
     """Return what is the same for all names of a folder, None for one that is missing."""
+    if isinstance(path, Url):
+        return path.text.rstrip("/")
     try:
         status = Path(path).stat()
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def real(path: Path | Url) -> str:
+    """Return the path of a folder without links, a URL as it is."""
+    return path.text.rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
 def is_inside(path: str, folder: str) -> bool:

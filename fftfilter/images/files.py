@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fftfilter import urls
 from fftfilter.leftovers import temporary_name
 
 from .words import STANDARD_STREAM
@@ -47,6 +48,8 @@ def store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> 
     if os.fsdecode(target) == STANDARD_STREAM:
         sys.stdout.buffer.writelines(parts)
         sys.stdout.buffer.flush()
+    elif urls.is_url(target):
+        urls.store(os.fsdecode(target), parts)
     elif is_special(path := Path(target)):
         with path.open("wb") as file:
             file.writelines(parts)

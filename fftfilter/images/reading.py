@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fftfilter import urls
 from fftfilter.errors import ReadError, TooLargeError
 
 from . import pnm
@@ -22,7 +24,7 @@ _HEADER_BYTES = 1 << 16
 
 
 def read(source: str | os.PathLike[str]) -> Picture:
-    """Read an image file; "-" is standard input.
+    """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is expanded, to gray if every color used is gray; transparency becomes alpha. 32-bit integers
     become float32; CMYK, YCbCr, LAB and HSV become RGB. A camera's MPO gives its main picture, as a JPEG.
@@ -58,11 +60,13 @@ def times(source: str | os.PathLike[str]) -> Times:
 
 
 def content(source: str | os.PathLike[str]) -> bytes:
-    """Return all bytes of a file, which need not be seekable; raises ReadError, TooLargeError."""
+    """Return all bytes of a file, which need not be seekable and may be a URL; raises ReadError, TooLargeError."""
     name = shown(source, "standard input")
     try:
         if os.fsdecode(source) == STANDARD_STREAM:
             data = sys.stdin.buffer.read()
+        elif urls.is_url(source):
+            data = urls.content(os.fsdecode(source))
         else:
             with Path(source).open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -82,7 +86,7 @@ def measure(source: str | os.PathLike[str]) -> Size:
     """Return the size of the image in a file, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
-        with Path(source).open("rb") as file:
+        with io.BytesIO(content(source)) if urls.is_url(source) else Path(source).open("rb") as file:
             start = file.read(_HEADER_BYTES)
             if pnm.is_pnm(start):
                 header = pnm.read_header(start, name)

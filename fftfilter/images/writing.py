@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fftfilter import urls
 from fftfilter.errors import ParameterError, TooLargeError, WriteError
 
 from . import pnm
@@ -47,6 +48,12 @@ def check_output(
     name = shown(target, "standard output")
     if os.fsdecode(target) == STANDARD_STREAM or is_special(path := Path(target)):
         return
+    if urls.is_url(target):
+        urls.refuse_reading_only(os.fsdecode(target))
+        suffix_of(target, name, format)
+        if source == target and not in_place:
+            raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
+        return
     try:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
@@ -72,7 +79,7 @@ def write(
     png_level: int = 1,
     times: Times | None = None,
 ) -> None:
-    """Write an image file; "-" is standard output.
+    """Write an image file; "-" is standard output, and a URL goes through fsspec.
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG where that fails.

@@ -7,13 +7,19 @@
 
 #ifdef OWN_BUILTINS
 
-#define BUILTIN __attribute__((overloadable, const))
+#define BUILTIN __attribute__((overloadable))
+#define PURE __attribute__((overloadable, const))
 
-size_t BUILTIN get_group_id(uint);
-size_t BUILTIN get_num_groups(uint);
-uint BUILTIN min(uint, uint);
+size_t PURE get_group_id(uint);
+size_t PURE get_num_groups(uint);
+uint PURE min(uint, uint);
+uint BUILTIN atomic_inc(volatile global uint *);
+void BUILTIN mem_fence(uint);
+#ifndef CLK_GLOBAL_MEM_FENCE
+#define CLK_GLOBAL_MEM_FENCE 2
+#endif
 
-#define CONVERT(to, from, n) PASTE(to, n) BUILTIN PASTE(convert_, PASTE(to, n))(PASTE(from, n));
+#define CONVERT(to, from, n) PASTE(to, n) PURE PASTE(convert_, PASTE(to, n))(PASTE(from, n));
 CONVERT(float, uchar, VECTOR)
 CONVERT(float, ushort, VECTOR)
 CONVERT(float, float, VECTOR)

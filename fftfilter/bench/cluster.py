@@ -1,0 +1,207 @@
+"""What a cluster costs: its scheduler's time, its batches, its workers' files, and memory."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import WriteError
+from ..folders.batch import DONE, Job, Outcome, Settings
+from ..folders.cluster import LOCAL, check_address, connect, start_here
+from ..folders.folder import Folder
+from ..images import Picture, write
+from .compare import Stats
+from .experiments import Experiment, Setting
+from .tables import Lines, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from distributed import Client
+
+    from .tables import Cell
+
+# Different pictures; more files are links to them.
+_PICTURES = 16
+_FILES_A_BATCH = 64
+
+
+def cluster(
+    setting: Setting,
+    *,
+    address: str = LOCAL,
+    formats: Sequence[str] = ("pgm", "png"),
+    sides: Sequence[int] = (512, 2048),
+    tasks: int = 10_000,
+    pixels: int = 100_000_000,
+) -> Experiment:
+    """Return rates and costs of a cluster, by its scheduler's address, or of one that is started here.
+
+    Of ``tasks`` and of files with so many ``pixels`` in all. Workers have to see this machine's temporary folder.
+    """
+    check_address(address)
+    table = Table(
+        f"A cluster: {address}",
+        {"what": "what", "value": "value", "unit": "unit"},
+        ("what",),
+        Lines(("what",), None, ("value",), "", ""),
+        {**setting.about(), "processors": str(os.cpu_count())},
+        [f"Files are {_PICTURES} pictures under many names, which are soon in memory; PNG level 1."],
+    )
+
+    def put(what: str, unit: str, value: Cell) -> None:
+        table.put((what,), value=value, unit=unit)
+
+    def steps() -> Iterator[str]:
+        with ExitStack() as stack:
+            made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            found = stack.enter_context(start_here([None])) if address == LOCAL else address
+            client = stack.enter_context(connect(found))
+            table.about["workers"] = str(len(client.nthreads()))
+            batches = [_jobs_of_a_batch(number) for number in range(max(1, tasks // 10))]
+            for what, task, given in (
+                ("trivial tasks", _nothing, list(range(tasks))),
+                (f"batches of {_FILES_A_BATCH} files, nothing done", _told, batches),
+            ):
+                yield what
+                rate, spent = _rate(client, task, given, setting.runs)
+                put(what, "a second", rate)
+                for who, milliseconds in spent.items():
+                    put(f"{what}: processor time of the {who}", "ms each", milliseconds)
+            put("a file: told to a worker", "bytes", len(pickle.dumps(batches[0])) // _FILES_A_BATCH)
+            put("a file: told by it", "bytes", len(pickle.dumps(_told(batches[0]))) // _FILES_A_BATCH)
+            for extension in formats:
+                for side in sides:
+                    name = f"{extension} of {side} x {side}"
+                    yield name
+                    folder = _files(made / f"{extension}{side}", extension, side, max(_PICTURES, pixels // side**2))
+                    rates, spent_here = _rates(folder, found, setting)
+                    for what, images in rates.items():
+                        put(f"{name}, {what}", "images/s", images)
+                    put(f"{name}, the cluster: processor time of the client", "ms each", spent_here)
+                    for what, where in (("in", folder), ("out", _output(folder, "the cluster"))):
+                        put(f"{name}, {what}", "kB an image", (where / f"0.{extension}").stat().st_size / 1e3)
+            for who, memory in _everywhere(client, _peak_memory).items():
+                put(f"most memory of the {who}", "MB", memory)
+
+    return Experiment(table, steps(), lambda: None)
+
+
+def _everywhere(client: Client, measure: Callable[[], float]) -> dict[str, float]:
+    """Return what a measure gives in the client, the scheduler and the worker that gives the most."""
+    return {
+        "client": measure(),
+        "scheduler": client.run_on_scheduler(measure),
+        "worker": max(client.run(measure).values()),
+    }
+
+
+# The scheduler
+
+
+def _nothing(number: int) -> int:
+    return number
+
+
+def _told(jobs: list[Job]) -> list[Outcome]:
+    """Return what a worker tells of a batch, without doing it."""
+    seconds = dict.fromkeys(("read", "filter", "write"), 0.1)
+    return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in jobs]
+
+
+def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats, dict[str, float]]:
+    """Return how many tasks a second go to the workers and come back, and the milliseconds of each that they cost."""
+    rates = []
+    before = _everywhere(client, time.process_time)
+    for _ in range(runs):
+        began = time.perf_counter()
+        client.gather(client.map(task, given, pure=False))
+        rates.append(len(given) / (time.perf_counter() - began))
+    after = _everywhere(client, time.process_time)
+    return Stats.of(rates), {who: (after[who] - before[who]) / runs / len(given) * 1e3 for who in before}
+
+
+def _jobs_of_a_batch(number: int) -> list[Job]:
+    names = [f"{number:06}-{i:03}.png" for i in range(_FILES_A_BATCH)]
+    return [Job(i, f"/shared/input/series/{name}", f"/shared/output/series/{name}") for i, name in enumerate(names)]
+
+
+# Files
+
+
+def _files(folder: Path, extension: str, side: int, count: int) -> Path:
+    """Make pictures with the spectrum of photographs, and files that are names of them."""
+    folder.mkdir()
+    rng = np.random.default_rng(side)
+    for i in range(count):
+        file = folder / f"{i}.{extension}"
+        if i < _PICTURES:
+            write(Picture(_photograph(rng, side)[None], None, 255, "PNG"), file)
+        else:
+            file.hardlink_to(folder / f"{i % _PICTURES}.{extension}")
+    return folder
+
+
+def _photograph(rng: np.random.Generator, side: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return noise whose amplitude falls as one over the frequency, from black to white."""
+    across = np.hypot(np.fft.rfftfreq(side)[None], np.fft.fftfreq(side)[:, None])
+    across[0, 0] = np.inf
+    noise: np.ndarray[Any, np.dtype[np.float64]] = np.fft.irfft2(
+        np.fft.rfft2(rng.standard_normal((side, side))) / across**1.2, s=(side, side)
+    )
+    low, high = np.percentile(noise, (0.5, 99.5))
+    levels: np.ndarray[Any, np.dtype[np.uint8]] = ((noise - low) / (high - low) * 255).clip(0, 255).astype(np.uint8)
+    return levels
+
+
+def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stats], float]:
+    """Return images a second of whole runs by this process alone and by the cluster, in turn, after one of each.
+
+    And what an image costs this process when the cluster does it, in milliseconds of processor time.
+    """
+    rates: dict[str, list[float]] = {"one process": [], "the cluster": []}
+    spent = []
+    for turn in range(setting.runs + 1):
+        for what, each in rates.items():
+            in_cluster = what == "the cluster"
+            run = Folder(
+                folder,
+                _output(folder, what),
+                Settings("highpass"),
+                devices=[None if in_cluster else str(setting.device.index)],
+                cluster=address if in_cluster else None,
+            )
+            began, spent_before = time.perf_counter(), time.process_time()
+            count = 0
+            for outcome in run.run():
+                count += 1
+                if outcome.error:
+                    raise WriteError(outcome.error)
+            if turn:
+                each.append(count / (time.perf_counter() - began))
+                if in_cluster:
+                    spent.append((time.process_time() - spent_before) / count * 1e3)
+    return {what: Stats.of(each) for what, each in rates.items()}, min(spent)
+
+
+def _output(folder: Path, what: str) -> Path:
+    return folder.with_name(f"{folder.name} by {what}")
+
+
+# Memory
+
+
+def _peak_memory() -> float:
+    """Return the most megabytes that this process has held."""
+    with suppress(ImportError):
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return float("nan")
