@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 OUTPUTS = ("magnitude", "real")
 FUSED = "fused"
-# Pictures of a stream that are begun before a result is asked for: one is copied in while another is filtered.
-IN_FLIGHT = 2
+# Pictures of a stream that are begun before a result is asked for: one less than have room on their way.
+IN_FLIGHT = 3
 
 
 class Options(TypedDict, total=False):
@@ -69,7 +69,7 @@ class Pending:
         self._land, self._finish = land, finish
         self._result: NDArray[Any] | None = None
         self.extremes = extremes
-        """Returns what :meth:`Filter.extremes` does, of this picture; until three more are begun."""
+        """Returns what :meth:`Filter.extremes` does, of this picture; until four more are begun."""
         self.flies = flies
         """Whether the device works on it while the caller does something else."""
 
@@ -190,7 +190,7 @@ class Filter:
 
         The image may be changed when this returns; an array of :meth:`empty` when one more has been begun.
         The fused engine on a GPU copies in, filters and copies out at the same time if several are begun before the
-        first result is asked for; three are enough. Everything else has its result at once.
+        first result is asked for; four are enough. Everything else has its result at once.
         """
         return self._begun(image, channel_axis, dtype, levels, flies=True)
 
@@ -204,7 +204,7 @@ class Filter:
     ) -> Iterator[NDArray[Any]]:
         """Filter images or stacks one after the other, as calls do, and yield their results in order.
 
-        On a GPU copies and filters overlap, as :meth:`start` says: of the ``images``, two more than were yielded are
+        On a GPU copies and filters overlap, as :meth:`start` says: of the ``images``, three more than were yielded are
         asked for. An image has been read before the next one is asked for, so that a generator may fill the same
         array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in turn: one is
         read while the next is filled.

@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# One stack on its way in, one in work, one on its way out.
-SLOTS = 3
+# One stack on its way in, one in work, one on its way out, and one behind them so that none of the three waits for
+# the host.
+SLOTS = 4
 # Page-locked memory is taken from all other programs: at most so many bytes are kept free, and as many lent.
 MOST_BYTES = 1 << 28
-# One processor copies slower than the device does: from two of these on, several share an array.
-PART_BYTES = 1 << 21
+# One processor copies slower than the device does: from two of these on, several share an array. Less is done before
+# the others are awake.
+PART_BYTES = 1 << 22
 COPIERS = 4
 
 

@@ -81,11 +81,11 @@ def test_a_generator_may_fill_the_same_array_again_or_two_page_locked_ones_in_tu
 
 
 @pytest.mark.usefixtures("as_gpu")
-def test_at_most_two_more_are_asked_for_than_were_yielded(rng):
+def test_at_most_three_more_are_asked_for_than_were_yielded(rng):
     asked = []
     images = (asked.append(i) or image for i, image in enumerate(pictures(rng, 9)))
     for yielded, _ in enumerate(Filter("highpass").stream(images), 1):
-        assert len(asked) <= yielded + 2
+        assert len(asked) <= yielded + 3
 
 
 @pytest.mark.usefixtures("as_gpu")
