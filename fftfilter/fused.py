@@ -1,10 +1,10 @@
-"""The fused pipeline, the default engine: the book's flow in four launches, in the form that fits the device.
+"""The fused pipeline, the default engine: the book's flow in four steps, in the form that fits the device.
 
     CPU   columns, rows with the mask, columns back, quantize     fused_cpu.py: vectors over neighboring columns
     GPU   rows, columns with the mask, rows back, quantize        fused_gpu.py: registers, exchange in local memory
 
-Both transform real input as real, at any size without padding, and keep the spectrum on the chip between the
-transforms around the mask.
+A step is a launch on a GPU; a CPU does all in one. Both transform real input as real, at any size without padding, and
+keep the spectrum on the chip between the transforms around the mask.
 """
 
 from __future__ import annotations

@@ -260,7 +260,7 @@ def vector_width(native: int) -> int:
 def plan_defines(columns: Axis, rows: Axis) -> tuple[str, ...]:
     """Return the defines that compile what the plans need, and nothing else."""
     radices = {*inner(columns).radices, *inner(rows).radices}
-    looped = [radix for radix in radices if mixed_radix.is_looped(radix)]
+    looped = [radix for radix in radices if radix > mixed_radix.LARGEST_WRITTEN_OUT]
     bits = sum(1 << radix for radix in radices if radix not in looped)
     chirps = [isinstance(axis, Chirp) for axis in (columns, rows)]
     middles = (f"MASKED={int(not chirps[1])}", f"CONVOLVED={int(any(chirps))}")

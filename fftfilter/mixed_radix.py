@@ -15,12 +15,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# The radices that have a butterfly of their own, in the order of the stages: the largest first, as the first
+# The radices whose butterflies need no table, in the order of the stages: the largest first, as the first
 # stages work outside the first cache and each saves a trip.
 RADICES = (8, 5, 4, 3, 2)
+# Larger primes than this go through a loop on the device.
+LARGEST_WRITTEN_OUT = 13
 # What a stage costs for each number, loads and stores included, to choose between convolution lengths.
 INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
-# Primes up to here go through a loop over the definition, which costs less than Bluestein's two transforms of
+# Primes up to here go by the definition, which costs less than Bluestein's two transforms of
 # more than twice the length.
 LARGEST_PRIME = 61
 
@@ -61,7 +63,7 @@ class MixedRadix:
         for stage in self.stages:
             turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
             parts.append(np.exp(-2j * np.pi * turn / (stage.radix * stage.span)).ravel())
-            if is_looped(stage.radix):
+            if has_roots(stage.radix):
                 parts.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
         return np.concatenate([*parts, np.ones(1)]).astype(np.complex64)
 
@@ -97,13 +99,13 @@ def factors(n: int) -> list[int]:
     return sorted(found, key=lambda radix: (order.get(radix, -1), radix)) or [1]
 
 
-def is_looped(radix: int) -> bool:
-    """Whether the radix is a prime without a butterfly of its own."""
+def has_roots(radix: int) -> bool:
+    """Whether the radix is a prime that goes by the definition, with a table of its roots."""
     return radix > 1 and radix not in RADICES
 
 
 def is_smooth(n: int) -> bool:
-    """Whether a length is made of the radices and the primes that go through the loop."""
+    """Whether a length is made of the radices and the primes that go by the definition."""
     return max(factors(n)) <= max(LARGEST_PRIME, 8)
 
 
@@ -119,7 +121,7 @@ def plan(n: int, block: int, least_whole: int) -> MixedRadix:
         span //= radix
         roots = spin + (radix - 1) * span
         stages.append(RadixStage(radix, span, spin, roots))
-        spin = roots + (radix if is_looped(radix) else 0)
+        spin = roots + (radix if has_roots(radix) else 0)
     whole = 0
     while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > block):
         whole += 1

@@ -1,4 +1,4 @@
-// Butterflies: forward transforms of 2, 3, 4, 5 or 8 numbers in registers, of any odd prime in a loop.
+// Butterflies: forward transforms of 2, 3, 4, 5, 7, 8, 11 or 13 numbers in registers, of larger primes in a loop.
 //
 // In place, inputs and outputs in natural order, a[p] = sum_q a[q] W(p q, radix).
 //
@@ -10,7 +10,7 @@
 #endif
 
 #define HAS(radix) ((RADICES >> (radix)) & 1)
-#define WIDEST (PRIME > 8 ? PRIME : 8)
+#define WIDEST (PRIME > 13 ? PRIME : 13)
 
 ALWAYS void butterfly_2(number_t *a)
 {
@@ -76,28 +76,33 @@ ALWAYS void butterfly_8(number_t *a)
 
 // Any odd prime by the definition, q and radix - q together: sums with cosines, differences with sines.
 // roots[k] = (cos, sin)(2 pi k / radix)
-ALWAYS void butterfly_prime(number_t *a, const uint radix, global const float2 *roots)
-{
-    number_t sum[PRIME / 2 + 1], difference[PRIME / 2 + 1];
-    const number_t first = a[0];
-    number_t all = first;
-    for (uint q = 1; q <= radix / 2; ++q) {
-        sum[q] = plus(a[q], a[radix - q]);
-        difference[q] = minus(a[q], a[radix - q]);
-        all = plus(all, sum[q]);
+//
+// 7, 11 and 13 written out by the compiler, so that the numbers are in registers.
+#define PRIME_BUTTERFLY(name, most, unroll) \
+    ALWAYS void name(number_t *a, const uint radix, global const float2 *roots) \
+    { \
+        number_t sum[most / 2 + 1], difference[most / 2 + 1]; \
+        const number_t first = a[0]; \
+        number_t all = first; \
+        unroll for (uint q = 1; q <= radix / 2; ++q) { \
+            sum[q] = plus(a[q], a[radix - q]); \
+            difference[q] = minus(a[q], a[radix - q]); \
+            all = plus(all, sum[q]); \
+        } \
+        a[0] = all; \
+        unroll for (uint p = 1; p <= radix / 2; ++p) { \
+            number_t real_ = first, imag_ = {0, 0}; \
+            unroll for (uint q = 1; q <= radix / 2; ++q) { \
+                const float2 root = roots[p * q % radix]; \
+                real_ = plus_real(real_, root.x, sum[q]); \
+                imag_ = plus_real(imag_, root.y, difference[q]); \
+            } \
+            a[p] = plus_imaginary(real_, -1, imag_); \
+            a[radix - p] = plus_imaginary(real_, 1, imag_); \
+        } \
     }
-    a[0] = all;
-    for (uint p = 1; p <= radix / 2; ++p) {
-        number_t real_ = first, imag_ = {0, 0};
-        for (uint q = 1, turn = p; q <= radix / 2; ++q, turn += p) {
-            turn -= turn >= radix ? radix : 0;
-            real_ = plus_real(real_, roots[turn].x, sum[q]);
-            imag_ = plus_real(imag_, roots[turn].y, difference[q]);
-        }
-        a[p] = plus_imaginary(real_, -1, imag_);
-        a[radix - p] = plus_imaginary(real_, 1, imag_);
-    }
-}
+PRIME_BUTTERFLY(butterfly_written_out, 13, _Pragma("unroll"))
+PRIME_BUTTERFLY(butterfly_prime, PRIME, )
 
 // kind is the radix, or 0 for a prime known only at run time. It is a constant in every call: the switch is
 // gone in the machine code, and the numbers of all but the primes stay in registers.
@@ -109,7 +114,10 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
     case 3: butterfly_3(a); break;
     case 4: butterfly_4(a); break;
     case 5: butterfly_5(a); break;
+    case 7: butterfly_written_out(a, 7, roots); break;
     case 8: butterfly_8(a); break;
+    case 11: butterfly_written_out(a, 11, roots); break;
+    case 13: butterfly_written_out(a, 13, roots); break;
     }
 }
 
@@ -122,6 +130,9 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
         ONE_(2, first, __VA_ARGS__) ONE_(3, first, __VA_ARGS__) \
         ONE_(4, first, __VA_ARGS__) ONE_(5, first, __VA_ARGS__) \
         ONE_(6, first, __VA_ARGS__) ONE_(7, first, __VA_ARGS__) \
+        ONE_(8, first, __VA_ARGS__) ONE_(9, first, __VA_ARGS__) \
+        ONE_(10, first, __VA_ARGS__) ONE_(11, first, __VA_ARGS__) \
+        ONE_(12, first, __VA_ARGS__) \
     } else \
         for (uint q = first; q < radix; ++q) { __VA_ARGS__; }
 
@@ -133,5 +144,8 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
     else CASE_(2, stage, __VA_ARGS__); \
     else CASE_(5, stage, __VA_ARGS__); \
     else CASE_(3, stage, __VA_ARGS__); \
+    else CASE_(7, stage, __VA_ARGS__); \
+    else CASE_(11, stage, __VA_ARGS__); \
+    else CASE_(13, stage, __VA_ARGS__); \
     else CASE_(1, stage, __VA_ARGS__); \
     else if (PRIME > 1) stage(0, stages[s].radix, __VA_ARGS__)
