@@ -261,7 +261,8 @@ def test_lengths_and_sizes_that_cannot_be_meant(arguments):
 
 
 def test_the_experiments_are_commands_of_bench_alone():
-    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "start", "stream", "tune"}
+    names = {"stages", "radix", "sizes", "speedup", "engines", "peers", "start", "stream", "tune", "cluster"}
+    assert set(bench.commands) == names
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
 
 
