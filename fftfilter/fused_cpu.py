@@ -1,14 +1,17 @@
-"""The fused pipeline for CPUs: four launches from pixels to pixels.
+"""The fused pipeline for CPUs: one launch from pixels to pixels, whose work-items go through four steps.
 
-    columns_forward   pixels -> vertical transforms, two columns as one complex column     spin factors, butterflies
+    columns forward   pixels -> vertical transforms, two columns as one complex column     spin factors, butterflies
     rows              horizontal transform, mask, inverse transform, in the cache         butterflies, mask, inverse
-    columns_inverse   vertical inverse, magnitude, its largest value                      inverse, magnitude
+    columns inverse   vertical inverse, magnitude, its largest value                      inverse, magnitude
     quantize          magnitudes -> pixels                                                normalize
 
 Every vector register holds neighboring columns (or rows), so no kernel shuffles within a register but where
 rows become lanes. Each fusion saves a trip through memory, which is what large images wait for: pixels are
 never stored as floats, the spectrum never leaves the cache between the two horizontal transforms, and the
-complex result is never stored at all. The data between the kernels is four bytes a pixel.
+complex result is never stored at all. The data between the steps is four bytes a pixel.
+
+One launch, as a CPU's compute units would sleep between several, and waking one takes longer than a step of a
+small image. There is a work-item for each, which takes task after task (``cpu_filter.cl``).
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from .steps.quantize import NUDGE
 from .transfer import Mask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -35,26 +38,38 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Axis = MixedRadix | Chirp
 
-# What of the first cache a block may fill; the rest is for spin factors and the mask's terms.
-BLOCK_BYTES = 36 << 10
+# What of the first cache a block may fill, which has 32 KB or more; the rest is for spin factors and the mask's terms.
+BLOCK_BYTES = 20 << 10
+# What of the second cache strips that are read together may fill, which has 512 KB or more.
+TOGETHER_BYTES = 384 << 10
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17
-# Rows of a work-group that writes pixels.
+# Rows of a task that writes pixels.
 BAND = 16
 HUGE = 4 << 20
-# Bytes of a line of the cache, and how many work-items for each compute unit are enough for an even share.
+# Bytes of a line of the cache, and how many tasks for each worker are enough for an even share.
 LINE = 64
 TASKS = 4
 # Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
 ALIGNMENT = 128
-# Where work spaces are too large for local memory: how many groups are launched at once for each compute unit.
-GROUPS_PER_UNIT = 4
-# Where the first group or strip of a launch stands among the arguments of the rows kernel, and among those that the
-# columns' kernels take for Bluestein's sake.
-FIRST_GROUP = 14
-FIRST_OF_CHIRP = 4
-NUMBERS = ("fused/cpu_builtins.cl", "fused/cpu_numbers.cl", "fused/cpu_butterflies.cl", "fused/cpu_stages.cl")
-CHIRP = ("fused/cpu_bluestein.cl", "fused/cpu_there_and_back.cl")
+STEPS = ("columns forward", "rows", "columns inverse", "quantize")
+# Where image and pixels, and where the first step and the last, stand among the kernel's arguments.
+IMAGE, PIXELS_OUT, FIRST_STEP = 4, 5, 14
+
+# What the kernels know of an axis and of the whole: the fields of cpu_job.cl, in their order.
+AXIS = np.dtype(
+    [(name, np.uint32) for name in ("length", "points", "stage_count", "whole", "chirp", "filter")]
+    + [("stages", np.uint32, (24, 4))]
+)
+JOB = np.dtype(
+    [
+        *((name, np.uint32) for name in ("count", "pitch", "strips", "last", "strip_size", "together", "groups")),
+        *((name, np.uint32) for name in ("bands", "spare", "one_scale")),
+        ("order", np.int32),
+        *((name, np.float32) for name in ("scale", "noise", "levels", "nudge")),
+        *((name, AXIS) for name in ("columns", "rows")),
+    ]
+)
 
 
 class FusedCpuPipeline:
@@ -62,9 +77,8 @@ class FusedCpuPipeline:
 
     A stack is ``(count, height, width)`` of uint8, uint16 or float32 values within [-1, 1]. With
     ``one_scale`` its images share their extremes; ``levels`` None leaves the filtered values as they are, as
-    float32. A mask has to be even, as the result is real. ``vector`` is how
-    many floats a vector register holds, ``local_bytes`` how much local memory to use; both are the device's by
-    default.
+    float32. A mask has to be even, as the result is real. ``vector`` is how many floats a vector register holds,
+    ``workers`` how many work-items share the work; both are the device's by default.
     """
 
     def __init__(
@@ -79,68 +93,59 @@ class FusedCpuPipeline:
         one_scale: bool = False,
         tuning: Mapping[str, int] | None = None,
         vector: int | None = None,
-        local_bytes: int | None = None,
+        workers: int | None = None,
     ) -> None:
         self.launcher = launcher
         self.shape = count, height, width = shape
         self.dtype, self.out = np.dtype(dtype), np.dtype(out)
+        self.one_scale = one_scale
         device = launcher.device.cl_device
         lanes = self.vector = vector or vector_width(device.native_vector_width_float)
-        self.local_bytes = device.local_mem_size if local_bytes is None else local_bytes
+        self.workers = workers or device.max_compute_units
         # Narrower images get columns of zeros on the host, up to one strip.
         self.pitch = max(width, 2 * lanes)
-        strips = -(-self.pitch // (2 * lanes))
-        last = self.pitch - 2 * lanes
-        block = BLOCK_BYTES // (8 * lanes)
-        columns = mixed_radix.transform(height, block, 1)
-        rows = mixed_radix.transform(width, block, 0)
-        strip_size = height + SPARE_ROWS
-        self._check_memory(strips, strip_size)
-        self._buffers: list[Any] = []
+        self.strips = -(-self.pitch // (2 * lanes))
+        columns = mixed_radix.transform(height, BLOCK_BYTES // (8 * lanes), 1)
+        rows = mixed_radix.transform(width, BLOCK_BYTES // (8 * lanes), 0)
 
-        z = self._kept(self._paged(8 * lanes * strip_size * strips * count))
-        brightest, largest = (self._kept(launcher.allocate(4 * strips * count)) for _ in range(2))
-        common = (f"VECTOR={lanes}", *launcher.device.own_builtins)
-        where = _numbers(strips, last, strip_size)
-
-        # Columns: forward, inverse, and the pixels out of the same program.
-        room, space, self._strip_slots = self._work_space(inner(columns).n if isinstance(columns, Chirp) else 0)
-        chirp = [*room[:1], *self._chirp_tables(columns), *_numbers(0, strips), *room[1:]]
-        is_apart = isinstance(columns, Chirp) or bool(tuning and tuning.get("together"))
-        self._together = 1 if is_apart else self._strips_together(strips)
-        together = [] if isinstance(columns, Chirp) else _numbers(strips, self._together)
-        chirp = chirp if isinstance(columns, Chirp) else []
-        plan = self._plan_tables(columns)
-        forward = [z, brightest, None, *plan, *_numbers(height, self.pitch, last, strip_size)]
-        inverse = [z, largest, *plan, *_numbers(height, strip_size)]
-        self._first_strip = len(forward) + FIRST_OF_CHIRP, len(inverse) + FIRST_OF_CHIRP
-        top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
-        pixels = [
-            *(None, z, largest, brightest, *_numbers(height, self.pitch), *where, *_numbers(one_scale)),
-            *(np.float32(number) for number in (NOISE, top, nudge)),
-        ]
-        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}", *(("SIGNED=1",) if levels is None else ()))
-        program = column_files(columns), (*common, f"SPACE={space}", *radix_defines(columns), *types)
-        self._forward = launcher.kernel(*program, "columns_forward", forward + together + chirp)
-        self._inverse = launcher.kernel(*program, "columns_inverse", inverse + chirp)
-        self._quantize = launcher.kernel(*program, "quantize", pixels)
-
-        # Rows: which of them make a group, and what the mask needs to know of each.
+        # Which rows make a group, and what the mask needs to know of each.
         frequencies = columns.frequencies()
         at, mirror = (mixed_radix.grouped(part, lanes) for part in mixed_radix.mirrored_pairs(frequencies))
         down_k, across_k = frequencies[at], rows.frequencies()
         across, down, gains, order, pass_defines = mask_terms(transfer, height, width, across_k, down_k)
-        room, space, self._row_slots = self._work_space(max(strips * 2 * lanes, inner(rows).n))
-        table, spin, *sizes = self._plan_tables(rows)
-        places = np.concatenate([at, mirror], axis=1).astype(np.uint32)
+
+        job = np.zeros(1, JOB)
+        top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
+        is_apart = isinstance(columns, Chirp) or bool(tuning and tuning.get("together"))
+        together = 1 if is_apart else self._strips_together()
+        job["count"], job["pitch"], job["strips"], job["last"] = count, self.pitch, self.strips, self.pitch - 2 * lanes
+        job["strip_size"], job["together"], job["groups"] = height + SPARE_ROWS, together, len(at)
+        job["bands"], job["one_scale"], job["order"] = -(-height // BAND), one_scale, order
+        job["scale"], job["noise"], job["levels"], job["nudge"] = 0.5 / (height * width), NOISE, top, nudge
+        spare = max(self.strips * 2 * lanes, inner(rows).n, inner(columns).n if isinstance(columns, Chirp) else 0)
+        job["spare"] = spare
+        spins = [fill_axis(job[name], axis) for name, axis in (("columns", columns), ("rows", rows))]
+
+        between = 8 * lanes * (height + SPARE_ROWS) * self.strips * count
+        room = 8 * lanes * spare * self.workers
+        self._check_memory(between, room)
+        self._buffers: list[Any] = []
+        counters = np.zeros(1 + len(STEPS) * (1 + self.workers) * (1 if one_scale else count), np.uint32)
+        progress = self._kept(launcher.allocate(counters.nbytes))
+        launcher.write(progress, counters)
+        self._largest = self._kept(launcher.allocate(4 * self.strips * count))
         arguments = [
-            *(z, room[0], table, spin, *map(self._constant, (places, across, down, gains)), *sizes),
-            *(*_numbers(width), *where, *_numbers(0), room[1], np.int32(order), np.float32(0.5 / (height * width))),
-            *(self._chirp_tables(rows) if isinstance(rows, Chirp) else ()),
+            *(progress, self._constant(job), self._paged(between), self._paged(room), None, None),
+            *(self._kept(launcher.allocate(4 * self.strips * count)), self._largest),
+            *map(
+                self._constant,
+                (*spins, (np.concatenate([at, mirror], axis=1) * 8 * lanes).astype(np.uint32), across, down, gains),
+            ),
+            *_numbers(0, len(STEPS)),
         ]
-        program = row_files(rows), (*common, f"SPACE={space}", *radix_defines(rows), *pass_defines)
-        self._rows = launcher.kernel(*program, "rows", arguments)
-        self._strips, self._groups, self._largest, self._one_scale = strips, len(places), largest, one_scale
+        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *plan_defines(columns, rows), *pass_defines)
+        types = (f"PIXEL={PIXELS[self.dtype]}", f"LEVEL={PIXELS[self.out]}", *(("SIGNED=1",) if levels is None else ()))
+        self._filter = launcher.kernel(files(columns, rows), (*defines, *types), "filter", arguments)
 
     def run(self, stack: Array) -> Array:
         """Filter a stack ``(count, height, width)`` and return its pixels.
@@ -153,45 +158,43 @@ class FusedCpuPipeline:
         stack = np.require(stack, self.dtype, ("C", "A"))
         result = np.empty((count, height, self.pitch), self.out)
         image, pixels = self.launcher.wrap(stack), self.launcher.wrap(result)
-        self._forward.set_arg(2, image)
-        self._quantize.set_arg(0, pixels)
-        for step, kernel, groups in self.launches():
-            self.launcher.enqueue(step, kernel, groups, (1, 1))
+        self._filter.set_arg(IMAGE, image)
+        self._filter.set_arg(PIXELS_OUT, pixels)
+        self._launch()
         self.launcher.finish(pixels, result)
         return result if self.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        found = np.empty((self.shape[0], self._strips), np.float32)
+        found = np.empty((self.shape[0], self.strips), np.float32)
         self.launcher.read(found, self._largest)
-        most = found.max(axis=1) if not self._one_scale else found.max(keepdims=True)[0]
+        most = found.max(axis=1) if not self.one_scale else found.max(keepdims=True)[0]
         return np.stack([np.zeros_like(most), most], axis=1)
 
-    def launches(self) -> Iterator[tuple[str, Any, tuple[int, int]]]:
-        """Yield the launches in their order: the step, its kernel, its work-groups of one work-item."""
-        count, height, _ = self.shape
-        first_forward, first_inverse = self._first_strip
-        forward_groups = -(-self._strips // self._together)
-        for groups in _slices(self._forward, first_forward, forward_groups, self._strip_slots):
-            yield "columns forward", self._forward, (groups, count)
-        for groups in _slices(self._rows, FIRST_GROUP, self._groups, self._row_slots):
-            yield "rows", self._rows, (groups, count)
-        for groups in _slices(self._inverse, first_inverse, self._strips, self._strip_slots):
-            yield "columns inverse", self._inverse, (groups, count)
-        yield "quantize", self._quantize, (-(-height // BAND), count)
+    def _launch(self) -> None:
+        """Launch all steps at once, or where times are kept each by itself."""
+        items, group = (self.workers,), (1,)
+        if not self.launcher.profiles:
+            self.launcher.enqueue("filter", self._filter, items, group)
+            return
+        for step, name in enumerate(STEPS):
+            self._filter.set_arg(FIRST_STEP, np.uint32(step))
+            self._filter.set_arg(FIRST_STEP + 1, np.uint32(step + 1))
+            self.launcher.enqueue(name, self._filter, items, group)
 
-    def _check_memory(self, strips: int, strip_size: int) -> None:
-        """Raise TooLargeError if the images or what lies between the kernels cannot be held."""
+    def _check_memory(self, between: int, room: int) -> None:
+        """Raise TooLargeError if the images, what lies between the steps and the workers' room cannot be held."""
         count, height, width = self.shape
         what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
         pixels = count * height * self.pitch
-        between = 8 * self.vector * strip_size * strips * count
-        self.launcher.device.check_memory(what, [between, pixels * self.dtype.itemsize, pixels * self.out.itemsize])
+        buffers = [between, room, pixels * self.dtype.itemsize, pixels * self.out.itemsize]
+        self.launcher.device.check_memory(what, buffers)
 
-    def _strips_together(self, strips: int) -> int:
-        """Return how many strips a work-item reads together: as many as share a line, if all have enough to do."""
+    def _strips_together(self) -> int:
+        """Return how many strips a task reads together: those of a line, if they fit and are enough for all."""
         together = max(1, LINE // (2 * self.vector * self.dtype.itemsize))
-        return together if strips >= together * TASKS * self.launcher.device.cl_device.max_compute_units else 1
+        fit = 8 * self.vector * self.shape[1] * together <= TOGETHER_BYTES
+        return together if fit and self.strips >= together * TASKS * self.workers else 1
 
     def _kept(self, buffer: Any) -> Any:
         """Keep a buffer as long as the kernels: they do not."""
@@ -208,34 +211,10 @@ class FusedCpuPipeline:
         OpenCL has no word for that, but NumPy asks for huge pages from 4 MiB up.
         """
         if size < HUGE:
-            return self.launcher.allocate(size)
+            return self._kept(self.launcher.allocate(size))
         room = np.empty(size + ALIGNMENT, np.uint8)
         start = -room.ctypes.data % ALIGNMENT
-        return self.launcher.wrap(room[start : start + size])
-
-    def _work_space(self, numbers: int) -> tuple[tuple[Any, np.uint32], str, int]:
-        """Return room for so many numbers a group and its size, the name of where it lies, and for how many groups.
-
-        That is local memory, for all groups (0); or where it is too small global memory, for some at a time.
-        None at all lies in global memory.
-        """
-        import pyopencl as cl
-
-        size = 8 * self.vector * numbers
-        if numbers and size <= self.local_bytes:
-            return (cl.LocalMemory(size), np.uint32(0)), "local", 0
-        slots = GROUPS_PER_UNIT * self.launcher.device.cl_device.max_compute_units if numbers else 0
-        room = self._kept(self.launcher.allocate(size * slots * self.shape[0])) if numbers else None
-        return (room, np.uint32(numbers)), "global", slots
-
-    def _plan_tables(self, axis: Axis) -> tuple[Any, ...]:
-        plan = inner(axis)
-        return self._constant(plan.table()), self._constant(plan.spin()), *_numbers(len(plan.stages), plan.whole)
-
-    def _chirp_tables(self, axis: Axis) -> tuple[Any, ...]:
-        if not isinstance(axis, Chirp):
-            return ()
-        return self._constant(axis.chirp()), self._constant(axis.filter()), *_numbers(axis.inner.n)
+        return self._kept(self.launcher.wrap(room[start : start + size]))
 
 
 def _numbers(*numbers: int) -> list[np.uint32]:
@@ -247,30 +226,30 @@ def inner(axis: Axis) -> MixedRadix:
     return axis.inner if isinstance(axis, Chirp) else axis
 
 
-def _slices(kernel: Any, argument: int, groups: int, slots: int) -> Iterator[int]:
-    """Yield how many groups to launch, all at once or as many as have a work space, the first one set."""
-    if not slots:
-        yield groups
-        return
-    for first in range(0, groups, slots):
-        kernel.set_arg(argument, np.uint32(first))
-        yield min(slots, groups - first)
-
-
-def column_files(axis: Axis) -> tuple[str, ...]:
-    """Return the files of the vertical transforms' program."""
-    own: tuple[str, ...] = ("fused/cpu_pixels.cl", "fused/cpu_columns.cl")
+def fill_axis(fields: Any, axis: Axis) -> NDArray[np.complex64]:
+    """Fill an axis of the job in, and return its spin factors with Bluestein's tables behind them."""
+    plan = inner(axis)
+    table, tables = plan.table(), [plan.spin()]
     if isinstance(axis, Chirp):
-        own = (*CHIRP, "fused/cpu_pixels.cl", "fused/cpu_columns_bluestein.cl")
-    return (*NUMBERS, *own, "fused/cpu_quantize.cl")
+        tables += [axis.chirp(), axis.filter()]
+    fields["length"], fields["points"], fields["stage_count"], fields["whole"] = axis.n, plan.n, len(table), plan.whole
+    fields["chirp"] = len(tables[0])
+    fields["filter"] = len(tables[0]) + axis.n
+    fields["stages"][:, : len(table)] = table
+    return np.concatenate(tables)
 
 
-def row_files(axis: Axis) -> tuple[str, ...]:
-    """Return the files of the horizontal transform's program."""
-    if isinstance(axis, Chirp):
-        return (*NUMBERS, *CHIRP, "fused/cpu_mask.cl", "fused/cpu_tiles.cl", "fused/cpu_rows_bluestein.cl")
-    own = ("fused/cpu_middle.cl", "fused/cpu_there_and_back.cl", "fused/cpu_tiles.cl", "fused/cpu_rows.cl")
-    return (*NUMBERS, "fused/cpu_mask.cl", *own)
+def files(columns: Axis, rows: Axis) -> tuple[str, ...]:
+    """Return the files of the program."""
+    return (
+        *("fused/cpu_builtins.cl", "fused/cpu_numbers.cl", "fused/cpu_butterflies.cl", "fused/cpu_stages.cl"),
+        "fused/cpu_job.cl",
+        *("fused/cpu_mask.cl", "fused/cpu_middle.cl", "fused/cpu_there_and_back.cl", "fused/cpu_pixels.cl"),
+        "fused/cpu_columns_bluestein.cl" if isinstance(columns, Chirp) else "fused/cpu_columns.cl",
+        "fused/cpu_tiles.cl",
+        "fused/cpu_rows_bluestein.cl" if isinstance(rows, Chirp) else "fused/cpu_rows.cl",
+        *("fused/cpu_quantize.cl", "fused/cpu_filter.cl"),
+    )
 
 
 def vector_width(native: int) -> int:
@@ -278,12 +257,14 @@ def vector_width(native: int) -> int:
     return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))
 
 
-def radix_defines(axis: Axis) -> tuple[str, ...]:
-    """Return the defines that compile what the plan needs, and nothing else."""
-    radices = set(inner(axis).radices)
+def plan_defines(columns: Axis, rows: Axis) -> tuple[str, ...]:
+    """Return the defines that compile what the plans need, and nothing else."""
+    radices = {*inner(columns).radices, *inner(rows).radices}
     looped = [radix for radix in radices if mixed_radix.is_looped(radix)]
     bits = sum(1 << radix for radix in radices if radix not in looped)
-    return (f"RADICES={bits}", f"PRIME={max(looped, default=1)}")
+    chirps = [isinstance(axis, Chirp) for axis in (columns, rows)]
+    middles = (f"MASKED={int(not chirps[1])}", f"CONVOLVED={int(any(chirps))}")
+    return (f"RADICES={bits}", f"PRIME={max(looped, default=1)}", *middles)
 
 
 def mask_terms(

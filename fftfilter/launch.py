@@ -101,7 +101,7 @@ class Launcher:
         self.work_group_size = work_group_size or min(WORK_GROUP_SIZE, device.work_group_limit)
         properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profile else 0
         self.queue = cl.CommandQueue(device.context, properties=properties)
-        self._profile = profile
+        self.profiles = profile
         self._events: list[tuple[str, Any]] = []
         self._kernels: dict[tuple[str, tuple[str, ...], str], cl.Kernel] = {}
 
@@ -293,7 +293,7 @@ class Launcher:
         return [Timing(step, len(each), sum(each)) for step, each in seconds.items()]
 
     def _keep(self, step: str, event: R) -> R:
-        if self._profile:
+        if self.profiles:
             self._events.append((step, event))
         return event
 

@@ -14,7 +14,7 @@ import pytest
 
 from fftfilter import mixed_radix, reference
 from fftfilter.device import Device, choose
-from fftfilter.errors import DeviceError
+from fftfilter.errors import DeviceError, TooLargeError
 from fftfilter.fused_cpu import FusedCpuPipeline, vector_width
 from fftfilter.launch import Launcher
 from fftfilter.transfer import PASSES, SHAPES, AnyTransfer, transfer
@@ -148,10 +148,40 @@ def test_any_mask_from_a_table(height: int, width: int) -> None:
     check(fused(image[None], transfer("mask", mask=gain))[0], reference.filter_image(image, gain))
 
 
-@pytest.mark.parametrize(("height", "width"), [(40, 200), (71, 67)])
-def test_work_spaces_beyond_local_memory_lie_in_global_memory(height: int, width: int) -> None:
-    stack = noise((2, height, width))
-    np.testing.assert_array_equal(fused(stack, local_bytes=64), fused(stack))
+@pytest.mark.parametrize("workers", [1, 3, 16])
+def test_any_number_of_workers_gives_the_same(workers: int) -> None:
+    stack = noise((2, 40, 200))
+    np.testing.assert_array_equal(fused(stack, workers=workers), fused(stack))
+
+
+def test_a_launch_for_each_step_gives_the_same_and_their_times() -> None:
+    stack = noise((2, 40, 200))
+    profiled = Launcher(choose("cpu"), profile=True)
+    pipeline = FusedCpuPipeline(profiled, (2, 40, 200), stack.dtype, HIGH, out=stack.dtype, levels=255)
+    profiled.timings()
+    np.testing.assert_array_equal(pipeline.run(stack), fused(stack))
+    assert [(time.step, time.launches) for time in profiled.timings()] == [
+        ("columns forward", 1),
+        ("rows", 1),
+        ("columns inverse", 1),
+        ("quantize", 1),
+    ]
+
+
+@pytest.mark.parametrize(("height", "width"), [(20, 100_003), (100_003, 20), (16, 1 << 20)])
+def test_work_spaces_are_counted_before_they_are_asked_for(
+    height: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_device: Device, _what: str, buffers: list[int]) -> None:
+        raise TooLargeError(str(sum(buffers)))
+
+    image, vector = np.dtype("uint8"), 16
+    monkeypatch.setattr(Device, "check_memory", refuse)
+    with pytest.raises(TooLargeError) as counted:
+        FusedCpuPipeline(launcher(), (1, height, width), image, HIGH, out=image, levels=255, vector=vector, workers=64)
+    # Room for each worker's longest transform: a row of the width, or Bluestein's of more than twice a side.
+    points = {100_003: 200_005, 1 << 20: 1 << 20}[max(height, width)]
+    assert int(str(counted.value)) > 64 * 8 * vector * points
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
@@ -268,7 +298,7 @@ from fftfilter.launch import Launcher
 from fftfilter.transfer import transfer
 launcher = Launcher(choose("oclgrind"))
 for count, height, width, options in (
-    (1, 1, 1, {}), (1, 12, 10, {}), (2, 9, 13, {}), (1, 67, 8, {}), (1, 4, 67, {}), (2, 67, 9, {"local_bytes": 8}),
+    (1, 1, 1, {}), (1, 12, 10, {}), (2, 9, 13, {}), (1, 67, 8, {}), (1, 4, 67, {}), (2, 67, 9, {}),
     (1, 80, 9, {"dtype": "uint16"}), (1, 7, 80, {"dtype": "float32", "shape": "butterworth"}),
     (1, 8, 9, {"shape": "gaussian"}), (1, 6, 9, {"table": True}), (2, 6, 9, {"real": True}), (1, 67, 8, {"real": True}),
 ):
@@ -282,10 +312,7 @@ for count, height, width, options in (
         off = made.run(image) - reference.filtered(image, high.gain(height, width)).real
         assert np.abs(off).max() <= 1e-3, (height, width, options)
         continue
-    local = {"local_bytes": 8} if "local_bytes" in options else {}
-    made = FusedCpuPipeline(
-        launcher, image.shape, dtype, by, out=dtype, levels=levels, vector=4, **local
-    )
+    made = FusedCpuPipeline(launcher, image.shape, dtype, by, out=dtype, levels=levels, vector=4)
     for got, one in zip(made.run(image), image):
         wanted = reference.filter_image(one, high.gain(height, width), dtype, levels)
         assert np.abs(got.astype(float) - wanted).max() <= 1, (height, width, options)

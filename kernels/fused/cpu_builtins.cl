@@ -14,7 +14,10 @@ size_t PURE get_group_id(uint);
 size_t PURE get_num_groups(uint);
 uint PURE min(uint, uint);
 uint BUILTIN atomic_inc(volatile global uint *);
-void BUILTIN mem_fence(cl_mem_fence_flags);
+void BUILTIN mem_fence(uint);
+#ifndef CLK_GLOBAL_MEM_FENCE
+#define CLK_GLOBAL_MEM_FENCE 2
+#endif
 
 #define CONVERT(to, from, n) PASTE(to, n) PURE PASTE(convert_, PASTE(to, n))(PASTE(from, n));
 CONVERT(float, uchar, VECTOR)

@@ -50,42 +50,59 @@ ALWAYS vector_t magnitude_stage(const uint kind, const uint radix, global vector
 
 // The stages behind the first one: whole stages until the parts fit into the first cache, then part after
 // part all that is left.
-ALWAYS void other_stages(global vector_t *z, global const stage_t *stages, global const float2 *spin,
-                         const uint stage_count, const uint whole, const uint height)
+ALWAYS void other_stages(global vector_t *z, global const axis_t *axis, global const float2 *spin)
 {
+    global const stage_t *stages = axis->stages;
     uint s;
-    const uint part_length = stages[whole - 1].span;
+    const uint height = axis->length, whole = axis->whole, part_length = stages[whole - 1].span;
     for (uint part = 0; part < height; part += part_length) {
-        for (s = part == 0 ? 1 : whole; s < stage_count - 1; ++s)
+        for (s = part == 0 ? 1 : whole; s < axis->stage_count - 1; ++s)
             BY_RADIX(forward_stage, z + 2 * part, s < whole ? height : part_length, stages[s].span,
                      spin + stages[s].spin, spin + stages[s].roots);
         BY_RADIX(last_forward_stage, z + 2 * part, part_length, spin + stages[s].roots);
     }
 }
 
-ONCE brightest_t forward(global vector_t *z, global const PIXEL *image, global const stage_t *stages,
-                         global const float2 *spin, const uint stage_count, const uint whole, const uint height,
-                         const uint pitch, const uint count, const uint to_last, const uint strip_size)
+// Reads    the pixels of some strips that lie side by side, row after row
+// Writes   their transforms, permuted, and their brightest pixel
+ONCE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x, global const PIXEL *image,
+                          global float *brightest, global const float2 *spin, const size_t picture, const uint index)
 {
+    global const axis_t *axis = &job->columns;
+    global const stage_t *stages = axis->stages;
+    const uint strip = index * job->together, count = min(job->together, job->strips - strip);
+    const uint left = min(strip * 2 * VECTOR, job->last);
+    z += 2 * job->strip_size * (picture * job->strips + strip);
+    image += picture * axis->length * job->pitch + left;
+
     brightest_t most = 0;
     const uint s = 0;
 #define FIRST(...) most = first_stage(__VA_ARGS__)
-    BY_RADIX(FIRST, z, image, pitch, count, to_last, strip_size, stages[s].span, spin + stages[s].spin,
-             spin + stages[s].roots);
-    if (stage_count > 1)
-        for (uint i = 0; i < count; ++i)
-            other_stages(z + 2 * (size_t)strip_size * i, stages, spin, stage_count, whole, height);
-    return most;
+    BY_RADIX(FIRST, z, image, job->pitch, count, job->last - left, job->strip_size, stages[s].span,
+             spin + stages[s].spin, spin + stages[s].roots);
+    const float found = largest_of(to_floats(most));
+    for (uint i = 0; i < count; ++i) {
+        if (axis->stage_count > 1)
+            other_stages(z + 2 * (size_t)job->strip_size * i, axis, spin);
+        brightest[picture * job->strips + strip + i] = found;
+    }
 }
 
-ONCE vector_t inverse(global vector_t *z, global const stage_t *stages, global const float2 *spin,
-                      const uint stage_count, const uint whole, const uint height)
+// Reads    a strip's transform, permuted
+// Writes   its magnitudes in its place, 2 VECTOR a row in the order of the columns, and the largest of them
+ONCE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
+                          global const float2 *spin, const size_t picture, const uint strip)
 {
+    global const axis_t *axis = &job->columns;
+    global const stage_t *stages = axis->stages;
+    const uint height = axis->length, whole = axis->whole;
+    z += 2 * job->strip_size * (picture * job->strips + strip);
+
     uint s = 0;
-    if (stage_count > 1) {
+    if (axis->stage_count > 1) {
         const uint part_length = stages[whole - 1].span;
         for (uint part = 0; part < height; part += part_length) {
-            s = stage_count - 1;
+            s = axis->stage_count - 1;
             BY_RADIX(first_inverse_stage, z + 2 * part, part_length, spin + stages[s].roots);
             const uint stop = part + part_length < height ? whole : 1;
             for (--s; s >= stop; --s) {
@@ -99,40 +116,5 @@ ONCE vector_t inverse(global vector_t *z, global const stage_t *stages, global c
     vector_t most = 0;
 #define MAGNITUDE(...) most = magnitude_stage(__VA_ARGS__)
     BY_RADIX(MAGNITUDE, z, stages[s].span, spin + stages[s].spin, spin + stages[s].roots);
-    return most;
-}
-
-// Launch   (strips / together, images) work-items
-// Reads    the strips' pixels, row after row
-// Writes   their transforms, permuted, and their brightest pixel
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void columns_forward(global vector_t *z, global float *brightest, global const PIXEL *image,
-                     global const stage_t *stages, global const float2 *spin, const uint stage_count,
-                     const uint whole, const uint height, const uint pitch, const uint last, const uint strip_size,
-                     const uint strips, const uint together)
-{
-    const uint strip = get_group_id(0) * together, count = min(together, strips - strip);
-    const size_t picture = get_group_id(1);
-    const uint left = min(strip * 2 * VECTOR, last);
-    z += 2 * strip_size * (picture * strips + strip);
-    image += picture * height * pitch + left;
-    const brightest_t most =
-        forward(z, image, stages, spin, stage_count, whole, height, pitch, count, last - left, strip_size);
-    const float found = largest_of(to_floats(most));
-    for (uint i = 0; i < count; ++i)
-        brightest[picture * strips + strip + i] = found;
-}
-
-// Launch   (strips, images) work-items
-// Reads    the strip's transform, permuted
-// Writes   its magnitudes in its place, 2 VECTOR a row in the order of the columns, and the largest of them
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void columns_inverse(global vector_t *z, global float *largest, global const stage_t *stages,
-                     global const float2 *spin, const uint stage_count, const uint whole, const uint height,
-                     const uint strip_size)
-{
-    const size_t strip = get_group_id(0), strips = get_num_groups(0), picture = get_group_id(1);
-    z += 2 * strip_size * (picture * strips + strip);
-    const vector_t most = inverse(z, stages, spin, stage_count, whole, height);
-    largest[picture * strips + strip] = largest_of(most);
+    largest[picture * job->strips + strip] = largest_of(most);
 }

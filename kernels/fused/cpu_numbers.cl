@@ -1,13 +1,12 @@
 // Numbers of the CPU form: VECTOR complex numbers of neighboring columns (or rows) side by side.
 //
-// -D VECTOR=4 | 8 | 16       floats in a vector register: explicit, as a CPU's compiler leaves loops over
-//                            complex numbers scalar; nothing moves within a register but in cpu_tiles.cl
-// -D SPACE=global | local    where the numbers of a transform lie
+// -D VECTOR=4 | 8 | 16    floats in a vector register: explicit, as a CPU's compiler leaves loops over
+//                         complex numbers scalar; nothing moves within a register but in cpu_tiles.cl
 //
 // In memory a number is two vectors: VECTOR real parts, then VECTOR imaginary parts.
 
-#if !defined VECTOR || !defined SPACE
-#error "fused/cpu_numbers.cl: -D VECTOR=4, 8 or 16 and -D SPACE=global or local are missing"
+#ifndef VECTOR
+#error "fused/cpu_numbers.cl: -D VECTOR=4, 8 or 16 is missing"
 #endif
 
 #define ALWAYS static inline __attribute__((always_inline))
@@ -19,6 +18,14 @@
 #define ONCE static
 #endif
 
+// Brings the line of memory at an address into the second cache, for what no hardware foresees. Where clang compiles
+// for a machine in between, as simulators do, that may not know it.
+#if defined __clang__ && (defined __x86_64__ || defined __aarch64__)
+#define FETCH(at) __builtin_prefetch((const void *)(size_t)(at), 0, 2)
+#else
+#define FETCH(at) ((void)(at))
+#endif
+
 typedef PASTE(float, VECTOR) vector_t;
 typedef PASTE(int, VECTOR) whole_t;
 
@@ -26,23 +33,23 @@ typedef struct {
     vector_t re, im;
 } number_t;
 
-ALWAYS number_t get(SPACE const vector_t *x, const uint i)
+ALWAYS number_t get(global const vector_t *x, const uint i)
 {
     return (number_t){x[2 * i], x[2 * i + 1]};
 }
 
-ALWAYS void put(SPACE vector_t *x, const uint i, const number_t a)
+ALWAYS void put(global vector_t *x, const uint i, const number_t a)
 {
     x[2 * i] = a.re;
     x[2 * i + 1] = a.im;
 }
 
-ALWAYS number_t got(SPACE const vector_t *at)
+ALWAYS number_t got(global const vector_t *at)
 {
     return (number_t){at[0], at[1]};
 }
 
-ALWAYS void set(SPACE vector_t *at, const number_t a)
+ALWAYS void set(global vector_t *at, const number_t a)
 {
     at[0] = a.re;
     at[1] = a.im;

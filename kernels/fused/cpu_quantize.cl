@@ -1,9 +1,8 @@
 // Quantize: magnitudes to grey levels, the book's normalizeF2PGM (see steps/quantize.cl for the rule).
 //
-// Launch   (bands of rows, images) work-items
-// Reads    strips of magnitudes; largest[] and brightest[] of every strip: each work-item finds the extremes
-//          of its image (of all of them with one scale) by itself, which is less than a launch costs
-// Writes   rows of pixels
+// Reads    strips of magnitudes; largest[] and brightest[] of every strip: each band of rows finds the extremes
+//          of its image (of all of them with one scale) by itself, which is less than waiting for them costs
+// Writes   a band of pixels
 //
 // -D LEVEL=uchar | ushort | float    the output's type
 // -D SIGNED=1                        filtered values as they are, not scaled: LEVEL is float
@@ -17,14 +16,14 @@
 // Pixels as they lie in an image, at any address.
 typedef PASTE(LEVEL, VECTOR) __attribute__((aligned(sizeof(LEVEL)))) levels_t;
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void quantize(global LEVEL *image, global const vector_t *z, global const float *largest,
-              global const float *brightest, const uint height, const uint pitch, const uint strips, const uint last,
-              const uint strip_size, const uint one_scale, const float noise, const float levels, const float nudge)
+ONCE void quantize(global const job_t *job, global LEVEL *image, global const vector_t *z,
+                   global const float *largest, global const float *brightest, const size_t picture, const uint band)
 {
-    const size_t picture = get_group_id(1), pictures = get_num_groups(1);
+    const uint strips = job->strips, pitch = job->pitch, height = job->columns.length;
+    const float noise = job->noise, levels = job->levels, nudge = job->nudge;
     float most = 0, bright = 0;
-    for (size_t i = one_scale ? 0 : picture * strips; i < (one_scale ? pictures : picture + 1) * strips; ++i) {
+    for (size_t i = job->one_scale ? 0 : picture * strips, end = (job->one_scale ? job->count : picture + 1) * strips;
+         i < end; ++i) {
         most = largest[i] > most ? largest[i] : most;
         bright = brightest[i] > bright ? brightest[i] : bright;
     }
@@ -32,11 +31,11 @@ void quantize(global LEVEL *image, global const vector_t *z, global const float 
     const float scale = is_noise ? 0 : levels / most;
     const float up = is_noise ? 0 : nudge;
 
-    const uint first = (ulong)height * get_group_id(0) / get_num_groups(0);
-    const uint end = (ulong)height * (get_group_id(0) + 1) / get_num_groups(0);
+    const uint first = (ulong)height * band / job->bands;
+    const uint end = (ulong)height * (band + 1) / job->bands;
     for (uint strip = 0; strip < strips; ++strip) {
-        global const vector_t *from = z + 2 * (strip_size * (picture * strips + strip) + first);
-        global LEVEL *to = image + (picture * height + first) * pitch + min(strip * 2 * VECTOR, last);
+        global const vector_t *from = z + 2 * (job->strip_size * (picture * strips + strip) + first);
+        global LEVEL *to = image + (picture * height + first) * pitch + min(strip * 2 * VECTOR, job->last);
         for (uint row = first; row < end; ++row, from += 2, to += pitch) {
 #pragma unroll
             for (uint half_ = 0; half_ < 2; ++half_) {

@@ -1,29 +1,26 @@
-// Rows: the horizontal transform, the mask and the inverse transform, VECTOR rows by one work-item.
+// Rows: the horizontal transform, the mask and the inverse transform of VECTOR rows.
 //
 // The spectrum of a row never leaves the cache, and the lower half of the rows is enough: the upper one mirrors
 // it.
 //
-// Launch   (groups of VECTOR rows, images) work-items
-// Reads    z, strips of packed columns; places[]: where each row and its mirrored row lie
+// Reads    z, strips of packed columns; places[]: how many bytes behind its strip each row and its mirrored row lie
 // Writes   the filtered rows to the same places
-// Spare    x, room for one group: local memory, or spare numbers a work-group where that is too small
+// Spare    x, room for one group
 
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void rows(global vector_t *z, SPACE vector_t *x, global const stage_t *stages, global const float2 *spin,
-          global const uint *places, global const across_t *across, global const down_t *down,
-          global const vector_t *gains, const uint stage_count, const uint whole, const uint width, const uint strips,
-          const uint last, const uint strip_size, const uint first_group, const uint spare, const int order,
-          const float scale)
+ALWAYS void rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
+                 global const uint *places, global const across_t *across, global const down_t *down,
+                 global const vector_t *gains, const size_t picture, const uint group)
 {
-    const size_t group = first_group + get_group_id(0), picture = get_group_id(1);
     global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
-    const mask_t mask = {across, down[group], gains + group * width, order, scale};
-    z += 2 * (size_t)strip_size * strips * picture;
-    x += 2 * (size_t)spare * (picture * get_num_groups(0) + get_group_id(0));
+    const mask_t mask = {across, down[group], gains + (size_t)group * job->rows.length, job->order, job->scale};
+    z += 2 * (size_t)job->strip_size * job->strips * picture;
 
-    for (uint strip = 0; strip < strips; ++strip)
-        take_apart(x + 2 * min(strip * 2 * VECTOR, last), z + 2 * (size_t)strip_size * strip, at, mirror);
-    there_and_back(x, width, stages, spin, stage_count, whole, mask);
-    for (uint strip = 0; strip < strips; ++strip)
-        put_together(z + 2 * (size_t)strip_size * strip, x + 2 * min(strip * 2 * VECTOR, last), at, mirror);
+    for (uint strip = 0; strip < job->strips; ++strip) {
+        if (strip + 2 < job->strips)
+            fetch_rows(z + 2 * (size_t)job->strip_size * (strip + 2), at);
+        take_apart(x + 2 * min(strip * 2 * VECTOR, job->last), z + 2 * (size_t)job->strip_size * strip, at, mirror);
+    }
+    there_and_back(x, &job->rows, spin, mask);
+    for (uint strip = 0; strip < job->strips; ++strip)
+        put_together(z + 2 * (size_t)job->strip_size * strip, x + 2 * min(strip * 2 * VECTOR, job->last), at, mirror);
 }

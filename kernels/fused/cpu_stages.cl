@@ -13,13 +13,13 @@ typedef struct {
     uint radix, span, spin, roots;
 } stage_t;
 
-ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
+ALWAYS void forward_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span;
-    for (SPACE vector_t *part = x, *end = x + 2 * (size_t)length; part < end; part += radix * step) {
+    for (global vector_t *part = x, *end = x + 2 * (size_t)length; part < end; part += radix * step) {
         global const float *v = (global const float *)w;
-        for (SPACE vector_t *at = part, *stop = part + step; at < stop; at += 2, v += 2 * (radix - 1)) {
+        for (global vector_t *at = part, *stop = part + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
             EACH(0, a[q] = got(at + q * step));
             butterfly(kind, a, radix, roots);
@@ -30,10 +30,10 @@ ALWAYS void forward_stage(const uint kind, const uint radix, SPACE vector_t *x, 
 }
 
 // The last stage has a span of 1 and no spin factors.
-ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length,
+ALWAYS void last_forward_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
                                global const float2 *roots)
 {
-    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
+    for (global vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
         EACH(0, a[q] = got(x + 2 * q));
         butterfly(kind, a, radix, roots);
@@ -41,10 +41,10 @@ ALWAYS void last_forward_stage(const uint kind, const uint radix, SPACE vector_t
     }
 }
 
-ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length,
+ALWAYS void first_inverse_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
                                 global const float2 *roots)
 {
-    for (SPACE vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
+    for (global vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix) {
         number_t a[WIDEST];
         EACH(0, a[q] = turned(got(x + 2 * q)));
         butterfly(kind, a, radix, roots);
@@ -52,13 +52,13 @@ ALWAYS void first_inverse_stage(const uint kind, const uint radix, SPACE vector_
     }
 }
 
-ALWAYS void inverse_stage(const uint kind, const uint radix, SPACE vector_t *x, const uint length, const uint span,
+ALWAYS void inverse_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span;
-    for (SPACE vector_t *part = x, *end = x + 2 * (size_t)length; part < end; part += radix * step) {
+    for (global vector_t *part = x, *end = x + 2 * (size_t)length; part < end; part += radix * step) {
         global const float *v = (global const float *)w;
-        for (SPACE vector_t *at = part, *stop = part + step; at < stop; at += 2, v += 2 * (radix - 1)) {
+        for (global vector_t *at = part, *stop = part + step; at < stop; at += 2, v += 2 * (radix - 1)) {
             number_t a[WIDEST];
             a[0] = turned(got(at));
             EACH(1, a[q] = spun(turned(got(at + q * step)), v[2 * q - 2], v[2 * q - 1]));

@@ -1,0 +1,68 @@
+// Filter: all steps in one launch, so that no compute unit sleeps between them; waking one takes as long as a
+// small image.
+//
+// A work-item for each compute unit, a worker, goes through the steps. In each it does its own share of the tasks,
+// neighbors one after the other, then what is left of the others' shares, and goes on when all are done. A worker only
+// waits for tasks that others have begun, and never lets go of its own: nobody waits forever, however many workers
+// there are and whenever they come. Each image of a stack goes through the steps by itself, unless all have one scale.
+//
+// Launch   (workers) work-groups of one work-item
+// Reads    images
+// Writes   pixels; largest and brightest, one a strip; z between the steps
+// Spare    x, for each worker room for what its task transforms
+//
+// progress[0] is how many workers have left; then, for each step of each picture, how many tasks are done and, for
+// each worker, how many of its share are taken. All are 0 before and after. Steps from first_step to end_step are
+// done; a launch for each tells how long it takes.
+
+#define STEPS 4
+
+#if defined __clang__ && defined __x86_64__
+#define REST __builtin_ia32_pause()
+#else
+#define REST
+#endif
+
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
+            global const PIXEL *image, global LEVEL *pixels, global float *brightest, global float *largest,
+            global const float2 *columns_spin, global const float2 *rows_spin, global const uint *places,
+            global const across_t *across, global const down_t *down, global const vector_t *gains,
+            const uint first_step, const uint end_step)
+{
+    const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
+    const uint tasks[STEPS] = {(job->strips + job->together - 1) / job->together * images, job->groups * images,
+                               job->strips * images, job->bands * images};
+    const uint workers = get_num_groups(0), worker = get_group_id(0);
+    x += 2 * (size_t)job->spare * worker;
+
+    for (uint picture = 0; picture < pictures; ++picture)
+        for (uint step = first_step; step < end_step; ++step) {
+            volatile global uint *done = progress + 1 + (picture * STEPS + step) * (1 + workers), *taken = done + 1;
+            const uint each = tasks[step] / images;
+            for (uint other = 0; other < workers; ++other) {
+                const uint owner = (worker + other) % workers;
+                const uint first = (ulong)tasks[step] * owner / workers;
+                const uint share = (uint)((ulong)tasks[step] * (owner + 1) / workers) - first;
+                for (uint own = atomic_inc(taken + owner); own < share; own = atomic_inc(taken + owner)) {
+                    const uint index = (first + own) % each;
+                    const size_t i = picture * images + (first + own) / each;
+                    switch (step) {
+                    case 0: columns_forward(job, z, x, image, brightest, columns_spin, i, index); break;
+                    case 1: rows(job, z, x, rows_spin, places, across, down, gains, i, index); break;
+                    case 2: columns_inverse(job, z, x, largest, columns_spin, i, index); break;
+                    case 3: quantize(job, pixels, z, largest, brightest, i, index); break;
+                    }
+                    mem_fence(CLK_GLOBAL_MEM_FENCE);
+                    atomic_inc(done);
+                }
+            }
+            if (step + 1 < end_step)
+                while (*done < tasks[step])
+                    REST;
+            mem_fence(CLK_GLOBAL_MEM_FENCE);
+        }
+    if (atomic_inc(progress) == workers - 1)
+        for (uint i = 0; i < 1 + pictures * STEPS * (1 + workers); ++i)
+            progress[i] = 0;
+}
