@@ -10,8 +10,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import WriteError
 from ..folders.cluster import LOCAL, check_address, connect, start_here
 from ..folders.folder import Folder
@@ -19,6 +17,7 @@ from ..folders.jobs import DONE, Job, Outcome, Settings
 from ..images import Picture, write
 from .compare import Stats
 from .experiments import Experiment, Setting
+from .photographs import photograph
 from .tables import Lines, Table
 
 if TYPE_CHECKING:
@@ -137,28 +136,15 @@ def _jobs_of_a_batch(number: int) -> list[Job]:
 
 
 def _files(folder: Path, extension: str, side: int, count: int) -> Path:
-    """Make pictures with the spectrum of photographs, and files that are names of them."""
+    """Make pictures, and files that are names of them."""
     folder.mkdir()
-    rng = np.random.default_rng(side)
     for i in range(count):
         file = folder / f"{i}.{extension}"
         if i < _PICTURES:
-            write(Picture(_photograph(rng, side)[None], None, 255, "PNG"), file)
+            write(Picture(photograph(i, side)[None], None, 255, "PNG"), file)
         else:
             file.hardlink_to(folder / f"{i % _PICTURES}.{extension}")
     return folder
-
-
-def _photograph(rng: np.random.Generator, side: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return noise whose amplitude falls as one over the frequency, from black to white."""
-    across = np.hypot(np.fft.rfftfreq(side)[None], np.fft.fftfreq(side)[:, None])
-    across[0, 0] = np.inf
-    noise: np.ndarray[Any, np.dtype[np.float64]] = np.fft.irfft2(
-        np.fft.rfft2(rng.standard_normal((side, side))) / across**1.2, s=(side, side)
-    )
-    low, high = np.percentile(noise, (0.5, 99.5))
-    levels: np.ndarray[Any, np.dtype[np.uint8]] = ((noise - low) / (high - low) * 255).clip(0, 255).astype(np.uint8)
-    return levels
 
 
 def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stats], float]:

@@ -47,8 +47,8 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 # How long a scheduler may take to answer, and a cluster to have a worker (again).
 _SECONDS_TO_CONNECT = 10
 _PATIENCE = 60.0
-# How long a finished batch's few kilobytes may take.
-_SECONDS_TO_HAND_OVER = 30
+# How long a finished batch's few kilobytes may take: Dask waits for good where a worker dies while it hands them over.
+_SECONDS_TO_HAND_OVER = 5
 # Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
 _MOST_DEATHS = 1
 _DEADLY = "every worker died that had it in hand"
