@@ -677,7 +677,7 @@ def test_an_interrupt_finishes_what_is_under_way(tmp_path):
 
 
 def test_memory_stays_bounded(tmp_path):
-    """Nine times the pictures take no more memory: what the process held at most, from its own account."""
+    """Six times the pictures take no more memory: what the process held at most, from its own account."""
     code = (
         "import resource, sys\n"
         "from fftfilter.cli import cli\n"
@@ -699,8 +699,8 @@ def test_memory_stays_bounded(tmp_path):
         assert len(names(tmp_path / f"out{count}")) == count
         return int(done.stdout)
 
-    few, many = most(100), most(900)
-    # 800 pictures of 64 kB, were they kept, would be 52 MB twice.
+    few, many = most(100), most(599)
+    # 499 pictures of 64 kB, were they kept, would be 33 MB twice.
     assert many - few < 30_000
 
 

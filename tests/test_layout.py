@@ -151,7 +151,7 @@ def test_imports_point_down_the_layers(name):
 def test_imports_are_found_at_all():
     # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
     assert imported("steps.mask") >= {"plan"}
-    assert imported("images.writing") >= {"images.pnm", "errors", "images.png16"}
+    assert imported("images.writing") >= {"images.pnm", "errors", "images.png_writer"}
     assert imported("device") >= {"embedded_pocl", "errors", "program"}
     assert imported("commands.devices") >= {"diagnosis", "errors", "commands.options"}
     assert "device" not in imported("launch")

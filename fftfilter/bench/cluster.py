@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import WriteError
-from ..folders.batch import DONE, Job, Outcome, Settings
 from ..folders.cluster import LOCAL, check_address, connect, start_here
 from ..folders.folder import Folder
+from ..folders.jobs import DONE, Job, Outcome, Settings
 from ..images import Picture, write
 from .compare import Stats
 from .experiments import Experiment, Setting

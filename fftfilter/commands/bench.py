@@ -310,6 +310,70 @@ def cluster(
     )
 
 
+def folder_files(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Return folders such as 500x512, count x side."""
+    found = []
+    for text in given:
+        match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
+        if match is None:
+            raise click.BadParameter(
+                f"{text!r} is no folder: give count x side, such as 500x512", ctx=context, param=option
+            )
+        found.append((int(match[1]), int(match[2])))
+    return found
+
+
+@experiment
+@click.option(
+    "--files",
+    callback=folder_files,
+    metavar="COUNTxSIDE",
+    multiple=True,
+    default=("500x512", "60x2048"),
+    show_default=True,
+    help="How many square pictures of which side; may be given several times.",
+)
+@click.option(
+    "--type",
+    "types",
+    type=click.Choice(["png", "pgm"]),
+    multiple=True,
+    default=("png", "pgm"),
+    show_default=True,
+    help="Of the files; may be given several times.",
+)
+@click.option("--png-level", type=click.IntRange(0, 9), default=1, show_default=True, metavar="0-9", help="Of all.")
+def folder(*, files: list[tuple[int, int]], types: tuple[str, ...], png_level: int, **given: Any) -> None:
+    """Time the filter of a folder beside other programs and bare coding, whole commands in one interleaved run.
+
+    Those that are installed: NumPy with Pillow and OpenCV in pools of processes, ImageMagick, G'MIC. The files lie in
+    the folder for temporary ones; TMPDIR=/dev/shm measures without a disk.
+
+    \b
+    Example: fftfilter bench folder --runs 3
+             fftfilter bench folder --files 100x256 --type pgm
+    """
+    from ..bench.folder_race import Files, folder_race
+
+    wanted = [Files(count, side, kind) for count, side in files for kind in types]
+    run(lambda setting: folder_race(setting, files=wanted, level=png_level), **given)
+
+
+@experiment
+@click.option(
+    "--side", type=click.IntRange(min=1), metavar="N", default=512, show_default=True, help="Of the pictures."
+)
+def png_levels(*, side: int, **given: Any) -> None:
+    """Time and size of high-passed photographs for each --png-level, and Pillow's beside them.
+
+    \b
+    Example: fftfilter bench png-levels
+    """
+    from ..bench.png_levels import png_levels as levels
+
+    run(lambda setting: levels(setting, side=side), **given)
+
+
 def run(
     prepare: Callable[[Setting], Experiment],
     *,

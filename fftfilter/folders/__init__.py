@@ -2,6 +2,7 @@
 
 tree          what is in a folder, and where each output goes
 plan_of_work  what would be done, with the memory and the device
+jobs          what is to be done to a file, what became of it
 batch         read | filter | write, in threads, images of one size in stacks
 processes     several devices, or a CPU's cores, one process each
 cluster       many machines: batches of files as tasks of Dask's scheduler

@@ -13,7 +13,7 @@ import os
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -24,10 +24,11 @@ from .. import images, scale
 from ..errors import DeviceError, FftfilterError, ParameterError
 from ..filters import IN_FLIGHT, Filter
 from . import journal
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, processors
 from .tree import is_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,70 +39,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
-
-# Pixels that make a launch worth its overhead, and the most pictures that wait for each other to fill it.
-PIXELS_A_STACK = 1 << 22
+# Pixels that make a launch worth its overhead: on a CPU, as many as its caches hold between the launches. The most
+# pictures that wait for each other to fill it.
+PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
 PICTURES_A_STACK = 32
 # Decoded pictures that may wait, in bytes: the rest of the memory belongs to others.
 WAITING_BYTES = 1 << 28
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is done to every file; the same for all devices."""
-
-    kind: str
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Of :class:`Filter`, without the device."""
-    scale: scale.Range | None = None
-    """None gives each picture its own range."""
-    measure_only: bool = False
-    """Find the largest value of each file and write nothing."""
-    extremes: bool = False
-    """Report the smallest and largest value of each file."""
-    png_level: int = 1
-    strip: bool = False
-    preserve_times: bool = False
-    in_place: bool = False
-    keep_out: str | None = None
-    """A real path below which nothing may be written: the input's."""
-    threads: int = 0
-    """Of the codecs; 0 means one for each processor."""
-
-
-@dataclass(frozen=True)
-class Job:
-    """One file to be done."""
-
-    number: int
-    source: str
-    target: str
-    done_from: str | None = None
-    """The digest of the input's bytes that the target was made from, if it needs no other work."""
-
-    def __str__(self) -> str:
-        return f"{images.quoted_if_odd(self.source)} -> {images.quoted_if_odd(self.target)}"
-
-
-@dataclass
-class Outcome:
-    """What became of a job."""
-
-    job: Job
-    status: str
-    error: str | None = None
-    exit_code: int = 0
-    shape: tuple[int, ...] | None = None
-    """Channels, height, width."""
-    dtype: str | None = None
-    extremes: tuple[float, float] | None = None
-    peak: float = 0.0
-    """The largest value as a part of the input's white, if only measured."""
-    seconds: dict[str, float] = field(default_factory=dict)
-    device: str | None = None
-    digest: str | None = None
-    stamp: journal.Stamp | None = None
 
 
 @dataclass(eq=False)
@@ -124,10 +67,6 @@ class _Flight:
     seconds: float
 
 
-class DeviceLostError(DeviceError):
-    """A device that failed twice: its files are for others."""
-
-
 class Batch:
     """Files under way on one device.
 
@@ -140,7 +79,9 @@ class Batch:
         self._settings = settings
         self._device = device
         self._filter = self._open()
-        self._name = self._filter.launcher.device.name
+        opened = self._filter.launcher.device
+        self._name = opened.name
+        self._pixels_a_stack = PIXELS_ON_GPU if opened.is_gpu else PIXELS_ON_CPU
         threads = settings.threads or processors()
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec")
         self._ahead = 2 * threads
@@ -168,7 +109,7 @@ class Batch:
             return False
         if self._reading >= self._ahead:
             return False
-        fullest = max((_stack_size(key) for key in self._waiting), default=1)
+        fullest = max((self._stack_size(key) for key in self._waiting), default=1)
         return self._waiting_count < fullest + self._ahead
 
     @property
@@ -273,16 +214,24 @@ class Batch:
         self._waiting_bytes += planes.nbytes
 
     def _take(self) -> list[_Loaded]:
-        """Return a stack that is due: a full one; the oldest where no more is coming or memory is short."""
+        """Return a stack that is due: a full one; the oldest where no more is coming or memory is short.
+
+        No more is coming where nothing is read although there would be room for it.
+        """
         for key, waiting in self._waiting.items():
             if len(waiting) >= self._stack_size(key):
                 return self._pop(key)
-        if self._waiting and (not self._reading or self._waiting_bytes > WAITING_BYTES):
+        is_last = not self._reading and self._writing <= self._ahead
+        if self._waiting and (is_last or self._waiting_bytes > WAITING_BYTES):
             return self._pop(next(iter(self._waiting)))
         return []
 
     def _stack_size(self, key: Key) -> int:
-        return 1 if key in self._too_large else _stack_size(key)
+        channels, height, width = cast("tuple[int, int, int]", key[0])
+        # A color picture has one scale for its channels, and floats are scaled together: both go alone.
+        if channels > 1 or key[1] == np.float32 or key in self._too_large:
+            return 1
+        return max(1, min(PICTURES_A_STACK, self._pixels_a_stack // (height * width)))
 
     def _pop(self, key: Key) -> list[_Loaded]:
         waiting = self._waiting.pop(key)
@@ -420,26 +369,8 @@ class Batch:
         return loaded.outcome
 
 
-def _stack_size(key: Key) -> int:
-    channels, height, width = cast("tuple[int, int, int]", key[0])
-    # A color picture has one scale for its channels, and floats are scaled together: both go alone.
-    if channels > 1 or key[1] == np.float32:
-        return 1
-    return max(1, min(PICTURES_A_STACK, PIXELS_A_STACK // (height * width)))
-
-
 def _failed(outcome: Outcome, error: Exception) -> Outcome:
     outcome.status = FAILED
     outcome.error = str(error) or f"{images.quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
     return outcome
-
-
-def failure(job: Job, error: str) -> Outcome:
-    """Return the outcome of a job that never reached a device."""
-    return Outcome(job, FAILED, error, exit_code=1)
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

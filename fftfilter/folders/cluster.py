@@ -28,7 +28,8 @@ from ..errors import DeviceError, ParameterError
 from ..images import quoted_if_odd
 from ..leftovers import remove_leftovers
 from ..urls import is_url
-from .batch import Batch, DeviceLostError, Job, Outcome, Settings, failure, processors
+from .batch import Batch
+from .jobs import DeviceLostError, Job, Outcome, Settings, failure, processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

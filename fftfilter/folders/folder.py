@@ -21,7 +21,7 @@ from ..errors import ParameterError, ReadError, WriteError
 from ..leftovers import remove_leftovers
 from ..urls import Url, place, refuse_reading_only
 from . import journal
-from .batch import DONE, FAILED, MEASURED, SKIPPED, Batch, DeviceLostError, Job, Outcome, Settings
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
 from .tree import Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
@@ -319,6 +319,8 @@ def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
 
 def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:
     """Do all jobs on one device, in this process."""
+    from .batch import Batch
+
     with Batch(settings, device) as batch:
         yield from batch.run(jobs)
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..images import Size
-    from .batch import Job
     from .folder import Folder
+    from .jobs import Job
 
 
 class Step(NamedTuple):

@@ -1,4 +1,4 @@
-"""Several devices of one machine: a process each, spawned, since OpenCL does not survive a fork.
+"""Several processes on one machine, spawned, since OpenCL does not survive a fork: one a device, or several on one.
 
 Each process does what one device does alone (`batch.py`) and is sent a few files at a time, so that a fast
 device gets more of them. When a device fails or its process dies, its files go to the others.
@@ -10,28 +10,30 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from ..device import choose
 from ..errors import FftfilterError
-from ..images import quoted_if_odd
-from ..leftovers import remove_leftovers
-from .batch import PICTURES_A_STACK, Batch, DeviceLostError, Job, Outcome, Settings, failure, processors
+from .jobs import DeviceLostError, Job, Outcome, Settings, failure, processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from multiprocessing.process import BaseProcess
 
-# Files that a device has in hand: a stack that is filtered, one that is read.
-_IN_HAND = 2 * PICTURES_A_STACK
-# Files from which the start of several processes on one CPU, half a second, pays; and the most of them.
-_MANY_FILES = 4000
-_MOST_SHARES = 8
+    from .batch import Batch
+
+# What is finished is told at this interval, since a message costs as much as a small file; a process has so many times
+# the files in hand that it finishes meanwhile, within limits.
+_SECONDS_A_MESSAGE = 0.02
+_TIMES_IN_HAND, _FEWEST_IN_HAND, _MOST_IN_HAND = 3, 4, 128
+# Files from which several processes on one device pay for their start, and the most of them that do.
+_MANY_FILES = 600
+_MOST_SHARES = 4
 # A file that was in hand when this many processes died is not given to another.
 _MOST_DEATHS = 2
 
@@ -42,16 +44,17 @@ class _Worker:
     process: BaseProcess
     connection: Connection
     in_hand: dict[int, Job] = field(default_factory=dict)
-    told_to_end: bool = False
+    wanted: int = _FEWEST_IN_HAND
 
 
 def shares(device: str | None, files: int) -> list[str | None]:
-    """Return a device as often as it should get a process: a CPU with many files to do once for each processor.
+    """Return a device as often as it should get a process, whether CPU or GPU, for so many files.
 
-    Python runs one thread at a time in a process, which is what limits small files that are quickly coded: two
-    processes with one worker of the device each did 1.4 times as many as one with two.
+    Python runs one thread at a time in a process, which limits small files that are quickly coded, more so with more
+    processors. Four processes on a GPU with 16 processors did 2.5 times as many PGM as one; with eight, their start
+    took longer than they saved.
     """
-    if files < _MANY_FILES or processors() == 1 or choose(device).is_gpu:
+    if files < _MANY_FILES or processors() == 1:
         return [device]
     return [device] * min(processors(), _MOST_SHARES)
 
@@ -132,23 +135,30 @@ class _Share:
                     last = str(told)
                     self._lose(worker, last, died=False)
                     continue
-                worker.in_hand.pop(told.job.number, None)
-                yield told
+                for outcome in told:
+                    worker.in_hand.pop(outcome.job.number, None)
+                worker.wanted = max(_FEWEST_IN_HAND, min(_MOST_IN_HAND, _TIMES_IN_HAND * len(told)))
+                self._feed(worker)
+                yield from told
         if not self._alive and (self._again or next(self._jobs, None) is not None):
             raise DeviceLostError(last)
 
     def _feed(self, worker: _Worker) -> None:
-        while len(worker.in_hand) < _IN_HAND:
+        jobs: list[Job] = []
+        while len(worker.in_hand) + len(jobs) < worker.wanted:
             job = self._again.popleft() if self._again else next(self._jobs, None)
             if job is None:
-                return
-            worker.in_hand[job.number] = job
-            try:
-                worker.connection.send(job)
-            except OSError:
-                return  # that it died is found when it is listened to
+                break
+            jobs.append(job)
+        if jobs:
+            worker.in_hand |= {job.number: job for job in jobs}
+            with suppress(OSError):  # That it died is found when it is listened to.
+                worker.connection.send(jobs)
 
     def _lose(self, worker: _Worker, why: str, *, died: bool) -> None:
+        from ..images import quoted_if_odd
+        from ..leftovers import remove_leftovers
+
         self._alive.remove(worker)
         for job in worker.in_hand.values():
             if died:
@@ -174,39 +184,47 @@ def _serve(connection: Connection, settings: Settings, device: str | None, shari
     if sharing > 1:
         # PoCL's own workers, to be limited before it is loaded.
         os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", str(max(1, processors() // sharing)))
+    # NumPy's linear algebra, which nothing here uses, starts workers that wait busily.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from .batch import Batch
+
     try:
         with Batch(settings, device) as batch:
             _work(connection, batch)
     except FftfilterError as error:
         with suppress(OSError):
             connection.send(DeviceLostError(str(error)))
-    except (EOFError, BrokenPipeError):
+    except (EOFError, ConnectionError):
         return
+    # All is written, and taking the interpreter and OpenCL down in order would keep the parent waiting.
+    connection.close()
+    os._exit(0)
 
 
 def _work(connection: Connection, batch: Batch) -> None:
     inbox: deque[Job | None] = deque()
 
     def receive() -> None:
-        # Ends with the connection; the step that waits is woken for each.
-        job: Any = True
-        while job is not None:
-            try:
-                job = connection.recv()
-            except (EOFError, OSError):
-                job = None
-            inbox.append(job)
-            batch.wake()
+        # Ends with the connection; the step that waits is woken for each message.
+        with suppress(EOFError, OSError):
+            while True:
+                inbox.extend(connection.recv())
+                batch.wake()
+        inbox.append(None)
+        batch.wake()
 
     threading.Thread(target=receive, daemon=True).start()
+    finished: list[Outcome] = []
+    told = time.monotonic()
     while True:
         while inbox and inbox[0] is not None and batch.room:
-            job = inbox.popleft()
-            if job is not None:
-                batch.start(job)
+            batch.start(cast("Job", inbox.popleft()))
         if inbox and inbox[0] is None:
             return
         if batch.lost and batch.idle:
             raise batch.lost
-        for outcome in batch.step():
-            connection.send(outcome)
+        finished += batch.step()
+        now = time.monotonic()
+        if finished and (batch.idle or now - told > _SECONDS_A_MESSAGE):
+            connection.send(finished)
+            finished, told = [], now

@@ -5,7 +5,7 @@
     picture.py        what an image is between its file and the filter
     reading.py        bytes, then pnm.py or pillow_reader.py
     formats.py        what each format can hold, and so how an output is stored
-    writing.py        pnm.py, png16.py or Pillow, with metadata.py
+    writing.py        pnm.py, png_writer.py or Pillow, with metadata.py
     files.py          outputs that appear whole or not at all
 
 Netpbm's formats never import Pillow.

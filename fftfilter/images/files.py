@@ -48,13 +48,21 @@ def store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> 
     if os.fsdecode(target) == STANDARD_STREAM:
         sys.stdout.buffer.writelines(parts)
         sys.stdout.buffer.flush()
-    elif urls.is_url(target):
+        return
+    if urls.is_url(target):
         urls.store(os.fsdecode(target), parts)
-    elif is_special(path := Path(target)):
+        return
+    path = Path(target)
+    # Most of a folder's many files are new or plain: one look at them is enough.
+    try:
+        kind = stat.S_IFMT(path.lstat().st_mode)
+    except FileNotFoundError:
+        kind = stat.S_IFREG
+    if kind != stat.S_IFREG and is_special(path):
         with path.open("wb") as file:
             file.writelines(parts)
     else:
-        _replace(Path(os.path.realpath(path)), parts, times)
+        _replace(Path(os.path.realpath(path)) if kind == stat.S_IFLNK else path, parts, times)
 
 
 def _replace(path: Path, parts: Parts, times: Times | None) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import lru_cache
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from fftfilter.errors import ParameterError, WriteError
@@ -120,15 +121,22 @@ def suffix_of(target: str | os.PathLike[str], name: str, format_: str | None, pi
         if suffix not in FORMATS:
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
-    path = Path(target)
-    suffix = path.suffix.lower()
-    if os.fsdecode(target) == STANDARD_STREAM or (suffix not in FORMATS and is_special(path)):
+    given = os.fsdecode(target)
+    extension = _extension(given)
+    suffix = extension.lower()
+    if given == STANDARD_STREAM or (suffix not in FORMATS and is_special(Path(given))):
         own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
     if suffix not in FORMATS:
-        odd = f"extension {quoted_if_odd(path.suffix)}" if suffix else "a name without extension"
+        odd = f"extension {quoted_if_odd(extension)}" if suffix else "a name without extension"
         raise ParameterError(f"{name}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
     return suffix
+
+
+@lru_cache(64)
+def _extension(path: str) -> str:
+    """Return a path's extension; each step of a file's way asks for it."""
+    return PurePath(path).suffix
 
 
 def misfit(picture: Picture, suffix: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from fftfilter.errors import TooLargeError
 
@@ -17,6 +18,7 @@ def refuse_oversize(name: str, width: int, height: int, nbytes: int) -> None:
         )
 
 
+@cache
 def physical_memory() -> int | None:
     """Return the bytes of memory that this machine has, None where the system does not say."""
     try:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import io
 import logging
+import struct
 import sys
 import threading
 import warnings
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from PIL import ImageFile
+
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def read_with_pillow(data: bytes, name: str) -> Picture:
@@ -64,8 +68,8 @@ def _decode(data: bytes, name: str) -> Picture:
         image = Image.open(io.BytesIO(data))
         format_ = image.format or ""
         _refuse_unfit(image, name)
-        if format_ == "PNG":
-            Image.open(io.BytesIO(data)).verify()  # Decoding alone checks no CRC and misses a cut-off end.
+    if format_ == "PNG":
+        _check_chunks(data)
     rawmode = _rawmode(image)  # Loading forgets it.
     samples = _read_16_bit_color(image, data, name) if _is_narrowed(image) else _read_as_it_is(image)
     samples = _with_alpha_of_one_color(image, samples, rawmode)
@@ -81,6 +85,19 @@ def _decode(data: bytes, name: str) -> Picture:
         format="JPEG" if format_ == "MPO" else format_,
         metadata=gather(image, channels),
     )
+
+
+def _check_chunks(data: bytes) -> None:
+    """Raise ValueError where a PNG's chunks are damaged or end early: decoding alone checks no CRC."""
+    view, position, kind = memoryview(data), len(_PNG_SIGNATURE), b""
+    while kind != b"IEND":
+        if position + 12 > len(data):
+            raise ValueError("it ends before its last chunk")
+        length, kind = struct.unpack_from(">I4s", data, position)
+        end = position + 8 + length
+        if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[position + 4 : end])):
+            raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
+        position = end + 4
 
 
 def _refuse_unfit(image: ImageFile.ImageFile, name: str) -> None:

@@ -68,7 +68,7 @@ def content(source: str | os.PathLike[str]) -> bytes:
         elif urls.is_url(source):
             data = urls.content(os.fsdecode(source))
         else:
-            with Path(source).open("rb") as file:
+            with Path(source).open("rb", buffering=0) as file:  # all at once, so a buffer is in the way
                 size = os.fstat(file.fileno()).st_size
                 if (memory := physical_memory()) and size > memory:
                     raise TooLargeError(f"{name}: {size:,} bytes, more than the {memory:,} of this machine's memory")

@@ -1,6 +1,6 @@
 """Write images: every depth kept where the format can, nothing half written.
 
-Pillow cannot write 16-bit color; `png16` and `_tiff_16_bit_color` make up for it.
+Pillow cannot write 16-bit color, and PNG only slowly; `png_writer` and `_tiff_16_bit_color` make up for it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ def write(
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG where that fails.
-    Planes and alpha of another depth than `plan_output` says are rescaled. `png_level` is zlib's, 0 to 9.
+    Planes and alpha of another depth than `plan_output` says are rescaled. `png_level` is zlib's, 0 to 9; 1 looks
+    for runs only.
     The picture's metadata go along as far as the format can hold them. ``times`` become the file's own.
 
     A file appears whole or not at all, with the permissions of the one it replaces.
@@ -137,11 +138,13 @@ def encode(
         from .metadata import png_chunks
 
         chunks = list(png_chunks(metadata))
-    if len(bands) > 1 and samples.dtype == U16:
-        if kind.name == "PNG":
-            from . import png16
+    is_16_bit_color = len(bands) > 1 and samples.dtype == U16
+    if kind.name == "PNG":
+        from . import png_writer
 
-            return png16.encode(samples, png_level, chunks)
+        if is_16_bit_color or png_level <= png_writer.QUICK:
+            return png_writer.encode(samples, png_level, chunks)
+    elif is_16_bit_color:
         return _tiff_16_bit_color(samples, metadata)
 
     from PIL import Image

@@ -1,4 +1,4 @@
-"""16-bit PNGs: written by png16, read in full depth by images."""
+"""PNGs: written by png_writer; those of 16 bits read in full depth by images."""
 
 import io
 import struct
@@ -11,7 +11,7 @@ from PIL import Image
 
 from fftfilter import images
 from fftfilter.errors import ReadError
-from fftfilter.images import png16
+from fftfilter.images import png_writer
 
 KINDS = {"gray": 1, "gray and alpha": 2, "RGB": 3, "RGBA": 4}
 ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
@@ -68,29 +68,60 @@ def in_one_array(picture: images.Picture) -> np.ndarray:
 
 
 @pytest.mark.parametrize("channels", KINDS.values(), ids=KINDS)
-def test_what_is_written_is_a_png_with_these_samples(channels):
-    samples = noise(channels)
-    (first, *data, last) = chunks(b"".join(png16.encode(samples)))
-    assert first == header(samples)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_what_is_written_is_a_png_with_these_samples(channels, dtype):
+    samples = noise(channels).astype(dtype)
+    (first, *data, last) = chunks(b"".join(png_writer.encode(samples)))
+    depth = 8 * samples.itemsize
+    assert first == (b"IHDR", header(samples)[1][:8] + bytes([depth]) + header(samples)[1][9:])
     assert last == (b"IEND", b"")
     assert {kind for kind, _ in data} == {b"IDAT"}
-    rows = np.frombuffer(zlib.decompress(b"".join(content for _, content in data)), np.uint8).reshape(9, -1)
-    assert (rows[:, 0] == 2).all()  # each row is the difference from the one above, byte by byte
-    np.testing.assert_array_equal(
-        np.add.accumulate(rows[:, 1:], axis=0, dtype=np.uint8).view(">u2").ravel(), samples.ravel()
-    )
+    picture = images.decode(b"".join(png_writer.encode(samples)), "x.png")
+    assert picture.planes.dtype == dtype
+    np.testing.assert_array_equal(in_one_array(picture), samples)
 
 
-def test_rows_are_right_across_bands(monkeypatch):
-    monkeypatch.setattr(png16, "_BYTES_AT_ONCE", 200)  # 3 rows of 66 bytes
-    samples = noise(3)
-    with Image.open(io.BytesIO(b"".join(png16.encode(samples)))) as image:
-        np.testing.assert_array_equal(np.asarray(image), samples >> 8)
+# What differs from its left neighbor by little, from the one above, from neither.
+SHADES = np.random.default_rng(5).integers(0, 256, 300)
+SMOOTH = {
+    "none": np.random.default_rng(6).integers(0, 5, (300, 300)),
+    "sub": SHADES[:, None] + np.arange(300),
+    "up": SHADES + np.arange(300)[:, None],
+}
+
+
+@pytest.mark.parametrize("channels", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("kind", SMOOTH)
+@pytest.mark.parametrize("rows_at_once", [1, 7, 300])
+def test_the_filter_fits_the_picture(monkeypatch, channels, kind, rows_at_once):
+    samples = np.stack([SMOOTH[kind].astype(np.uint8)] * channels, axis=2)
+    monkeypatch.setattr(png_writer, "_BYTES_AT_ONCE", rows_at_once * 300 * channels)
+    data = b"".join(png_writer.encode(samples))
+    rows = zlib.decompress(b"".join(content for name, content in chunks(data) if name == b"IDAT"))
+    assert set(rows[:: 1 + 300 * channels]) == {list(SMOOTH).index(kind)}
+    with Image.open(io.BytesIO(data)) as image:
+        np.testing.assert_array_equal(np.asarray(image), samples.squeeze())
+
+
+@pytest.mark.parametrize("height", [1, 2, 33])
+@pytest.mark.parametrize("width", [1, 2, 33])
+def test_the_smallest_pictures(height, width):
+    for level in 0, 1, 9:
+        for channels in KINDS.values():
+            samples = noise(channels, height, width).astype(np.uint8)
+            with Image.open(io.BytesIO(b"".join(png_writer.encode(samples, level)))) as image:
+                np.testing.assert_array_equal(np.asarray(image).reshape(samples.shape), samples)
+
+
+def test_photographs_are_no_larger_than_by_pillow(camera):
+    file = io.BytesIO()
+    Image.fromarray(camera).save(file, "PNG", compress_level=1)
+    assert len(b"".join(png_writer.encode(camera[:, :, None]))) < len(file.getvalue())
 
 
 def test_a_higher_level_is_smaller():
     samples = np.arange(60000, dtype=np.uint16).reshape(100, 200, 3) % 1009
-    sizes = [len(b"".join(png16.encode(samples, level))) for level in (0, 1, 9)]
+    sizes = [len(b"".join(png_writer.encode(samples, level))) for level in (0, 1, 9)]
     assert sizes[0] > sizes[1] > sizes[2]
 
 
@@ -147,14 +178,14 @@ def test_one_transparent_color_of_16_bits_becomes_alpha(tmp_path):
 
 @pytest.mark.parametrize("cut", [12, 60], ids=["last chunk", "pixels"])
 def test_a_cut_off_file_is_refused(tmp_path, cut):
-    data = b"".join(png16.encode(noise(3)))
+    data = b"".join(png_writer.encode(noise(3)))
     (tmp_path / "x.png").write_bytes(data[:-cut])
     with pytest.raises(ReadError, match="cannot be decoded"):
         images.read(tmp_path / "x.png")
 
 
 def test_a_wrong_crc_is_refused(tmp_path):
-    data = bytearray(b"".join(png16.encode(noise(3), 0)))
+    data = bytearray(b"".join(png_writer.encode(noise(3), 0)))
     data[200] ^= 1  # inside a sample, which zlib stores as it is at level 0
     (tmp_path / "x.png").write_bytes(data)
     with pytest.raises(ReadError, match="cannot be decoded"):
