@@ -12,6 +12,7 @@ import numpy as np
 from . import algorithms
 from .errors import ParameterError, TooLargeError
 from .fused import fused, serves
+from .fused import memory as fused_memory
 from .launch import Launcher, Timing
 from .pipeline import PIXELS, StagedPipeline, buffer_bytes
 from .selftest import open_device
@@ -291,11 +292,9 @@ class Filter:
 
     def memory(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
-        count, height, width = shape
-        if self._algorithm is None:
-            # A float a pixel between the kernels, and the pixels in and out.
-            return (9 if self._output == "real" else 6) * count * height * width
-        return buffer_bytes(self._algorithm, shape, self.launcher.complex)
+        if self._algorithm is None and (self._insists or serves(self.launcher.device, *shape[1:])):
+            return fused_memory(self.launcher.device, shape, real=self._output == "real")
+        return buffer_bytes(self._algorithm or algorithms.load("book"), shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""

@@ -61,3 +61,20 @@ def serves(device: Device, height: int, width: int) -> bool:
     from .fused_gpu_plan import supports
 
     return supports((height, width))
+
+
+def memory(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:
+    """Return the bytes of the device that a stack ``(count, height, width)`` of a size that is served takes.
+
+    Pixels are counted with a byte, tables not; ``real`` is for filtered values as they are.
+    """
+    count, height, width = shape
+    pixels = count * height * width
+    in_and_out = (5 if real else 2) * pixels
+    if not device.is_gpu:
+        return 4 * pixels + in_and_out
+    from .fused_gpu_plan import plan
+
+    between = plan(height, width)
+    values = 0 if real else 4 * pixels
+    return 8 * count * (between.spectrum_length + between.work_length) + values + in_and_out

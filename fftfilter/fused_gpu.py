@@ -6,9 +6,9 @@
     quantize       magnitudes to levels                                      4 in, 1 out
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
-scale of the output is known only when every pixel is. A side that no work-group holds takes two or three launches
-in place of one. The kernels are in ``kernels/fused/gpu_*.cl``; ``fused_gpu_plan.py`` plans how they share the work,
-``fused_gpu_launches.py`` makes launches of a plan.
+scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
+six launches in place of one. The kernels are in ``kernels/fused/gpu_*.cl``; ``fused_gpu_plan.py`` plans how they share
+the work, ``fused_gpu_launches.py`` makes launches of a plan.
 """
 
 from __future__ import annotations

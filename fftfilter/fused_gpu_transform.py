@@ -1,8 +1,8 @@
 """How transforms of the fused pipeline for GPUs are dealt out to work-items: plain data, made without a device.
 
 Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
-a convolution of such a length, in the same kernels. Where a work-group does not hold the transform it goes in two
-steps (:mod:`fused_gpu_long`): from 8193 numbers up, good lengths from 16385.
+a convolution of such a length, in the same kernels. A work-group holds every length to 8192 and good ones to 16384;
+longer transforms go in two steps (:mod:`fused_gpu_long`).
 """
 
 from __future__ import annotations

@@ -8,12 +8,13 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from fftfilter import fused_gpu, fused_gpu_long, fused_gpu_plan, fused_gpu_transform, reference
+from fftfilter import fused, fused_gpu, fused_gpu_long, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
 from fftfilter.errors import ParameterError
 from fftfilter.launch import Launcher
@@ -372,6 +373,15 @@ def test_a_device_without_the_memory_is_told_the_bytes(launcher: Launcher, monke
     # Bluestein's columns are longer than the spectrum's.
     assert plan.columns.length > 2 * 20011
     assert checked[1] >= 8 * (32768 // 2 + 1) * plan.columns.length
+
+
+@pytest.mark.parametrize("levels", [255, None])
+@pytest.mark.parametrize("shape", [(2, 64, 48), (1, 20011, 4), (1, 3, 20011)])
+def test_memory_is_told_before_it_is_taken(launcher: Launcher, shape: tuple[int, int, int], levels: int | None) -> None:
+    out = np.dtype(np.uint8 if levels else np.float32)
+    pipeline = fused_gpu.FusedGpuPipeline(launcher, shape, np.dtype(np.uint8), HIGH, out=out, levels=levels)
+    gpu = SimpleNamespace(is_gpu=True)
+    assert fused.memory(gpu, shape, real=levels is None) == sum(pipeline.memory[:5])
 
 
 # Oclgrind, a simulator that watches each access to memory.
