@@ -51,7 +51,7 @@ def column_bounds(height: int, width: int, transfer: Transfer) -> NDArray[np.uin
 
 
 class FusedGpuPipeline:
-    """The whole filter for stacks of images of one size: four launches, one buffer between them.
+    """The whole filter for stacks of images of one size: four launches, more where a side is too long for one.
 
     As :class:`pipeline.StagedPipeline`, of which it is the fast form: ``shape`` is (count, height, width) of
     ``dtype`` uint8, uint16 or float32 (values within [-1, 1]), output of type ``out`` up to ``levels``; ``levels``

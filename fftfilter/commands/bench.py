@@ -48,17 +48,25 @@ bench_options = together(
 )
 
 
-def image_sizes(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+def image_sizes(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
     """Return sizes such as 640x480, width x height, as (height, width)."""
-    shapes = []
+    return tuple((height, width) for width, height in _pairs(given, "size: give width x height, such as 640x480"))
+
+
+def folder_files(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """Return folders such as 500x512, count x side."""
+    return _pairs(given, "folder: give count x side, such as 500x512")
+
+
+def _pairs(given: tuple[str, ...], what: str) -> tuple[tuple[int, int], ...]:
+    """Return pairs of numbers that are given as 500x512; click tells of which option a wrong one was."""
+    pairs = []
     for text in given:
         match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
         if match is None:
-            raise click.BadParameter(
-                f"{text!r} is no size: give width x height, such as 640x480", ctx=context, param=option
-            )
-        shapes.append((int(match[2]), int(match[1])))
-    return tuple(shapes)
+            raise click.BadParameter(f"{text!r} is no {what}")
+        pairs.append((int(match[1]), int(match[2])))
+    return tuple(pairs)
 
 
 def size_option(by_default: str, *default: str) -> Callable[[F], F]:
@@ -72,6 +80,17 @@ def size_option(by_default: str, *default: str) -> Callable[[F], F]:
         default=default,
         help=f"Size of an image, width x height; may be given several times.  [default: {by_default}]",
     )
+
+
+formats_option = click.option(
+    "--format",
+    "formats",
+    type=click.Choice(["png", "pgm"]),
+    multiple=True,
+    default=("png", "pgm"),
+    show_default=True,
+    help="Of the files; may be given several times.",
+)
 
 
 def power_of_two(context: click.Context, option: click.Parameter, given: str) -> int:
@@ -267,15 +286,7 @@ def start(*, shapes: tuple[tuple[int, int], ...], image: Path | None, **given: A
 
 @experiment
 @click.option("--cluster", "address", metavar="ADDRESS", default="local", show_default=True, help="tcp://HOST:8786")
-@click.option(
-    "--format",
-    "formats",
-    metavar="EXT",
-    multiple=True,
-    default=("pgm", "png"),
-    show_default=True,
-    help="Of the files; may be given several times.",
-)
+@formats_option
 @click.option(
     "--side",
     "sides",
@@ -310,19 +321,6 @@ def cluster(
     )
 
 
-def folder_files(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Return folders such as 500x512, count x side."""
-    found = []
-    for text in given:
-        match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
-        if match is None:
-            raise click.BadParameter(
-                f"{text!r} is no folder: give count x side, such as 500x512", ctx=context, param=option
-            )
-        found.append((int(match[1]), int(match[2])))
-    return found
-
-
 @experiment
 @click.option(
     "--files",
@@ -333,17 +331,9 @@ def folder_files(context: click.Context, option: click.Parameter, given: tuple[s
     show_default=True,
     help="How many square pictures of which side; may be given several times.",
 )
-@click.option(
-    "--type",
-    "types",
-    type=click.Choice(["png", "pgm"]),
-    multiple=True,
-    default=("png", "pgm"),
-    show_default=True,
-    help="Of the files; may be given several times.",
-)
+@formats_option
 @click.option("--png-level", type=click.IntRange(0, 9), default=1, show_default=True, metavar="0-9", help="Of all.")
-def folder(*, files: list[tuple[int, int]], types: tuple[str, ...], png_level: int, **given: Any) -> None:
+def folder(*, files: tuple[tuple[int, int], ...], formats: tuple[str, ...], png_level: int, **given: Any) -> None:
     """Time the filter of a folder beside other programs and bare coding, whole commands in one interleaved run.
 
     Those that are installed: NumPy with Pillow and OpenCV in pools of processes, ImageMagick, G'MIC. The files lie in
@@ -351,11 +341,11 @@ def folder(*, files: list[tuple[int, int]], types: tuple[str, ...], png_level: i
 
     \b
     Example: fftfilter bench folder --runs 3
-             fftfilter bench folder --files 100x256 --type pgm
+             fftfilter bench folder --files 100x256 --format pgm
     """
     from ..bench.folder_race import Files, folder_race
 
-    wanted = [Files(count, side, kind) for count, side in files for kind in types]
+    wanted = [Files(count, side, kind) for count, side in files for kind in formats]
     run(lambda setting: folder_race(setting, files=wanted, level=png_level), **given)
 
 

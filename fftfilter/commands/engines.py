@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..algorithms import Entry
 
 WIDTH = 100
-FUSED = """fused: The default for images, and no transform of rows: the whole filter in four launches
+FUSED = """fused: The default for images, and no transform of rows: the whole filter in four steps
    See      fftfilter/fused.py, fused_cpu.py and fused_gpu.py"""
 
 
