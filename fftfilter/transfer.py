@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,8 @@ MAX_ORDER = 100
 # How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
 # rounds away. The host's own rounding must not make a mask pass for one with complex results.
 EVEN = 1e-6
+# Gains this small vanish in single precision beside any gain of 1.
+NEGLIGIBLE = 2.0**-32
 
 
 def ideal(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG001
@@ -65,6 +67,17 @@ def butterworth(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG00
 SHAPES: dict[str, Callable[[Near, Gain, int], Gain]] = {
     shape.__name__: shape for shape in (ideal, gaussian, butterworth)
 }
+
+
+class Reach(NamedTuple):
+    """The part of the grid where a transfer function varies.
+
+    Where |ky| >= ``rows`` or |kx| >= ``columns`` the gain is ``beyond``, 0 or 1, but for what is negligible.
+    """
+
+    rows: int
+    columns: int
+    beyond: float
 
 
 @dataclass(frozen=True)
@@ -189,6 +202,21 @@ class Transfer:
             )
         return Cutoff(height, width, outer), Cutoff(height, width, inner)
 
+    def reach(self, height: int, width: int) -> Reach:
+        """Return where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
+        outer, _ = self.cutoffs(height, width)
+        x, y = outer.steps()
+        low = SHAPES[self.shape]
+
+        def reached(k: Bins, step: float, near: Near) -> int:
+            relative2: Gain = np.square(k * step, dtype=np.float64)
+            return int(np.count_nonzero(low(near, relative2, self.order) > NEGLIGIBLE))
+
+        # A low-pass is longest along the axes, and falls.
+        kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
+        rows, columns = reached(ky, y, outer.near(0 * ky, ky)), reached(kx, x, outer.near(kx, 0 * kx))
+        return Reach(rows, columns, float(self.kind in ("highpass", "bandstop")))
+
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
         kx = np.minimum(np.arange(width), width - np.arange(width))
@@ -252,6 +280,20 @@ class Mask:
         if self.gains.shape != (height, width):
             raise ParameterError(f"the {self} does not fit an image of {width} x {height}: give one of its size")
         return self.gains
+
+    def reach(self, height: int, width: int) -> Reach:
+        """Return where the gains divided by ``scale`` vary; raises ParameterError for images of another size."""
+        gains = self.fit(height, width)
+        beyond = float(gains[height // 2, width // 2])
+        if beyond not in (0.0, 1.0):
+            return Reach(height // 2 + 1, width // 2 + 1, 0.0)
+        varies = gains != beyond
+
+        def reached(k: Bins, n: int) -> int:
+            return int(np.minimum(k, n - k).max(initial=-1)) + 1
+
+        rows, columns = (np.flatnonzero(varies.any(axis=axis)) for axis in (1, 0))
+        return Reach(reached(rows, height), reached(columns, width), beyond)
 
     def gain(self, height: int, width: int) -> Gain:
         """Return H as :meth:`Transfer.gain` does; raises ParameterError for images of another size."""

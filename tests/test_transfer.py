@@ -84,6 +84,50 @@ def test_reach_where_bins_lie_exactly_on_the_radius(height, width, radius):
     assert low.cutoffs(height, width)[0].reach().tolist() == quarter.sum(axis=1).tolist()
 
 
+def around_dc(values, reach):
+    """The bins that are within reach along both axes."""
+    height, width = values.shape
+    kx = np.minimum(np.arange(width), width - np.arange(width))
+    ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+    return (ky < reach.rows) & (kx < reach.columns)
+
+
+@given(
+    st.sampled_from(PASSES),
+    st.sampled_from(sorted(SHAPES)),
+    st.integers(1, 60),
+    st.integers(1, 60),
+    st.floats(1e-3, 100),
+)
+def test_beyond_its_reach_a_filter_has_one_gain(kind, shape, height, width, radius):
+    filter_ = transfer(kind, shape=shape, **cutoffs_of(kind, radius, radius / 2))
+    gain, reach = filter_.gain(height, width), filter_.reach(height, width)
+    beyond = gain[~around_dc(gain, reach)]
+    assert (np.abs(beyond - reach.beyond) <= 2.0**-32).all()
+
+
+@pytest.mark.parametrize("kind", ["lowpass", "highpass"])
+def test_the_reach_of_an_ideal_filter_is_its_radius(kind):
+    assert tuple(transfer(kind, radius=5).reach(64, 64)) == (5, 5, float(kind == "highpass"))
+    assert tuple(transfer(kind, radius=5.5).reach(64, 128)) == (6, 11, float(kind == "highpass"))
+    assert tuple(transfer(kind, radius=100).reach(8, 9))[:2] == (5, 5)
+
+
+@given(st.integers(1, 20), st.integers(1, 20), st.floats(0.1, 30), st.sampled_from(PASSES))
+def test_the_reach_of_a_mask_is_found_in_its_gains(height, width, radius, kind):
+    same = transfer(kind, **cutoffs_of(kind, radius, radius / 2))
+    mask = transfer("mask", mask=same.gain(height, width))
+    gain, reach = mask.gain(height, width), mask.reach(height, width)
+    assert (gain[~around_dc(gain, reach)] == reach.beyond).all()
+    assert reach.rows <= height // 2 + 1
+    assert reach.columns <= width // 2 + 1
+    assert reach.beyond in (0, 1)
+
+
+def test_a_mask_without_one_gain_far_out_reaches_everything():
+    assert tuple(transfer("mask", mask=np.full((6, 9), 0.5)).reach(6, 9)) == (4, 5, 0.0)
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_smooth_shapes_follow_their_formulas(size):
     d = distance(*size)
