@@ -268,12 +268,14 @@ def test_the_experiments_are_commands_of_bench_alone():
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
 
 
-def test_peers_are_checked_timed_and_compared(monkeypatch):
+@pytest.mark.parametrize(("radius", "said"), [(None, "n/8"), ("100%", "100%")])
+def test_peers_are_checked_timed_and_compared(radius, said, monkeypatch):
     """One library stands for all of them: what is installed differs from machine to machine."""
     monkeypatch.setattr(peers, "find_spec", lambda name: name if name == "numpy" else None)
     monkeypatch.setattr(race, "REST", 0.0)
     monkeypatch.setattr(race, "CPU_TARGETS", {(1, 40, 60): 1e-9})
-    made = race.race(Setting(runs=3))
+    made = race.race(Setting(runs=3), radius=radius)
+    assert made.table.about["radius"] == said
     assert len(list(made.steps)) == 2
     ours, theirs = made.table.rows
     assert (ours["size"], ours["who"], theirs["who"]) == ("60 x 40", "fftfilter", "numpy")
