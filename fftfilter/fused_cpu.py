@@ -10,6 +10,13 @@ rows become lanes. Each fusion saves a trip through memory, which is what large 
 never stored as floats, the spectrum never leaves the cache between the two horizontal transforms, and the
 complex result is never stored at all. The data between the steps is four bytes a pixel.
 
+Only rows whose vertical frequency is within the reach of the transfer function go through the horizontal transform,
+the mask and back. In any other row the gain is the same throughout, and multiplying a row's spectrum by one number is
+multiplying the row by it: where that is 1 the row stays as the columns have left it, where it is 0 they clear it. Of a
+high-pass of the default radius, n/8, a quarter of the rows is left to transform. For the rows that are and those that
+are not to stand side by side, the mask undoes the scale of the horizontal transforms alone; that of the vertical ones
+goes into the levels.
+
 One launch, as a CPU's compute units would sleep between several, and waking one takes longer than a step of a
 small image. There is a work-item for each, which takes task after task (``cpu_filter.cl``).
 """
@@ -64,9 +71,9 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last", "strip_size", "together", "groups")),
-        *((name, np.uint32) for name in ("bands", "spare", "one_scale")),
+        *((name, np.uint32) for name in ("blocked", "bands", "spare", "one_scale")),
         ("order", np.int32),
-        *((name, np.float32) for name in ("scale", "noise", "levels", "nudge")),
+        *((name, np.float32) for name in ("scale", "unit", "noise", "levels", "nudge")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
@@ -108,9 +115,15 @@ class FusedCpuPipeline:
         columns = mixed_radix.transform(height, BLOCK_BYTES // (8 * lanes), 1)
         rows = mixed_radix.transform(width, BLOCK_BYTES // (8 * lanes), 0)
 
-        # Which rows make a group, and what the mask needs to know of each.
+        # Which rows are transformed, one at least; which of them make a group; what the mask needs to know of each.
+        reach = transfer.reach(height, width)
+        reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
-        at, mirror = (mixed_radix.grouped(part, lanes) for part in mixed_radix.mirrored_pairs(frequencies))
+        pairs = mixed_radix.mirrored_pairs(frequencies, reached)
+        at, mirror = (mixed_radix.grouped(part, lanes) for part in pairs)
+        is_beyond = np.minimum(frequencies, height - frequencies) >= reached
+        blocked = np.flatnonzero(is_beyond & (reach.beyond == 0))
+        places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, blocked])
         down_k, across_k = frequencies[at], rows.frequencies()
         across, down, gains, order, pass_defines = mask_terms(transfer, height, width, across_k, down_k)
 
@@ -121,7 +134,9 @@ class FusedCpuPipeline:
         job["count"], job["pitch"], job["strips"], job["last"] = count, self.pitch, self.strips, self.pitch - 2 * lanes
         job["strip_size"], job["together"], job["groups"] = height + SPARE_ROWS, together, len(at)
         job["bands"], job["one_scale"], job["order"] = -(-height // BAND), one_scale, order
-        job["scale"], job["noise"], job["levels"], job["nudge"] = 0.5 / (height * width), NOISE, top, nudge
+        self._unit = np.float32(1 / height)
+        job["blocked"], job["scale"], job["unit"] = len(blocked), 0.5 / width, self._unit
+        job["noise"], job["levels"], job["nudge"] = NOISE * height, top, nudge
         spare = max(self.strips * 2 * lanes, inner(rows).n, inner(columns).n if isinstance(columns, Chirp) else 0)
         job["spare"] = spare
         spins = [fill_axis(job[name], axis) for name, axis in (("columns", columns), ("rows", rows))]
@@ -137,10 +152,7 @@ class FusedCpuPipeline:
         arguments = [
             *(progress, self._constant(job), self._paged(between), self._paged(room), None, None),
             *(self._kept(launcher.allocate(4 * self.strips * count)), self._largest),
-            *map(
-                self._constant,
-                (*spins, (np.concatenate([at, mirror], axis=1) * 8 * lanes).astype(np.uint32), across, down, gains),
-            ),
+            *map(self._constant, (*spins, places.astype(np.uint32), across, down, gains)),
             *_numbers(0, len(STEPS)),
         ]
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *plan_defines(columns, rows), *pass_defines)
@@ -168,7 +180,7 @@ class FusedCpuPipeline:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
         found = np.empty((self.shape[0], self.strips), np.float32)
         self.launcher.read(found, self._largest)
-        most = found.max(axis=1) if not self.one_scale else found.max(keepdims=True)[0]
+        most = (found.max(axis=1) if not self.one_scale else found.max(keepdims=True)[0]) * self._unit
         return np.stack([np.zeros_like(most), most], axis=1)
 
     def _launch(self) -> None:

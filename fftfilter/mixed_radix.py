@@ -172,12 +172,12 @@ def transform(n: int, block: int, least_whole: int) -> MixedRadix | Chirp:
     return Chirp(n, plan(convolution_length(n), block, 0))
 
 
-def mirrored_pairs(frequencies: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions of the frequencies 0 to n/2, in the order they lie in, and of their mirrored ones."""
+def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the positions of frequencies up to n/2 below ``end``, in the order they lie in, and of mirrored ones."""
     n = len(frequencies)
     position = np.empty(n, np.int64)
     position[frequencies] = np.arange(n)
-    lower = np.flatnonzero(frequencies <= n // 2)
+    lower = np.flatnonzero(frequencies < min(n // 2 + 1, end))
     return lower, position[(n - frequencies[lower]) % n]
 
 
