@@ -31,13 +31,13 @@ SIZES = [
     (40, 1),  # one column: the row transform does nothing, and the image is narrower than a strip
     (2, 3),  # single stages of radix 2 and 3
     (8, 8),  # single stages of radix 8: the first is the last
-    (17, 31),  # primes through the loop, odd in both directions
+    (23, 31),  # primes through the loop, odd in both directions
     (64, 64),  # two stages, one strip or several
     (33, 65),  # a strip of one column more: moved left, its columns computed twice
     (100, 36),  # radices 5, 4 and 3
     (14, 22),  # the primes that are written out, among other radices
-    (26, 13),  # the largest of them, alone and last
-    (34, 38),  # primes through the loop among other radices
+    (34, 19),  # the largest of them, one alone and last
+    (46, 58),  # primes through the loop among other radices
     (24, 530),  # strips read together, an odd number of them
     (256, 320),  # blocks: whole stages before
     (300, 451),  # many stages; a width with the prime 41
