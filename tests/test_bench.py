@@ -268,19 +268,29 @@ def test_the_experiments_are_commands_of_bench_alone():
     assert not set(cli.cli.commands) & {"stages", "radix", "sizes", "speedup"}
 
 
-@pytest.mark.parametrize(("radius", "said"), [(None, "n/8"), ("100%", "100%")])
-def test_peers_are_checked_timed_and_compared(radius, said, monkeypatch):
+def test_peers_are_checked_timed_and_compared(monkeypatch):
     """One library stands for all of them: what is installed differs from machine to machine."""
     monkeypatch.setattr(peers, "find_spec", lambda name: name if name == "numpy" else None)
     monkeypatch.setattr(race, "REST", 0.0)
     monkeypatch.setattr(race, "CPU_TARGETS", {(1, 40, 60): 1e-9})
-    made = race.race(Setting(runs=3), radius=radius)
-    assert made.table.about["radius"] == said
+    made = race.race(Setting(runs=3))
     assert len(list(made.steps)) == 2
     ours, theirs = made.table.rows
     assert (ours["size"], ours["who"], theirs["who"]) == ("60 x 40", "fftfilter", "numpy")
     assert theirs["ratio"] == pytest.approx(theirs["ms"].median / ours["ms"].median)
     assert (theirs["target"], theirs["reached"]) == (1e-9, "yes")
+
+
+def test_a_gpu_is_judged_beside_its_memory(monkeypatch):
+    """On PoCL, with a NumPy job in CuPy's place: what is tested is the race, not the device."""
+    monkeypatch.setattr(Device, "is_gpu", True)
+    monkeypatch.setattr(race, "gpu_jobs", lambda stack, gain: list(peers.cpu_jobs(stack[0], gain))[:1])
+    monkeypatch.setattr(race, "GPU_TARGETS", {(1, 40, 60): {"numpy": 1e9, race.FLOOR: 1e-9}})
+    made = race.race(Setting(runs=3))
+    assert len(list(made.steps)) == 2
+    ours, theirs, floor = made.table.rows
+    assert floor["ratio"] == pytest.approx(floor["ms"].median / ours["ms"].median)
+    assert (theirs["reached"], floor["reached"]) == ("no", "yes")
 
 
 def test_a_peer_with_another_picture_is_not_timed(monkeypatch):

@@ -213,8 +213,7 @@ def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **gi
 
 @experiment
 @size_option("all with a target")
-@click.option("--radius", metavar="R", help="Cutoff, as of fftfilter highpass.  [default: n/8]")
-def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: Any) -> None:
+def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     """Time this filter and other libraries on the same job, in one interleaved run.
 
     Those that are installed: on the CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch; on a GPU CuPy with planned
@@ -222,11 +221,11 @@ def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: A
 
     \b
     Example: fftfilter bench peers
-             fftfilter bench peers --size 640x480 --radius 100%
+             fftfilter bench peers --size 640x480
     """
     from ..bench.race import race
 
-    run(lambda setting: race(setting, shapes=[(1, *shape) for shape in shapes], radius=radius), **given)
+    run(lambda setting: race(setting, shapes=[(1, *shape) for shape in shapes]), **given)
 
 
 @experiment
