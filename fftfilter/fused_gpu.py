@@ -1,9 +1,13 @@
 """The fused pipeline for GPUs: the book's flow in four launches.
 
-    rows           load, spin factors, butterflies, transpose                1 byte in, 4 out a pixel of 8 bits
-    columns        butterflies, mask, butterflies back                       4 in, 4 out
-    inverse rows   transpose, butterflies back, magnitude, extremes          4 in, 4 out
+    rows           load, spin factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
+    columns        butterflies, mask, butterflies back                       4 c in, 4 c out
+    inverse rows   transpose, butterflies back, magnitude, extremes          4 c in, 1 more for a high-pass, 4 out
     quantize       magnitudes to levels                                      4 in, 1 out
+
+A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Of the columns of the half spectrum only the
+part c that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
+minus a low-pass, so that this holds for it, too: the inverse rows read the pixels again and subtract.
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
@@ -38,6 +42,8 @@ if TYPE_CHECKING:
 
 QUANTIZE = "fused/gpu_quantize.cl"
 QUANTIZE_GROUP = 256
+# What a pass lacks to all.
+COMPLEMENTS = {"highpass": "lowpass", "bandstop": "bandpass"}
 
 
 def column_bounds(height: int, width: int, transfer: Transfer) -> NDArray[np.uint32]:
@@ -80,7 +86,11 @@ class FusedGpuPipeline:
         self.bytes_in = math.prod(shape) * self.dtype.itemsize
         self.bytes_out = math.prod(shape) * self.out.itemsize
 
-        mask_data, shape_name, kind, numbers = self._mask(transfer)
+        reach = transfer.reach(height, width)
+        tiles = min(-(-max(1, reach.columns) // self.plan.tile), self.plan.tiles)
+        # Where all columns are in reach, there is nothing to gain from a subtraction.
+        beyond = int(tiles < self.plan.tiles and reach.beyond)
+        mask_data, shape_name, kind, numbers = self._mask(transfer, beyond)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, mask_data]
         # Values that are not scaled are the output itself.
@@ -107,17 +117,23 @@ class FusedGpuPipeline:
             self._constants[split:-2],
             (f"SHAPE={shape_name}", f"PASS={kind}"),
             numbers,
+            tiles=tiles,
+            beyond=beyond,
             one_scale=one_scale,
             levels=levels,
         )
 
-    def _mask(self, transfer: AnyTransfer) -> tuple[Array, str, str, tuple[Any, ...]]:
-        """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel."""
+    def _mask(self, transfer: AnyTransfer, beyond: int) -> tuple[Array, str, str, tuple[Any, ...]]:
+        """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel.
+
+        The columns' gain is H or, if ``beyond`` the reach is 1, what it lacks to 1.
+        """
         _, height, width = self.shape
         if isinstance(transfer, Mask):
             half = transfer.fit(height, width)[:, : width // 2 + 1]
+            gains = 1 - half if beyond else half
             nothing = (np.float32(0),) * 4
-            return np.ascontiguousarray(half.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
+            return np.ascontiguousarray(gains.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
         n = min(height, width)
         outer, inner = transfer.cutoffs(height, width)
         # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -132,7 +148,7 @@ class FusedGpuPipeline:
         )
         ideal = transfer.shape == "ideal"
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
-        return bounds, transfer.shape, transfer.kind, numbers
+        return bounds, transfer.shape, COMPLEMENTS[transfer.kind] if beyond else transfer.kind, numbers
 
     def _build(
         self,
@@ -141,6 +157,8 @@ class FusedGpuPipeline:
         mask: tuple[str, str],
         numbers: tuple[Any, ...],
         *,
+        tiles: int,
+        beyond: int,
         one_scale: bool,
         levels: int | None,
     ) -> None:
@@ -148,15 +166,21 @@ class FusedGpuPipeline:
         count, height, width = self.shape
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-2]
-        launches = Launches(self.launcher, self.plan, count, spectrum=spectrum, work=work, largest=self.largest)
+        launches = Launches(
+            self.launcher, self.plan, count, tiles=tiles, spectrum=spectrum, work=work, largest=self.largest
+        )
         scales = np.uint32(one_scale)
         self._pictures = 1 if one_scale else count
         pixel = f"PIXEL={PIXELS[self.dtype]}"
         rows = launches.rows(row_tables, pixel)
         scale = np.float32(1 / (2 * width * height))
         columns = launches.columns(column_tables, mask, mask_data, scale, *numbers)
-        inverse_rows = launches.inverse_rows(row_tables, scales, *(("SIGNED=1",) if levels is None else ()))
+        signed = ("SIGNED=1",) if levels is None else ()
+        minuend = (pixel,) if beyond else ()
+        inverse_rows = launches.inverse_rows(row_tables, scales, f"BEYOND={beyond}", *minuend, *signed)
         self._rows, self._inverse_rows = rows[0].kernel, inverse_rows[-1].kernel
+        # The kernel's last argument, if it has it.
+        self._minuend = self._inverse_rows.num_args - 1 if beyond else None
         self._launches = [*rows, *columns, *inverse_rows]
         self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
         if levels is None:
@@ -186,6 +210,8 @@ class FusedGpuPipeline:
         """
         if self._bound[0] is not image or self._bound[1] is not output:
             self._rows.set_arg(1, image)
+            if self._minuend is not None:
+                self._inverse_rows.set_arg(self._minuend, image)
             if self._values is None:
                 self._inverse_rows.set_arg(0, output)
             else:

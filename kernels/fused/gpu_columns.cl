@@ -4,7 +4,7 @@
 // come apart on loading (see gpu_spectrum.cl) and are packed again on storing, in registers where FIRST is even:
 // numbers q and q + FIRST/2 of a butterfly are the rows of a pair.
 //
-// Launch   (groups of FFTS columns x GROUP, images) work-items, GROUP a work-group; FFTS divides TILE
+// Launch   (groups of FFTS columns below the reach x GROUP, images) work-items, GROUP a work-group; FFTS divides TILE
 // Reads    spectrum[plane][tile][p][column]     -> coalesced
 // Writes   the same places
 // Scale    1/2 of the unpacking and 1/(width height) of the inverse, once with the mask

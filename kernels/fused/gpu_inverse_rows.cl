@@ -1,16 +1,17 @@
 // Inverse rows: spectra to the magnitudes of the filtered image, and the largest of them.
 //
-// Fused: transpose, butterflies back, magnitude, extremes. A row of a pair is the real, the other the imaginary part of
+// Fused: transpose, butterflies back, subtraction from the image, magnitude, extremes. A row of a pair is the real, the other the imaginary part of
 // one transform. The magnitudes have to wait in memory, since the scale of the output is known only when all are:
 // transforming twice instead moves fewer bytes, but takes longer.
 //
 // Launch   (groups of FFTS pairs of rows x GROUP, images) work-items, GROUP a work-group
-// Reads    spectrum, see gpu_spectrum.cl           -> FFTS x TILE numbers side by side
+// Reads    spectrum, see gpu_spectrum.cl           -> FFTS x TILE numbers side by side, zeros from the reach on
+//          image[row][t + q LENGTH/AFTER]          -> coalesced, see gpu_values.cl
 // Writes   values[row][t + q LENGTH/AFTER]         -> coalesced
 //          largest[image], as the bits of a float, which order like whole numbers
 
 kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
-                             global uint *largest, const uint one_scale)
+                             global uint *largest, const uint one_scale, const uint reach MINUEND)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     local uint found;
@@ -25,7 +26,7 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
             UNROLL
             for (uint q = 0; q < FIRST; q++) {
                 const uint k = t + q * (LENGTH / FIRST);
-                v[b * FIRST + q] = !BLUESTEIN || k < POINTS
+                v[b * FIRST + q] = (!BLUESTEIN || k < POINTS) && step_in_reach(t, q, FIRST, reach)
                     ? spectrum[place_in_step(t, q, FIRST, p)] : (complex_t)(0);
             }
         }
@@ -40,17 +41,24 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     real_t most = 0;
     global real_t *upper = values + (size_t)p * WIDTH;
     global real_t *lower = upper + (size_t)PAIRS * WIDTH;
+#if BEYOND
+    global const PIXEL *upper_pixels = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
+    global const PIXEL *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
+#endif
     if (p < PAIRS)
         FOR_OWN(own_item(INNER), AFTER, b, t) {
             UNROLL
             for (uint q = 0; q < AFTER; q++) {
-                const complex_t value = KEPT(v[b * AFTER + q]);
-                if (!BLUESTEIN || t + q * (LENGTH / AFTER) < POINTS) {
-                    (upper + t)[q * (LENGTH / AFTER)] = value.y;
-                    most = fmax(most, fabs(value.y));
+                const uint at = q * (LENGTH / AFTER);
+                const complex_t result = v[b * AFTER + q];
+                if (!BLUESTEIN || t + at < POINTS) {
+                    const real_t value = VALUE((upper_pixels + t)[at], result.y);
+                    (upper + t)[at] = KEPT(value);
+                    most = fmax(most, fabs(value));
                     if (!alone) {
-                        (lower + t)[q * (LENGTH / AFTER)] = value.x;
-                        most = fmax(most, fabs(value.x));
+                        const real_t value = VALUE((lower_pixels + t)[at], result.x);
+                        (lower + t)[at] = KEPT(value);
+                        most = fmax(most, fabs(value));
                     }
                 }
             }

@@ -1,10 +1,11 @@
 // Long rows, outer step back: to magnitudes and the largest of them, or to the spectrum, where Bluestein's way there ends.
 //
-// Fused: spin factors between the steps, butterflies, chirp, magnitude, extremes.
+// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, magnitude, extremes.
 //
 // Launch   (groups of FFTS of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see gpu_long_lines.cl            -> runs of the numbers j
-// Writes   values[row][b + MIDDLE a], or spectrum  -> FFTS numbers side by side
+//          image[row][b + MIDDLE a]                -> FFTS pixels side by side, see gpu_values.cl
+// Writes   values[row][b + MIDDLE a], or spectrum  -> FFTS numbers side by side; below the reach
 //          largest[image]
 //
 // -D TO_VALUES=1 | 0
@@ -14,7 +15,8 @@
 #endif
 
 kernel void gpu_long_rows_back(global void *target, global const complex_t *lines, global const complex_t *tables,
-                               global const complex_t *long_tables, global uint *largest, const uint one_scale)
+                               global const complex_t *long_tables, global uint *largest, const uint one_scale,
+                               const uint reach MINUEND)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
@@ -40,6 +42,10 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
     real_t most = 0;
     global real_t *upper = (global real_t *)target + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global real_t *lower = upper + (size_t)PAIRS * WIDTH;
+#if BEYOND
+    global const PIXEL *upper_pixels = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
+    global const PIXEL *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
+#endif
 #else
     global complex_t *spectrum = (global complex_t *)target + picture * (2 * (size_t)PLANE);
 #endif
@@ -54,14 +60,17 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
                         CHIRPED ? times(v[i * FIRST + q], long_tables[LONG_CHIRP + n]) : v[i * FIRST + q];
 #if TO_VALUES
                     // of the inverse, with its parts exchanged
-                    upper[n] = KEPT(both.y);
-                    most = fmax(most, fabs(both.y));
+                    const real_t value = VALUE(upper_pixels[n], both.y);
+                    upper[n] = KEPT(value);
+                    most = fmax(most, fabs(value));
                     if (p + PAIRS < HEIGHT) {
-                        lower[n] = KEPT(both.x);
-                        most = fmax(most, fabs(both.x));
+                        const real_t value = VALUE(lower_pixels[n], both.x);
+                        lower[n] = KEPT(value);
+                        most = fmax(most, fabs(value));
                     }
 #else
-                    spectrum[place_of(n, p)] = both;
+                    if (in_reach(n, reach))
+                        spectrum[place_of(n, p)] = both;
 #endif
                 }
             }

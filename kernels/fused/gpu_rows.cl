@@ -5,7 +5,7 @@
 //
 // Launch   (groups of FFTS pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    image[row][t + q LENGTH/FIRST]     -> coalesced
-// Writes   spectrum, see gpu_spectrum.cl      -> FFTS x TILE numbers side by side
+// Writes   spectrum, see gpu_spectrum.cl      -> FFTS x TILE numbers side by side, of the columns below the reach
 // Clears   the image's largest magnitude, which the inverse rows will find
 //
 // -D PIXEL=uchar | ushort | float
@@ -15,7 +15,7 @@
 #endif
 
 kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
-                     global uint *largest)
+                     global uint *largest, const uint reach)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
@@ -52,7 +52,7 @@ kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, glob
         UNROLL
         for (uint q = 0; q < AFTER; q++) {
             const uint k = t + q * (LENGTH / AFTER);
-            if (!BLUESTEIN || k < POINTS)
+            if ((!BLUESTEIN || k < POINTS) && step_in_reach(t, q, AFTER, reach))
                 spectrum[place_in_step(t, q, AFTER, p)] = v[b * AFTER + q];
         }
     }
