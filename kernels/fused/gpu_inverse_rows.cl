@@ -42,23 +42,32 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     global real_t *upper = values + (size_t)p * WIDTH;
     global real_t *lower = upper + (size_t)PAIRS * WIDTH;
 #if BEYOND
+    // All pixels before any value, for which the next pixel would have to wait: the compiler cannot tell them apart.
     global const PIXEL *upper_pixels = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global const PIXEL *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
+    if (p < PAIRS)
+        FOR_OWN(own_item(INNER), AFTER, b, t) {
+            UNROLL
+            for (uint q = 0; q < AFTER; q++) {
+                if (!BLUESTEIN || t + q * (LENGTH / AFTER) < POINTS) {
+                    v[b * AFTER + q].y = (upper_pixels + t)[q * (LENGTH / AFTER)] - v[b * AFTER + q].y;
+                    if (!alone)
+                        v[b * AFTER + q].x = (lower_pixels + t)[q * (LENGTH / AFTER)] - v[b * AFTER + q].x;
+                }
+            }
+        }
 #endif
     if (p < PAIRS)
         FOR_OWN(own_item(INNER), AFTER, b, t) {
             UNROLL
             for (uint q = 0; q < AFTER; q++) {
-                const uint at = q * (LENGTH / AFTER);
-                const complex_t result = v[b * AFTER + q];
-                if (!BLUESTEIN || t + at < POINTS) {
-                    const real_t value = VALUE((upper_pixels + t)[at], result.y);
-                    (upper + t)[at] = KEPT(value);
-                    most = fmax(most, fabs(value));
+                const complex_t value = KEPT(v[b * AFTER + q]);
+                if (!BLUESTEIN || t + q * (LENGTH / AFTER) < POINTS) {
+                    (upper + t)[q * (LENGTH / AFTER)] = value.y;
+                    most = fmax(most, fabs(value.y));
                     if (!alone) {
-                        const real_t value = VALUE((lower_pixels + t)[at], result.x);
-                        (lower + t)[at] = KEPT(value);
-                        most = fmax(most, fabs(value));
+                        (lower + t)[q * (LENGTH / AFTER)] = value.x;
+                        most = fmax(most, fabs(value.x));
                     }
                 }
             }

@@ -37,36 +37,58 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
     if (CHIRPED)
         swap_parts(v);
 
+
+    const uint b = first + own_fft(ACROSS);
+#if CHIRPED
+    FOR_OWN(own_item(ACROSS), FIRST, i, t) {
+        UNROLL
+        for (uint q = 0; q < FIRST; q++) {
+            const uint n = APART(b, t, q, FIRST);
+            if (b < OTHER && n < LONG_POINTS)
+                v[i * FIRST + q] = times(v[i * FIRST + q], long_tables[LONG_CHIRP + n]);
+        }
+    }
+#endif
+
+#if TO_VALUES && BEYOND
+    // All pixels before any value, as in gpu_inverse_rows.cl.
+    global const PIXEL *upper_pixels = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
+    global const PIXEL *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
+    FOR_OWN(own_item(ACROSS), FIRST, i, t) {
+        UNROLL
+        for (uint q = 0; q < FIRST; q++) {
+            const uint n = APART(b, t, q, FIRST);
+            if (b < OTHER && (!CHIRPED || n < LONG_POINTS)) {
+                v[i * FIRST + q].y = upper_pixels[n] - v[i * FIRST + q].y;
+                if (p + PAIRS < HEIGHT)
+                    v[i * FIRST + q].x = lower_pixels[n] - v[i * FIRST + q].x;
+            }
+        }
+    }
+#endif
+
 #if TO_VALUES
     local uint found;
     real_t most = 0;
     global real_t *upper = (global real_t *)target + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global real_t *lower = upper + (size_t)PAIRS * WIDTH;
-#if BEYOND
-    global const PIXEL *upper_pixels = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
-    global const PIXEL *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
-#endif
 #else
     global complex_t *spectrum = (global complex_t *)target + picture * (2 * (size_t)PLANE);
 #endif
-    const uint b = first + own_fft(ACROSS);
     if (b < OTHER)
         FOR_OWN(own_item(ACROSS), FIRST, i, t) {
             UNROLL
             for (uint q = 0; q < FIRST; q++) {
                 const uint n = APART(b, t, q, FIRST);
+                const complex_t both = v[i * FIRST + q];
                 if (!CHIRPED || n < LONG_POINTS) {
-                    const complex_t both =
-                        CHIRPED ? times(v[i * FIRST + q], long_tables[LONG_CHIRP + n]) : v[i * FIRST + q];
 #if TO_VALUES
                     // of the inverse, with its parts exchanged
-                    const real_t value = VALUE(upper_pixels[n], both.y);
-                    upper[n] = KEPT(value);
-                    most = fmax(most, fabs(value));
+                    upper[n] = KEPT(both.y);
+                    most = fmax(most, fabs(both.y));
                     if (p + PAIRS < HEIGHT) {
-                        const real_t value = VALUE(lower_pixels[n], both.x);
-                        lower[n] = KEPT(value);
-                        most = fmax(most, fabs(value));
+                        lower[n] = KEPT(both.x);
+                        most = fmax(most, fabs(both.x));
                     }
 #else
                     if (in_reach(n, reach))

@@ -14,13 +14,11 @@
 #error "gpu_values.cl: -D BEYOND=0 | 1 or -D PIXEL=uchar, ushort or float is missing"
 #endif
 
-// One more argument of a kernel, and the filtered value of a pixel.
+// One more argument of a kernel: what the results are subtracted from.
 #if BEYOND
 #define MINUEND , global const PIXEL *image
-#define VALUE(pixel, result) ((real_t)(pixel) - (result))
 #else
 #define MINUEND
-#define VALUE(pixel, result) (result)
 #endif
 
 #ifdef SIGNED
