@@ -245,6 +245,89 @@ def test_passes_and_shapes(launcher: Launcher, by: Transfer) -> None:
     assert_close(filtered(launcher, stack, by)[0], reference.filter_image(stack[0], by.gain(10, 16)))
 
 
+@pytest.fixture
+def narrow_tiles(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Small work-groups, so that small images have several tiles of columns, in and out of reach."""
+    monkeypatch.setattr(fused_gpu_transform, "GROUP_WANTED", 8)
+    forget_plans()
+    yield
+    monkeypatch.undo()
+    forget_plans()
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+@pytest.mark.parametrize(
+    ("height", "width", "by"),
+    [
+        (64, 32, transfer("highpass", radius=0.1)),  # DC alone
+        (64, 32, transfer("highpass")),  # 4 columns of 17, whole tiles
+        (64, 32, transfer("lowpass", radius=32 / 3)),
+        (64, 32, transfer("highpass", radius=15.9)),  # all but the column in the middle
+        (64, 32, transfer("highpass", radius=16.1)),
+        (64, 32, transfer("highpass", radius=90)),  # no bin is that far
+        (64, 32, transfer("bandstop", inner=2, outer=4.5)),  # part of a tile
+        (64, 32, transfer("bandpass", inner=2, outer=7)),
+        (64, 32, transfer("highpass", radius=1, shape="gaussian")),
+        (64, 32, transfer("bandstop", inner=1, outer=2, shape="butterworth", order=20)),
+        (21, 45, transfer("highpass", radius=2)),  # odd sides
+        (34, 37, transfer("highpass", radius=5)),  # chirp-z
+        (1, 64, transfer("highpass", radius=0.1)),
+    ],
+    ids=str,
+)
+def test_only_the_columns_in_reach_are_computed(launcher: Launcher, height: int, width: int, by: Transfer) -> None:
+    stack = picture((2, height, width))
+    stack[1] //= 7
+    wanted = np.stack([reference.filter_image(image, by.gain(height, width)) for image in stack])
+    assert_close(filtered(launcher, stack, by), wanted)
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+def test_columns_out_of_reach_are_neither_written_nor_read(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    allocate = Launcher.allocate
+
+    def spoiled(launcher: Launcher, size: int) -> Any:
+        buffer = allocate(launcher, size)
+        launcher.write(buffer, np.full(size, 0xFF, np.uint8))
+        return buffer
+
+    monkeypatch.setattr(Launcher, "allocate", spoiled)
+    stack = picture((1, 64, 32))
+    pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, HIGH, out=stack.dtype, levels=255)
+    assert_close(pipeline.run(stack)[0], reference.filter_image(stack[0], HIGH.gain(64, 32)))
+    plan = pipeline.plan
+    assert plan.tiles > -(-4 // plan.tile)
+    planes = np.empty((2, plan.tiles, plan.pairs * plan.tile), np.complex64)
+    launcher.read(planes, pipeline._scratch[0])
+    untouched = np.isnan(planes.real).all(axis=2)
+    np.testing.assert_array_equal(untouched, [np.arange(plan.tiles) * plan.tile >= 4] * 2)
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_what_is_subtracted_leaves_no_noise_and_faint_detail(launcher: Launcher, dtype: str) -> None:
+    white = levels_of(dtype)
+    flat = np.full((1, 64, 32), white, dtype)
+    assert not filtered(launcher, flat, HIGH).any()
+    # 1 % of white, at the other end of its range: what is left of rounding is less than a level.
+    faint = (flat * 0.99 + picture((1, 64, 32), dtype) * 0.01).astype(dtype)
+    wanted = reference.filter_image(faint[0], HIGH.gain(64, 32), np.dtype(dtype), white)
+    got = filtered(launcher, faint, HIGH)[0]
+    assert np.abs(got.astype(np.float64) - wanted).max() <= white / 255
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_masks_have_a_reach(launcher: Launcher, beyond: int) -> None:
+    stack = picture((1, 21, 45))
+    gains = np.full((21, 45), float(beyond))
+    gains[[[0], [2], [-2]], [0, 3, -3]] = 0.25
+    by = transfer("mask", mask=gains)
+    pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, by, out=np.dtype("f4"), levels=None)
+    got, wanted = pipeline.run(stack), reference.filtered(stack, gains).real
+    assert np.linalg.norm(got - wanted) <= 4e-6 * np.linalg.norm(wanted)
+
+
 def test_mask_from_an_array(launcher: Launcher) -> None:
     stack = picture((1, 10, 12))
     gain = np.random.default_rng(5).uniform(0, 1, (10, 12))

@@ -58,7 +58,7 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
         UNROLL
         for (uint q = 0; q < FIRST; q++) {
             const uint n = APART(b, t, q, FIRST);
-            if (b < OTHER && (!CHIRPED || n < LONG_POINTS)) {
+            if ((!CHIRPED || n < LONG_POINTS) && b < OTHER) {
                 v[i * FIRST + q].y = upper_pixels[n] - v[i * FIRST + q].y;
                 if (p + PAIRS < HEIGHT)
                     v[i * FIRST + q].x = lower_pixels[n] - v[i * FIRST + q].x;
