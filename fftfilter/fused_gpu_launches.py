@@ -25,6 +25,8 @@ VALUES = "fused/gpu_values.cl"
 ROWS = "fused/gpu_rows.cl"
 COLUMNS = "fused/gpu_columns.cl"
 INVERSE_ROWS = "fused/gpu_inverse_rows.cl"
+FILTER = "fused/gpu_filter.cl"
+QUANTIZE = "fused/gpu_quantize.cl"
 LONG = "fused/gpu_long.cl"
 LINES = "fused/gpu_long_lines.cl"
 LONG_ROWS = "fused/gpu_long_rows.cl"
@@ -40,6 +42,7 @@ PACK = "fused/gpu_long_pack.cl"
 WITH = {
     COLUMNS: (MASK,),
     INVERSE_ROWS: (VALUES,),
+    FILTER: (MASK, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
     LONG_ROWS: (LONG, LINES),
     LONG_ROWS_MIDDLE: (LONG, LINES),
     LONG_ROWS_BACK: (LONG, LINES, VALUES),
@@ -87,6 +90,8 @@ class Launches:
         self.launcher, self.plan, self.count = launcher, plan, count
         self.spectrum, self.work, self.largest = spectrum, work, largest
         self.tiles, self.reach = tiles, np.uint32(tiles * plan.tile)
+        self.largest_at: list[tuple[cl.Kernel, int]] = []
+        """Where the kernels made so far have the largest magnitudes among their arguments."""
 
     @property
     def _kept_columns(self) -> int:
@@ -155,6 +160,12 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
+    def at_once(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
+        """Return the one launch of all steps; ``plan`` is that of rows and columns."""
+        kernel = self._kernel(FILTER, (*plan.defines(), *defines, "TOGETHER=1"), *arguments, values=plan.values)
+        groups = 3 * -(-self.plan.pairs // plan.ffts) + -(-self._kept_columns // plan.ffts)
+        return Launch("filter", kernel, (groups * self.count * plan.group,), (plan.group,))
+
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
@@ -186,7 +197,11 @@ class Launches:
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}")
         name = source.rpartition("/")[2].removesuffix(".cl")
         sources = (BUTTERFLIES, TRANSFORM, SPECTRUM, *WITH.get(source, ()), source)
-        return self.launcher.kernel(sources, (*size, *defines), name, arguments, options=self._options(source, values))
+        kernel = self.launcher.kernel(
+            sources, (*size, *defines), name, arguments, options=self._options(source, values)
+        )
+        self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
+        return kernel
 
     def _options(self, source: str, values: int) -> tuple[str, ...]:
         """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""

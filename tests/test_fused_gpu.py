@@ -336,6 +336,30 @@ def test_mask_from_an_array(launcher: Launcher) -> None:
     assert_close(filtered(launcher, stack, by)[0], reference.filter_image(stack[0], by.gain(10, 12)))
 
 
+@pytest.mark.parametrize(
+    ("count", "side", "by", "one_scale"),
+    [
+        (1, 64, HIGH, False),
+        (3, 128, HIGH, False),  # several groups of columns in reach
+        (3, 64, transfer("lowpass", radius=20, shape="gaussian"), True),
+    ],
+)
+def test_one_launch_gives_what_four_do(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, count: int, side: int, by: Transfer, one_scale: bool
+) -> None:
+    stacks = [picture((count, side, side)) // divisor for divisor in (1, 3)]
+    monkeypatch.setattr(fused_gpu, "AT_ONCE_ON", ())
+    wanted = [filtered(launcher, stack, by, one_scale=one_scale) for stack in stacks]
+    monkeypatch.setattr(fused_gpu, "AT_ONCE_ON", (launcher.device.platform,))
+    pipeline = fused_gpu.FusedGpuPipeline(
+        launcher, stacks[0].shape, np.dtype("u1"), by, out=np.dtype("u1"), levels=255, one_scale=one_scale
+    )
+    assert len(pipeline._launches) == 1
+    for _ in range(3):
+        for stack, picture_ in zip(stacks, wanted, strict=True):
+            np.testing.assert_array_equal(pipeline.run(stack), picture_)
+
+
 def test_rounding_noise_is_black_and_faint_detail_is_not(launcher: Launcher) -> None:
     flat = np.full((2, 12, 10), 77, np.uint8)
     flat[1] = 0
@@ -470,6 +494,7 @@ def test_memory_is_told_before_it_is_taken(launcher: Launcher, shape: tuple[int,
 # Oclgrind, a simulator that watches each access to memory.
 
 WATCHED = """
+import sys
 import numpy as np
 from fftfilter import fused_gpu, fused_gpu_long, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
@@ -479,7 +504,11 @@ launcher = Launcher(choose("Oclgrind"))
 high = transfer("highpass")
 fused_gpu_transform.GROUP_WANTED = 4
 # In one step, then with turns in local memory, then in two steps.
-for floats, sizes in ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (11, 11)))):
+rooms = ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (11, 11))))
+if sys.argv[1:] == ["at once"]:
+    fused_gpu.AT_ONCE_ON = ("Oclgrind",)
+    rooms = ((10**4, ((8, 8),)),)
+for floats, sizes in rooms:
     fused_gpu_transform.LOCAL_BYTES = 4 * floats + fused_gpu_transform.RESERVED_BYTES
     for height, width in sizes:
         plan = fused_gpu_plan.plan(height, width)
@@ -488,6 +517,7 @@ for floats, sizes in ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, 
         stack = np.random.default_rng(3).integers(0, 256, (2, height, width), dtype=np.uint8)
         stack[1] = 9  # nothing but rounding noise is left of it
         pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, high, out=stack.dtype, levels=255)
+        assert (len(pipeline._launches) == 1) == bool(sys.argv[1:])
         got = pipeline.run(stack)
         wanted = [reference.filter_image(image, high.gain(height, width)) for image in stack]
         assert np.abs(got.astype(int) - wanted).max() <= 1, (height, width)
@@ -499,16 +529,18 @@ print("watched")
 @pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
 )
-def test_oclgrind_has_nothing_to_report() -> None:
+@pytest.mark.parametrize("at_once", [(), ("at once",)])
+def test_oclgrind_has_nothing_to_report(at_once: tuple[str, ...]) -> None:
     watchful = {
-        "OCLGRIND_DATA_RACES": "1",
+        # It takes groups that wait for each other for a race.
+        "OCLGRIND_DATA_RACES": "" if at_once else "1",
         "OCLGRIND_UNIFORM_WRITES": "1",
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
         "PYOPENCL_NO_CACHE": "1",
         "PYTHONPATH": str(Path(fused_gpu.__file__).parent.parent),
     }
     result = subprocess.run(
-        [sys.executable, "-c", WATCHED],
+        [sys.executable, "-c", WATCHED, *at_once],
         env={**os.environ, **watchful},
         capture_output=True,
         text=True,

@@ -10,18 +10,16 @@
 // Writes   values[row][t + q LENGTH/AFTER]         -> coalesced
 //          largest[image], as the bits of a float, which order like whole numbers
 
-kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
-                             global uint *largest, const uint one_scale, const uint reach MINUEND)
+ALWAYS void inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
+                         global uint *largest, const uint one_scale, const uint reach, const uint group,
+                         const size_t picture, local exchanged_t *x, local uint *found MINUEND)
 {
-    local exchanged_t x[FFTS / TURNS * REGION];
-    local uint found;
     complex_t v[VALUES];
-    const size_t picture = get_global_id(1);
     spectrum += picture * (2 * (size_t)PLANE);
     values += picture * ((size_t)WIDTH * HEIGHT);
 
     {
-        const uint p = min((uint)(get_group_id(0) * FFTS + own_fft(ACROSS)), (uint)(PAIRS - 1));
+        const uint p = min((uint)(group * FFTS + own_fft(ACROSS)), (uint)(PAIRS - 1));
         FOR_OWN(own_item(ACROSS), FIRST, b, t) {
             UNROLL
             for (uint q = 0; q < FIRST; q++) {
@@ -36,7 +34,7 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     swap_parts(v);
     transform(v, x, tables, ACROSS, INNER);
 
-    const uint p = get_group_id(0) * FFTS + own_fft(INNER);
+    const uint p = group * FFTS + own_fft(INNER);
     const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
     real_t most = 0;
     global real_t *upper = values + (size_t)p * WIDTH;
@@ -73,5 +71,16 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
             }
         }
 
-    keep_largest(largest + (one_scale ? 0 : picture), most, &found);
+    keep_largest(largest + (one_scale ? 0 : picture), most, found);
 }
+
+#ifndef TOGETHER
+kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
+                             global uint *largest, const uint one_scale, const uint reach MINUEND)
+{
+    local exchanged_t x[FFTS / TURNS * REGION];
+    local uint found;
+    inverse_rows(values, spectrum, tables, largest, one_scale, reach, get_group_id(0), get_global_id(1), x, &found
+                 MINUEND_PASSED);
+}
+#endif

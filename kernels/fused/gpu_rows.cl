@@ -14,19 +14,17 @@
 #error "gpu_rows.cl: -D PIXEL=uchar, ushort or float is missing"
 #endif
 
-kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
-                     global uint *largest, const uint reach)
+ALWAYS void rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
+                 global uint *largest, const uint reach, const uint group, const size_t picture, local exchanged_t *x)
 {
-    local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
-    const size_t picture = get_global_id(1);
     image += picture * ((size_t)WIDTH * HEIGHT);
     spectrum += picture * (2 * (size_t)PLANE);
-    if (get_global_id(0) == 0)
+    if (group == 0 && get_local_id(0) == 0)
         largest[picture] = 0;
 
     {
-        const uint p = min((uint)(get_group_id(0) * FFTS + own_fft(INNER)), (uint)(PAIRS - 1));
+        const uint p = min((uint)(group * FFTS + own_fft(INNER)), (uint)(PAIRS - 1));
         global const PIXEL *upper = image + (size_t)p * WIDTH;
         global const PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
         FOR_OWN(own_item(INNER), FIRST, b, t) {
@@ -45,7 +43,7 @@ kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, glob
 
     transform(v, x, tables, INNER, ACROSS);
 
-    const uint p = get_group_id(0) * FFTS + own_fft(ACROSS);
+    const uint p = group * FFTS + own_fft(ACROSS);
     if (p >= PAIRS)
         return;
     FOR_OWN(own_item(ACROSS), AFTER, b, t) {
@@ -57,3 +55,12 @@ kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, glob
         }
     }
 }
+
+#ifndef TOGETHER
+kernel void gpu_rows(global complex_t *spectrum, global const PIXEL *image, global const complex_t *tables,
+                     global uint *largest, const uint reach)
+{
+    local exchanged_t x[FFTS / TURNS * REGION];
+    rows(spectrum, image, tables, largest, reach, get_group_id(0), get_global_id(1), x);
+}
+#endif

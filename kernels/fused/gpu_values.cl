@@ -17,8 +17,10 @@
 // One more argument of a kernel: what the results are subtracted from.
 #if BEYOND
 #define MINUEND , global const PIXEL *image
+#define MINUEND_PASSED , image
 #else
 #define MINUEND
+#define MINUEND_PASSED
 #endif
 
 #ifdef SIGNED
