@@ -337,17 +337,14 @@ def test_mask_from_an_array(launcher: Launcher) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "side", "by", "one_scale"),
-    [
-        (1, 64, HIGH, False),
-        (3, 128, HIGH, False),  # several groups of columns in reach
-        (3, 64, transfer("lowpass", radius=20, shape="gaussian"), True),
-    ],
+    ("count", "by", "one_scale"),
+    [(1, HIGH, False), (3, transfer("lowpass", radius=40), False), (3, transfer("highpass", shape="gaussian"), True)],
 )
 def test_one_launch_gives_what_four_do(
-    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, count: int, side: int, by: Transfer, one_scale: bool
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, count: int, by: Transfer, one_scale: bool
 ) -> None:
-    stacks = [picture((count, side, side)) // divisor for divisor in (1, 3)]
+    # Several groups in each step, rows and columns of one plan.
+    stacks = [picture((count, 128, 128)) // divisor for divisor in (1, 3)]
     monkeypatch.setattr(fused_gpu, "AT_ONCE_ON", ())
     wanted = [filtered(launcher, stack, by, one_scale=one_scale) for stack in stacks]
     monkeypatch.setattr(fused_gpu, "AT_ONCE_ON", (launcher.device.platform,))

@@ -66,9 +66,10 @@ void gpu_filter(global const PIXEL *image, global pixels_t *output, global compl
 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
-        FENCE;
-        if (step < STEPS - 1)
+        if (step < STEPS - 1) {
+            FENCE;
             atomic_inc(progress + 2 + step);
+        }
         if (atomic_inc(progress + 1) == get_num_groups(0) - 1)
             for (uint i = 0; i < STEPS + 1; i++)
                 progress[i] = 0;
