@@ -50,7 +50,7 @@ LAYERS = {
     "fused_gpu_long": "fused_gpu_transform",
     "fused_gpu_plan": "errors fused_gpu_transform fused_gpu_long",
     "fused_gpu_launches": "fused_gpu_transform fused_gpu_long fused_gpu_plan",
-    "fused_gpu": "errors transfer steps pipeline fused_gpu_plan fused_gpu_launches",
+    "fused_gpu": "errors transfer steps pipeline fused_gpu_transform fused_gpu_plan fused_gpu_launches",
     "fused": "fused_cpu_plan fused_cpu fused_gpu_plan fused_gpu",
     "stream": "launch",
     "selftest": "fftfilter errors reference program device launch transfer fused",
