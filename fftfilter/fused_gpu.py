@@ -21,8 +21,7 @@ import numpy as np
 from .errors import ParameterError
 from .fused_gpu_launches import BUTTERFLIES, Launch, Launches
 from .fused_gpu_plan import plan
-from .pipeline import NOISE, PIXELS
-from .steps.quantize import NUDGE
+from .pixels import NOISE, NUDGE, PIXELS
 from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
