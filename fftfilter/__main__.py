@@ -34,7 +34,9 @@ def _load_early() -> None:
     From the depth of click's calls that takes a twentieth of the whole longer: Python 3.11 gives its stack back to
     the system piece by piece, and takes it again.
     """
-    with suppress(ImportError):
+    from .versions import quick_versions
+
+    with suppress(ImportError), quick_versions():
         import numpy  # noqa: F401, ICN001
         import pyopencl  # noqa: F401
 

@@ -28,6 +28,7 @@ LAYERS = {
     "pixels": "",
     "plan": "",
     "tables": "",
+    "versions": "",
     "reference": "",
     "embedded_pocl": "",
     "leftovers": "",
@@ -64,7 +65,7 @@ LAYERS = {
     "bench": "*",
     "commands": "*",
     "cli": "fftfilter errors commands",
-    "__main__": "cli",
+    "__main__": "versions cli",
 }
 
 
