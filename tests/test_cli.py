@@ -364,6 +364,7 @@ def test_no_permission_to_read_or_write(tmp_path, mode, what):
     script = (
         "import os, sys\n"
         "import fftfilter.cli, fftfilter.images, fftfilter.filters  # before the rights to read them are given up\n"
+        "fftfilter.cli.cli.list_commands(None)\n"
         "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         "from fftfilter.cli import cli\n"
         f"cli(['highpass', {str(source)!r}, {str(folder / 'out.pgm')!r}])\n"
