@@ -30,8 +30,7 @@ import numpy as np
 from . import mixed_radix
 from .fused_cpu_plan import inner, plan
 from .mixed_radix import Chirp
-from .pipeline import NOISE, PIXELS
-from .steps.quantize import NUDGE
+from .pixels import NOISE, NUDGE, PIXELS
 from .transfer import Mask
 
 if TYPE_CHECKING:

@@ -27,8 +27,7 @@ from .errors import ParameterError
 from .fused_gpu_launches import BUTTERFLIES, QUANTIZE, Launch, Launches
 from .fused_gpu_plan import plan
 from .fused_gpu_transform import TransformPlan
-from .pipeline import NOISE, PIXELS
-from .steps.quantize import NUDGE
+from .pixels import NOISE, NUDGE, PIXELS
 from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:

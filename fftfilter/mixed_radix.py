@@ -7,8 +7,7 @@ that depend on the frequency are permuted instead, once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,8 +26,7 @@ INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
 LARGEST_PRIME = 61
 
 
-@dataclass(frozen=True)
-class RadixStage:
+class RadixStage(NamedTuple):
     """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart.
 
     ``spin`` is where in the table its spin factors begin, ``roots`` where those of a prime's own transform do.
@@ -40,8 +38,7 @@ class RadixStage:
     roots: int
 
 
-@dataclass(frozen=True)
-class MixedRadix:
+class MixedRadix(NamedTuple):
     """The transform of length n: its stages, and how many are done on the whole before it is cut into blocks."""
 
     n: int
@@ -128,8 +125,7 @@ def plan(n: int, block: int, least_whole: int) -> MixedRadix:
     return MixedRadix(n, tuple(stages), whole)
 
 
-@dataclass(frozen=True)
-class Chirp:
+class Chirp(NamedTuple):
     """The transform of a length n with a large prime in it: Bluestein's convolution on a smooth length's plan."""
 
     n: int
