@@ -3,8 +3,8 @@
     CPU   columns, rows with the mask, columns back, quantize     fused_cpu.py: vectors over neighboring columns
     GPU   rows, columns with the mask, rows back, quantize        fused_gpu.py: registers, exchange in local memory
 
-A step is a launch on a GPU; a CPU does all in one. Both transform real input as real, at any size without padding, and
-keep the spectrum on the chip between the transforms around the mask.
+A step is a launch on a GPU; small images there, and all on a CPU, go in one. Both transform real input as real, at any
+size without padding, and keep the spectrum on the chip between the transforms around the mask.
 """
 
 from __future__ import annotations

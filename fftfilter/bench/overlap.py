@@ -65,7 +65,9 @@ def overlap(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Experiment:
             size = f"{width} x {height}" if count == 1 else f"{count} of {width} x {height}"
             yield size
             jobs = _jobs(setting, shape)
-            # A stream takes its memory with its first stacks.
+            # A stream takes its memory with its first stacks: they do not tell how many fill the time.
+            for job in jobs.values():
+                job(WARM)
             repeats = {name: max(3, round(SECONDS / _time(job, WARM))) for name, job in jobs.items()}
             seconds: dict[str, list[float]] = {name: [] for name in jobs}
             for _ in range(setting.runs):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Array = np.ndarray[Any, Any]
+    Pair = tuple[Callable[[], object], Callable[[], object]]
 
 CORES = os.cpu_count() or 1
 
@@ -171,7 +172,7 @@ def gpu_jobs(stack: Array, gain: Array) -> Iterator[Job]:
         if torch.cuda.is_available():
             yield _torch_cuda(stack, half)
     if find_spec("pyvkfft") is not None and find_spec("cupy") is not None:
-        yield _vkfft(stack, half)
+        yield from _vkfft(stack, half)
 
 
 def _cupy(stack: Array, half: Array) -> Iterator[Job]:
@@ -179,7 +180,33 @@ def _cupy(stack: Array, half: Array) -> Iterator[Job]:
     import cupy
     import cupyx.scipy.fft as cufft
 
-    height, width = stack.shape[1:]
+    def planned(values: Any, spectrum: Any) -> Pair:
+        there = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
+        back = cufft.get_fft_plan(spectrum, shape=stack.shape[1:], axes=(1, 2), value_type="C2R")
+        return (
+            lambda: there.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD),
+            lambda: back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE),
+        )
+
+    return _on_cupy("cupy", stack, half, planned, bare="cufft pair")
+
+
+def _vkfft(stack: Array, half: Array) -> Iterator[Job]:
+    from pyvkfft.cuda import VkFFTApp
+
+    def planned(values: Any, spectrum: Any) -> Pair:
+        app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
+        return lambda: app.fft(values, spectrum), lambda: app.ifft(spectrum, values)
+
+    return _on_cupy("vkfft", stack, half, planned)
+
+
+def _on_cupy(
+    name: str, stack: Array, half: Array, planned: Callable[[Any, Any], Pair], bare: str | None = None
+) -> Iterator[Job]:
+    """Yield the job around transforms of CuPy's arrays, there and back, and if it has a name the two alone."""
+    import cupy
+
     pixels, mask = cupy.asarray(stack), cupy.asarray(half)
     values = cupy.empty(stack.shape, cupy.float32)
     spectrum = cupy.empty((len(stack), *half.shape), cupy.complex64)
@@ -195,23 +222,19 @@ def _cupy(stack: Array, half: Array) -> Iterator[Job]:
     )
     # One image is reduced as a whole: along its axes CuPy would leave it to a single group.
     over = {} if len(stack) == 1 else {"axis": (1, 2), "keepdims": True}
-    forward = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
-    back = cufft.get_fft_plan(spectrum, shape=(height, width), axes=(1, 2), value_type="C2R")
-
-    def transforms() -> None:
-        forward.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD)
-        back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE)
+    there, back = planned(values, spectrum)
 
     def call() -> None:
         load(pixels, values)
-        forward.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD)
+        there()
         multiply(mask, spectrum)
-        back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE)
+        back()
         quantize(values, largest(values, **over), np.float32(NUDGE), levels)
 
     finish = cupy.cuda.Device().synchronize
-    yield Job("cupy", call, finish, lambda: np.asarray(cupy.asnumpy(levels)))
-    yield Job("cufft pair", transforms, finish, None)
+    yield Job(name, call, finish, lambda: np.asarray(cupy.asnumpy(levels)))
+    if bare:
+        yield Job(bare, lambda: (there(), back()), finish, None)
 
 
 def _torch_cuda(stack: Array, half: Array) -> Job:
@@ -229,25 +252,3 @@ def _torch_cuda(stack: Array, half: Array) -> Job:
         levels.copy_(values)
 
     return Job("torch", call, torch.cuda.synchronize, lambda: np.asarray(levels.cpu().numpy()))
-
-
-def _vkfft(stack: Array, half: Array) -> Job:
-    import cupy
-    from pyvkfft.cuda import VkFFTApp
-
-    pixels, mask = cupy.asarray(stack), cupy.asarray(half)
-    values = cupy.empty(stack.shape, cupy.float32)
-    spectrum = cupy.empty((len(stack), *half.shape), cupy.complex64)
-    levels = cupy.empty(stack.shape, cupy.uint8)
-    app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
-
-    def call() -> None:
-        values[...] = pixels
-        app.fft(values, spectrum)
-        cupy.multiply(spectrum, mask, out=spectrum)
-        app.ifft(spectrum, values)
-        cupy.abs(values, out=values)
-        values[...] *= 255 / values.max(axis=(1, 2), keepdims=True)
-        levels[...] = values + np.float32(NUDGE)
-
-    return Job("vkfft", call, cupy.cuda.Device().synchronize, lambda: np.asarray(cupy.asnumpy(levels)))
