@@ -23,7 +23,7 @@ import numpy as np
 from . import mixed_radix
 from .mixed_radix import Chirp
 from .pipeline import NOISE, PIXELS
-from .steps.quantize import NUDGE
+from .steps.quantize import rounding
 from .transfer import Mask
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ JOB = np.dtype(
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last", "strip_size", "together", "groups")),
         *((name, np.uint32) for name in ("bands", "spare", "one_scale")),
         ("order", np.int32),
-        *((name, np.float32) for name in ("scale", "noise", "levels", "nudge")),
+        *((name, np.float32) for name in ("scale", "noise", "levels", "nudge", "white")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
@@ -115,13 +115,13 @@ class FusedCpuPipeline:
         across, down, gains, order, pass_defines = mask_terms(transfer, height, width, across_k, down_k)
 
         job = np.zeros(1, JOB)
-        top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
         is_apart = isinstance(columns, Chirp) or bool(tuning and tuning.get("together"))
         together = 1 if is_apart else self._strips_together()
         job["count"], job["pitch"], job["strips"], job["last"] = count, self.pitch, self.strips, self.pitch - 2 * lanes
         job["strip_size"], job["together"], job["groups"] = height + SPARE_ROWS, together, len(at)
         job["bands"], job["one_scale"], job["order"] = -(-height // BAND), one_scale, order
-        job["scale"], job["noise"], job["levels"], job["nudge"] = 0.5 / (height * width), NOISE, top, nudge
+        job["scale"], job["noise"] = 0.5 / (height * width), NOISE
+        job["levels"], job["nudge"], job["white"] = rounding(levels or 1, is_float=self.out.kind == "f")
         spare = max(self.strips * 2 * lanes, inner(rows).n, inner(columns).n if isinstance(columns, Chirp) else 0)
         job["spare"] = spare
         spins = [fill_axis(job[name], axis) for name, axis in (("columns", columns), ("rows", rows))]

@@ -22,7 +22,7 @@ from .errors import ParameterError
 from .fused_gpu_launches import BUTTERFLIES, Launch, Launches
 from .fused_gpu_plan import plan
 from .pipeline import NOISE, PIXELS
-from .steps.quantize import NUDGE
+from .steps.quantize import rounding
 from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
@@ -169,11 +169,11 @@ class FusedGpuPipeline:
         self._quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, pixel_out), "gpu_quantize")
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
-        to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
         self._quantize.set_arg(1, self._values)
         self._quantize.set_arg(3, self.largest)
         self._quantize.set_arg(4, scales)
-        for at, number in enumerate((NOISE, brightest, *to), 5):
+        by = rounding(levels, is_float=self.out.kind == "f")
+        for at, number in enumerate((NOISE, brightest, *by), 5):
             self._quantize.set_arg(at, np.float32(number))
 
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP

@@ -13,6 +13,6 @@ typedef struct {
 typedef struct {
     uint count, pitch, strips, last, strip_size, together, groups, bands, spare, one_scale;
     int order;
-    float scale, noise, levels, nudge;
+    float scale, noise, levels, nudge, white;
     axis_t columns, rows;
 } job_t;

@@ -2,8 +2,8 @@
 //
 // Launch   (SIZE/WIDE, images) work-items in groups
 // Reads    values[i], WIDE at once             -> coalesced
-// Writes   output[i] = levels value/largest, truncated; the largest gives levels exactly. An image that never exceeds
-//          noise times the brightest input is zero.
+// Writes   output[i] = levels value/largest, truncated; from the part `white` of the largest on, levels exactly. An
+//          image that never exceeds noise times the brightest input is zero.
 //
 // -D SIZE                                     pixels of an image
 // -D WIDE=1 | 4                               that a work-item takes, a divisor of SIZE
@@ -45,7 +45,7 @@ ALWAYS bool all_darker(global const PIXEL *image, const size_t count, const real
 
 kernel void gpu_quantize(global pixels_t *output, global const values_t *values, global const PIXEL *image,
                          global const uint *largest, const uint one_scale, const real_t noise, const real_t brightest,
-                         const real_t levels, const real_t nudge)
+                         const real_t levels, const real_t nudge, const real_t white)
 {
     local uint found;
     const size_t picture = get_global_id(1);
@@ -60,6 +60,6 @@ kernel void gpu_quantize(global pixels_t *output, global const values_t *values,
 
     const values_t value = values[picture * (SIZE / WIDE) + i];
     const values_t level = fmin(mad(value, (values_t)(levels / most), (values_t)(nudge)), (values_t)(levels));
-    const values_t inside = CHOOSE((values_t)(levels), level, value < (values_t)(most));
+    const values_t inside = CHOOSE((values_t)(levels), level, value < (values_t)(white * most));
     output[picture * (SIZE / WIDE) + i] = is_noise ? (pixels_t)(0) : CONVERT(inside);
 }
