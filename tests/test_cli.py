@@ -304,6 +304,8 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["bandpass", CAMERA, "out.png", "--inner", "9", "--outer", "9"], "not below"),
         (["bandpass", CAMERA, "out.png", "--inner", "4px", "--outer", "9"], "128 and 9 bins"),
         (["bandstop", CAMERA, "out.png", "--inner", "9"], "--outer"),
+        (["highpass", "", "out.png"], "IN is an empty name"),
+        (["highpass", CAMERA, ""], "OUT is an empty name"),
         (["highpass", CAMERA, "out.xyz"], "'?.xyz"),
         (["highpass", CAMERA, "out"], "without extension"),
         (["highpass", CAMERA], "OUT"),
