@@ -56,6 +56,7 @@ LAYERS = {
     "transforms": "errors plan launch workspace steps algorithms fft_core selftest",
     "tuning": "fftfilter selftest",
     "filters": "errors launch transfer steps algorithms pipeline fused stream selftest tuning",
+    "one_call": "transfer filters",
     "dask": "errors transfer filters",
     "diagnosis": "errors embedded_pocl device selftest",
     "scale": "errors steps pipeline",
