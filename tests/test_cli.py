@@ -406,6 +406,20 @@ def test_the_quick_end_of_the_process_leaves_nothing_out(name):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        ("- out.png <&-", "standard input: cannot be read: bad file descriptor; it is closed"),
+        (f"{CAMERA} - >&-", "standard output: cannot be written: bad file descriptor; it is closed"),
+    ],
+)
+def test_a_stream_that_is_closed_is_told(tmp_path, redirection, message):
+    program = f"{sys.executable} -m fftfilter highpass {redirection}"
+    done = subprocess.run(["/bin/sh", "-c", program], capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 1
+    assert_one_line(done.stderr.decode(), message)
+
+
 def test_a_closed_pipe_is_quiet():
     with subprocess.Popen(
         [sys.executable, "-m", "fftfilter", "highpass", CAMERA, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
