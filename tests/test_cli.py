@@ -416,6 +416,18 @@ def test_the_quick_end_of_the_process_leaves_nothing_out(name):
     assert done.stderr == ""
 
 
+def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
+    code = (
+        "import sys, fftfilter.__main__ as program\n"
+        "def interrupted(): raise KeyboardInterrupt\n"
+        "program._load_early = interrupted\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "program.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
+
+
 @pytest.mark.parametrize(
     ("redirection", "message"),
     [

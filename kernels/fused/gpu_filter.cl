@@ -28,8 +28,8 @@ void gpu_filter(global const PIXEL *image, global pixels_t *output, global compl
                 global const complex_t *tables, global uint *largest, volatile global uint *progress,
                 const uint pictures, const uint reach, const uint one_scale, const real_t noise, const real_t brightest,
                 const real_t levels, const real_t nudge, const real_t white, global const mask_data_t *mask_data,
-                const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2, const real_t per_inner2,
-                const int order)
+                const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
+                const real_t per_inner2, const int order)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     local uint found;
