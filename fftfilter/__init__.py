@@ -13,7 +13,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .filters import Filter, apply_mask, bandpass, bandstop, highpass, lowpass
+    from .filters import Filter
+    from .one_call import apply_mask, bandpass, bandstop, highpass, lowpass
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.1.0"
@@ -36,5 +37,5 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use: `fftfilter --help` imports this package and must not wait for OpenCL.
     if name not in __all__:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
-    home = "transforms" if name in ("fft", "fft2", "ifft", "ifft2") else "filters"
+    home = "filters" if name == "Filter" else "transforms" if "fft" in name else "one_call"
     return getattr(import_module(f".{home}", __name__), name)

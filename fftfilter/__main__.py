@@ -9,23 +9,29 @@ import sys
 import threading
 from contextlib import suppress
 
+INTERRUPTED = 130
+
 
 def main() -> None:
     """Run the command line and end the process."""
     # What modules make while they load is no garbage. Commands that work for long switch this on again.
     gc.disable()
-    from .cli import cli
-
-    # NumPy's linear algebra, which is never called, would keep every core busy waiting for that.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib takes time
-        _load_early()
     try:
+        from .cli import cli
+
+        # NumPy's linear algebra, which is never called, would keep every core busy waiting for that.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib is slow
+            _load_early()
         cli(prog_name=cli.name)
     except SystemExit as end:
         if isinstance(end.code, int):
             _leave(end.code)
         raise
+    except KeyboardInterrupt:  # before the command line was there to catch it
+        sys.stderr.write("\nfftfilter: interrupted\n")
+        _leave(INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 def _load_early() -> None:

@@ -30,7 +30,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .filters import Options
+    from .one_call import Options
     from .transfer import Given
 
 # Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.

@@ -149,8 +149,8 @@ def rank(device: cl.Device) -> tuple[int, int, str]:
     return (2 if device.type & cl.device_type.CPU else 1, max(known, default=0), device.platform.version)
 
 
-def choose(wanted: str | None = None) -> Device:
-    """Return the device that ``wanted`` names: auto, gpu, cpu, an index or a part of a name.
+def choose(wanted: str | int | None = None) -> Device:
+    """Return the device that ``wanted`` names: auto, gpu, cpu, an index (also as a number) or a part of a name.
 
     None asks the environment variable FFTFILTER_DEVICE, then means auto. Raises DeviceError if there is no
     such device, ParameterError if several have that part of a name.
@@ -159,7 +159,7 @@ def choose(wanted: str | None = None) -> Device:
     found = all_devices()
     if not found:
         raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and the line that mends it")
-    return _open(_index(asked, found))
+    return _open(_index(str(asked), found))
 
 
 def _index(asked: str, found: tuple[cl.Device, ...]) -> int:

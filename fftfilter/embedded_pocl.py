@@ -16,6 +16,8 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,15 +51,38 @@ SKYLAKE_AVX512 = {"avx2", "fma", "bmi2", "avx512bw", "avx512cd", "avx512dq", "av
 
 
 def prepare_environment() -> None:
-    """Pin PoCL's workers to a core each; to be called before the OpenCL platforms load.
+    """Pin PoCL's workers to a core each, and see to its cache; to be called before the OpenCL platforms load.
 
     Unpinned, two workers may land on one core, which almost doubles the time. PoCL counts cores from 0 and
     aborts at one that the process may not use, so this is only for a process that may use them all.
     """
-    if "POCL_MAX_PTHREAD_COUNT" in os.environ or not hasattr(os, "sched_getaffinity"):
+    if not hasattr(os, "sched_getaffinity"):
         return
-    if os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
+    if "POCL_MAX_PTHREAD_COUNT" not in os.environ and os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
         os.environ.setdefault("POCL_AFFINITY", "1")
+    if "POCL_CACHE_DIR" not in os.environ and not _has_cache():
+        _lend_cache()
+
+
+def _has_cache() -> bool:
+    """Whether PoCL may write to its cache folder, or make it; without one it has no device."""
+    home = os.environ.get("HOME")
+    cache = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "/tmp")  # noqa: S108  PoCL's words
+    folder = Path(cache, "pocl", "kcache")
+    nearest = next((each for each in (folder, *folder.parents) if os.access(each, os.F_OK)), folder)
+    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+
+
+def _lend_cache() -> None:
+    """Let PoCL keep its programs among temporary files, in a folder that nobody else may write to."""
+    import tempfile
+
+    folder = Path(tempfile.gettempdir(), f"pocl-cache-{os.getuid()}")
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022:
+            os.environ["POCL_CACHE_DIR"] = str(folder)
 
 
 def ways_out() -> str:

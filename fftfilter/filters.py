@@ -1,11 +1,11 @@
-"""Filters as Python calls: one function a pass, and :class:`Filter`, a plan to use again."""
+""":class:`Filter`: one filter on one device, a plan to use again."""
 
 from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .fused import memory as fused_memory
 from .launch import Launcher, Timing
 from .pixels import PIXELS
 from .selftest import open_device
-from .transfer import MASK, Mask, transfer
+from .transfer import Mask, transfer
 from .tuning import remembered
 
 if TYPE_CHECKING:
@@ -38,21 +38,6 @@ OUTPUTS = ("magnitude", "real")
 FUSED = "fused"
 # Pictures of a stream that are begun before a result is asked for: one less than have room on their way.
 IN_FLIGHT = 3
-
-
-class Options(TypedDict, total=False):
-    """What every call takes beside its cutoffs; see :class:`Filter`."""
-
-    shape: str
-    order: int | None
-    engine: str | None
-    engine_options: Mapping[str, Option] | None
-    device: str | None
-    precision: str
-    tune: bool
-    work_group_size: int | None
-    transpose: str | None
-    output: str
 
 
 class Pending:
@@ -117,7 +102,7 @@ class Filter:
         mask: ArrayLike | None = None,
         engine: str | None = None,
         engine_options: Mapping[str, Option] | None = None,
-        device: str | None = None,
+        device: str | int | None = None,
         precision: str = "single",
         tune: bool = True,
         work_group_size: int | None = None,
@@ -170,7 +155,8 @@ class Filter:
         """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
 
         uint8 and uint16 give their own type, every other real type float32 from 0 to 1, unless ``dtype``
-        asks for one of the three. ``levels`` is the output's white, by default the type's largest value.
+        asks for one of the three. ``levels`` is the output's white, by default the type's largest value; that of floats
+        is 1.
         Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with
         channels along that axis, and one scale for all.
         ``observe`` is called with the name and contents of every intermediate result, which the fused
@@ -246,12 +232,13 @@ class Filter:
         flies: bool = False,
     ) -> Pending:
         array = np.asarray(image)
-        stack = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
-        if stack.ndim not in (2, 3) or stack.size == 0 or stack.dtype.kind not in "biuf":
+        axes = (2, 3) if channel_axis is None else (3,)
+        if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
             raise ParameterError(
                 f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
                 "(height, width), a stack (count, height, width), or channels with channel_axis"
             )
+        stack = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
         stack = stack.reshape(-1, *stack.shape[-2:])
         pixel = pixel_type(stack.dtype)
         out = pixel if dtype is None else np.dtype(dtype)
@@ -347,7 +334,7 @@ class Filter:
         one_scale: bool,
     ) -> StagedPipeline | FusedPipeline:
         """Return the pipeline for such stacks: the last one, if it fits."""
-        white: int | None = levels or (1 if out.kind == "f" else int(np.iinfo(out).max))
+        white: int | None = _white(levels, out)
         if self._output == "real":
             out, white = self.launcher.real, None
         key = (shape, pixel, out, white, one_scale)
@@ -398,6 +385,16 @@ def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return native if native.kind == "u" and native in PIXELS else np.dtype(np.float32)
 
 
+def _white(levels: int | None, out: np.dtype[Any]) -> int:
+    """Return the output's white, by default its type's largest value; raises ParameterError."""
+    most = 1 if out.kind == "f" else int(np.iinfo(out).max)
+    if levels is None:
+        return most
+    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= most:
+        raise ParameterError(f"levels {levels!r} are impossible for {out}: give a whole number from 1 to {most}")
+    return int(levels)
+
+
 def _pixels(stack: NDArray[Any], pixel: np.dtype[Any]) -> tuple[NDArray[Any], int]:
     """Return a stack as the device's pixels, floats divided by 2^exponent to lie within [-1, 1]."""
     if pixel.kind == "u":
@@ -421,34 +418,3 @@ def _in_grey_levels(values: NDArray[Any], exponent: int, gain: float) -> NDArray
         values = np.ldexp(values, exponent)
     # The product in float64: a gain beyond single precision must not make a NaN of 0.
     return values if gain == 1 else np.multiply(values, gain, dtype=np.float64).astype(values.dtype)
-
-
-def lowpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Options]) -> NDArray[Any]:
-    """Return what is slower than the cutoff, normalized; shape and type of the image. Options as in :class:`Filter`."""
-    return Filter("lowpass", radius=radius, **options)(image)
-
-
-def highpass(image: ArrayLike, radius: Given | None = None, **options: Unpack[Options]) -> NDArray[Any]:
-    """Return what is faster than the cutoff, normalized; shape and type of the image. Options as in :class:`Filter`."""
-    return Filter("highpass", radius=radius, **options)(image)
-
-
-def bandpass(image: ArrayLike, inner: Given, outer: Given, **options: Unpack[Options]) -> NDArray[Any]:
-    """Return what lies between two cutoffs, normalized; shape and type of the image. Options as in :class:`Filter`."""
-    return Filter("bandpass", inner=inner, outer=outer, **options)(image)
-
-
-def apply_mask(image: ArrayLike, mask: ArrayLike, **options: Unpack[Options]) -> NDArray[Any]:
-    """Return an image times any real mask of its size in frequency, DC in the corner, normalized.
-
-    Options as in :class:`Filter`, without ``shape`` and ``order``. Any ``numpy.fft.fftfreq`` grid makes a mask:
-
-        fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
-        edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
-    """
-    return Filter(MASK, mask=mask, **options)(image)
-
-
-def bandstop(image: ArrayLike, inner: Given, outer: Given, **options: Unpack[Options]) -> NDArray[Any]:
-    """Return all but what lies between two cutoffs, normalized. Options as in :class:`Filter`."""
-    return Filter("bandstop", inner=inner, outer=outer, **options)(image)

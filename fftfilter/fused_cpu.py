@@ -30,7 +30,7 @@ import numpy as np
 from . import mixed_radix
 from .fused_cpu_plan import inner, plan
 from .mixed_radix import Chirp
-from .pixels import NOISE, NUDGE, PIXELS
+from .pixels import NOISE, PIXELS, rounding
 from .transfer import Mask
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ JOB = np.dtype(
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last", "strip_size", "together", "groups")),
         *((name, np.uint32) for name in ("blocked", "bands", "spare", "one_scale")),
         ("order", np.int32),
-        *((name, np.float32) for name in ("scale", "unit", "noise", "levels", "nudge")),
+        *((name, np.float32) for name in ("scale", "unit", "noise", "levels", "nudge", "white")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
@@ -120,7 +120,6 @@ class FusedCpuPipeline:
         across, down, gains, order, pass_defines = mask_terms(transfer, height, width, across_k, down_k)
 
         job = np.zeros(1, JOB)
-        top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
         is_apart = isinstance(columns, Chirp) or bool(tuning and tuning.get("together"))
         together = 1 if is_apart else strips_together(planned, self.dtype.itemsize)
         job["count"], job["pitch"], job["last"] = count, self.pitch, self.pitch - 2 * lanes
@@ -128,7 +127,8 @@ class FusedCpuPipeline:
         job["groups"], job["bands"], job["one_scale"], job["order"] = len(at), -(-height // BAND), one_scale, order
         self._unit = np.float32(1 / height)
         job["blocked"], job["scale"], job["unit"] = len(blocked), 0.5 / width, self._unit
-        job["noise"], job["levels"], job["nudge"], job["spare"] = NOISE * height, top, nudge, planned.room
+        job["noise"], job["spare"] = NOISE * height, planned.room
+        job["levels"], job["nudge"], job["white"] = rounding(levels or 1, is_float=self.out.kind == "f")
         spins = [fill_axis(job[name], axis) for name, axis in (("columns", columns), ("rows", rows))]
 
         self._buffers: list[Any] = []

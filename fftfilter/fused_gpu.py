@@ -27,7 +27,7 @@ from .errors import ParameterError
 from .fused_gpu_launches import BUTTERFLIES, QUANTIZE, Launch, Launches
 from .fused_gpu_plan import plan
 from .fused_gpu_transform import TransformPlan
-from .pixels import NOISE, NUDGE, PIXELS
+from .pixels import NOISE, PIXELS, rounding
 from .transfer import Cutoff, Mask
 
 if TYPE_CHECKING:
@@ -185,8 +185,8 @@ class FusedGpuPipeline:
         size = (f"SIZE={height * width}", f"WIDE={wide}")
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
-        to = (1.0, 0.0) if self.out.kind == "f" else (float(levels or 0), NUDGE)
-        grey = [np.float32(number) for number in (NOISE, brightest, *to)]
+        by = rounding(levels or 1, is_float=self.out.kind == "f")
+        grey = [np.float32(number) for number in (NOISE, brightest, *by)]
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         at_once = self._plan_at_once(levels)
         self._largest_at = launches.largest_at

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 # A result that never exceeds this part of the input's largest value is rounding noise.
 NOISE = 1e-5
 # A level missed by less than this through rounding counts as reached.
-NUDGE = 1 / 4096
+NUDGE = 1 / 2048
+# What is as large as the largest value but for this part of it is white.
+NEARLY = 2**-16
 
 
 def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
@@ -63,4 +65,4 @@ def quantize(magnitude: NDArray[np.float64], brightest: float, dtype: DTypeLike,
     if np.issubdtype(np.dtype(dtype), np.floating):
         return value.astype(dtype)
     level = np.minimum(np.floor(levels * value + NUDGE), levels)
-    return np.where(magnitude >= largest, levels, level).astype(dtype)
+    return np.where(magnitude >= largest * (1 - NEARLY), levels, level).astype(dtype)

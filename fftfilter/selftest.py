@@ -32,7 +32,7 @@ SHAPE = (1, 64, 64)
 MOST_ERROR = 1e-2
 
 
-def open_device(wanted: str | None = None) -> Device:
+def open_device(wanted: str | int | None = None) -> Device:
     """Return the device that ``wanted`` names (see :func:`device.choose`), tried if it is new here.
 
     Raises RefusedError if it computes wrongly.

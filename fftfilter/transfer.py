@@ -41,6 +41,8 @@ PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
 MASK = "mask"
 MAX_ORDER = 100
 UNITS = "a number (cycles across the shorter side), or one with px, cyc or %: 40, 8px, 0.125cyc, 25%"
+# Cutoffs beyond it pass the same, and their squares would leave float64's range.
+MOST_BINS = 1e100
 # How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
 # rounds away. The host's own rounding must not make a mask pass for one with complex results.
 EVEN = 1e-6
@@ -188,15 +190,18 @@ class Transfer(NamedTuple):
         Raises ParameterError if the inner is not below the outer there.
         """
         outer = self.outer.bins(height, width) if self.outer else min(height, width) / 8
+        cutoff = Cutoff(height, width, min(outer, MOST_BINS))
         if self.inner is None:
-            return Cutoff(height, width, outer), None
+            return cutoff, None
         inner = self.inner.bins(height, width)
         if inner >= outer:
+            are_alike = self.outer is not None and self.inner.unit == self.outer.unit
+            grid = "" if are_alike else f" on {width} x {height} pixels ({inner:g} and {outer:g} bins from DC)"
             raise ParameterError(
-                f"inner radius {self.inner} is not below outer radius {self.outer}: "
-                f"on {width} x {height} pixels they are {inner:g} and {outer:g} bins from DC"
+                f"inner radius {self.inner} is not below outer radius {self.outer}{grid}: "
+                "give a lower inner one (in px, a longer period)"
             )
-        return Cutoff(height, width, outer), Cutoff(height, width, inner)
+        return cutoff, Cutoff(height, width, min(inner, MOST_BINS))
 
     def reach(self, height: int, width: int) -> Reach:
         """Return where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
@@ -260,7 +265,8 @@ class Mask:
         if not finite.all():
             row, column = np.argwhere(~finite)[0]
             raise ParameterError(
-                f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column {column}"
+                f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column "
+                f"{column}: replace them, for example with numpy.nan_to_num"
             )
         scale = max(1.0, float(gains.max()), -float(gains.min()))
         gains = gains / scale

@@ -30,7 +30,7 @@ def fft(
     x: ArrayLike,
     *,
     algorithm: str = "book",
-    device: str | None = None,
+    device: str | int | None = None,
     precision: str = "single",
     **options: Option,
 ) -> Complex:
@@ -48,7 +48,7 @@ def ifft(
     x: ArrayLike,
     *,
     algorithm: str = "book",
-    device: str | None = None,
+    device: str | int | None = None,
     precision: str = "single",
     **options: Option,
 ) -> Complex:
@@ -60,7 +60,7 @@ def fft2(
     x: ArrayLike,
     *,
     algorithm: str = "book",
-    device: str | None = None,
+    device: str | int | None = None,
     precision: str = "single",
     **options: Option,
 ) -> Complex:
@@ -75,7 +75,7 @@ def ifft2(
     x: ArrayLike,
     *,
     algorithm: str = "book",
-    device: str | None = None,
+    device: str | int | None = None,
     precision: str = "single",
     **options: Option,
 ) -> Complex:
@@ -89,7 +89,7 @@ def _transform(
     axes: int,
     method: Algorithm,
     *,
-    device: str | None,
+    device: str | int | None,
     precision: str,
 ) -> Complex:
     data = np.asarray(x)
@@ -146,7 +146,7 @@ class Transform:
 
 def _scaled(data: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Complex, int]:
     """Return the data as contiguous complex numbers, divided by 2^exponent where their size asks for it."""
-    wide = data.astype(np.complex128)
+    wide = data.astype(np.complex128, order="C")  # as NumPy's other orders have no view of their parts
     largest = float(np.max(np.abs(wide.view(np.float64))))
     exponent = int(np.frexp(largest)[1]) if np.isfinite(largest) else 0
     if abs(exponent) <= SAFE_EXPONENT:

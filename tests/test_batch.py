@@ -227,6 +227,7 @@ def test_links_are_followed_but_not_in_circles(run, tmp_path):
     pgm(tmp_path / "elsewhere/b.pgm")
     (given / "sub/up").symlink_to(given)
     (given / "sub/self").symlink_to(given / "sub")
+    (given / "circle").symlink_to(given / "circle")
     (given / "other").symlink_to(tmp_path / "elsewhere")
     (given / "broken.pgm").symlink_to(tmp_path / "nothing.pgm")
     code, _, said = run("highpass", "-r", given, out)

@@ -313,6 +313,8 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["bandpass", CAMERA, "out.png", "--inner", "9", "--outer", "9"], "not below"),
         (["bandpass", CAMERA, "out.png", "--inner", "4px", "--outer", "9"], "128 and 9 bins"),
         (["bandstop", CAMERA, "out.png", "--inner", "9"], "--outer"),
+        (["highpass", "", "out.png"], "IN is an empty name"),
+        (["highpass", CAMERA, ""], "OUT is an empty name"),
         (["highpass", CAMERA, "out.xyz"], "'?.xyz"),
         (["highpass", CAMERA, "out"], "without extension"),
         (["highpass", CAMERA], "OUT"),
@@ -412,6 +414,32 @@ def test_the_quick_end_of_the_process_leaves_nothing_out(name):
     late = ["late"] if name == "another thread" else []
     assert done.stdout.splitlines()[1:] == [*late, "at exit"]
     assert done.stderr == ""
+
+
+def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
+    code = (
+        "import sys, fftfilter.__main__ as program\n"
+        "def interrupted(): raise KeyboardInterrupt\n"
+        "program._load_early = interrupted\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "program.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("redirection", "message"),
+    [
+        ("- out.png <&-", "standard input: cannot be read: bad file descriptor; it is closed"),
+        (f"{CAMERA} - >&-", "standard output: cannot be written: bad file descriptor; it is closed"),
+    ],
+)
+def test_a_stream_that_is_closed_is_told(tmp_path, redirection, message):
+    program = f"{sys.executable} -m fftfilter highpass {redirection}"
+    done = subprocess.run(["/bin/sh", "-c", program], capture_output=True, cwd=tmp_path, timeout=60, check=False)
+    assert done.returncode == 1
+    assert_one_line(done.stderr.decode(), message)
 
 
 def test_a_closed_pipe_is_quiet():

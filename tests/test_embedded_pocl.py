@@ -295,6 +295,19 @@ def test_this_cpu_builds_and_computes(run: Run) -> None:
     assert done.stdout == "right\n", done.stderr
 
 
+@pytest.mark.parametrize("variable", ["HOME", "XDG_CACHE_HOME"])
+def test_a_home_that_cannot_be_written_to_costs_no_device(run: Run, tmp_path: Path, variable: str) -> None:
+    code = f"""
+import os
+del os.environ["POCL_CACHE_DIR"], os.environ["XDG_CACHE_HOME"]
+os.environ.update({{{variable!r}: "/dev/null", "TMPDIR": {str(tmp_path)!r}}})
+import numpy as np, fftfilter
+print(fftfilter.lowpass(np.eye(3)).max(), os.stat(os.environ["POCL_CACHE_DIR"]).st_mode & 0o777 == 0o700)
+"""
+    done = run(code)
+    assert done.stdout == "1.0 True\n", done.stderr
+
+
 def test_unknown_cpu_fails_as_it_is(run: Run) -> None:
     done = run(PRELUDE + RENAMED + COMPUTE, "generic")
     assert "unknown target CPU 'generic'" in done.stderr

@@ -90,6 +90,23 @@ def test_every_size_gives_what_the_reference_gives(height: int, width: int) -> N
     check(fused(image[None])[0], reference.filter_image(image, HIGH.gain(height, width)))
 
 
+@pytest.mark.parametrize(("height", "width"), [(158, 509), (601, 432)])
+def test_a_picture_that_is_equally_large_everywhere_is_white_everywhere(height: int, width: int) -> None:
+    # Rounding makes one pixel the largest; the others must not be a level below it.
+    flat = np.full((1, height, width), 200, np.uint8)
+    assert (fused(flat, transfer("lowpass")) == 255).all()
+    checkerboard = (np.indices((1, height, width)).sum(axis=0) % 2 * 255).astype(np.uint8)
+    wanted = reference.filter_image(checkerboard[0], HIGH.gain(height, width))
+    check(fused(checkerboard)[0], wanted)
+
+
+@pytest.mark.parametrize(("height", "width"), [(2003, 3), (2003, 29)])
+def test_columns_that_fill_a_narrow_image_have_no_part_in_its_largest_value(height: int, width: int) -> None:
+    # Bluestein rounds a little of each column into the one that it is paired with.
+    flat = np.full((1, height, width), 100, np.uint16)
+    assert not fused(flat).any()
+
+
 @pytest.mark.parametrize("vector", [4, 8, 16])
 @pytest.mark.parametrize(("height", "width"), [(40, 56), (67, 71), (3, 5)])
 def test_every_vector_width_gives_the_same(vector: int, height: int, width: int) -> None:

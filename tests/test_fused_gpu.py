@@ -104,6 +104,12 @@ def test_any_size_gives_the_reference(launcher: Launcher, height: int, width: in
     assert_close(filtered(launcher, stack, HIGH)[0], wanted)
 
 
+def test_a_picture_that_is_equally_large_everywhere_is_white_everywhere(launcher: Launcher) -> None:
+    # Rounding makes one pixel the largest; the others must not be a level below it.
+    flat = np.full((1, 37, 53), 200, np.uint8)
+    assert (filtered(launcher, flat, transfer("lowpass")) == 255).all()
+
+
 @pytest.mark.parametrize(
     ("height", "width"),
     [

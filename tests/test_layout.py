@@ -59,6 +59,7 @@ LAYERS = {
     "transforms": "errors plan launch workspace steps algorithms fft_core selftest",
     "tuning": "fftfilter selftest",
     "filters": "errors pixels launch transfer steps algorithms pipeline fused stream selftest tuning",
+    "one_call": "transfer filters",
     "dask": "errors transfer filters",
     "diagnosis": "errors embedded_pocl device selftest",
     "scale": "errors pixels",

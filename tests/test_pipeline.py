@@ -112,6 +112,12 @@ def test_channels_may_lie_along_any_axis(rng):
     assert (Filter("lowpass")(image, channel_axis=-1) == first.transpose(1, 2, 0)).all()
 
 
+def test_single_calls_take_channels_too(rng):
+    image = rng.integers(0, 256, (20, 30, 3), dtype=np.uint8)
+    got = fftfilter.bandpass(image, 2, 5, channel_axis=-1)
+    assert (got == Filter("bandpass", inner=2, outer=5)(image, channel_axis=-1)).all()
+
+
 @pytest.mark.parametrize("engine", ["fused", "book"])
 def test_each_image_of_a_stack_has_its_own_scale_and_noise(engine, rng):
     stack = rng.integers(0, 65536, (3, 24, 40), dtype=np.uint16)
@@ -143,6 +149,14 @@ def test_the_output_may_have_another_depth_than_the_input(rng):
         got = Filter("lowpass")(image, dtype=dtype, levels=levels)
         assert got.dtype == dtype
         np.testing.assert_allclose(got, wanted(image, "lowpass", dtype, levels), atol=1 if dtype == np.uint8 else 2e-6)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "levels"), [("uint8", 0), ("uint8", -1), ("uint8", 256), ("uint8", 9.5), ("uint8", "9"), ("float32", 9)]
+)
+def test_a_white_that_the_type_does_not_have_is_refused(dtype, levels):
+    with pytest.raises(ParameterError, match=f"levels {levels!r} are impossible for {dtype}: give .* 1 to "):
+        Filter("lowpass")(np.ones((2, 3)), dtype=dtype, levels=levels)
 
 
 @pytest.mark.parametrize("value", [0, 1, 200, 255])
@@ -186,6 +200,16 @@ def test_no_nan_from_any_finite_image():
 def test_what_is_no_image_is_refused(image, message):
     with pytest.raises(ParameterError, match=message):
         fftfilter.lowpass(image)
+
+
+def test_one_image_has_no_axis_of_channels():
+    with pytest.raises(ParameterError, match="no image"):
+        fftfilter.lowpass(np.ones((4, 4)), channel_axis=0)
+
+
+def test_a_radius_beyond_all_numbers_passes_everything():
+    assert (fftfilter.lowpass(np.eye(6), radius="1e300") == np.eye(6)).all()
+    assert not fftfilter.highpass(np.eye(6), radius=1e300, shape="butterworth").any()
 
 
 def test_an_image_larger_than_the_device_is_refused_with_its_bytes():

@@ -152,6 +152,12 @@ def test_quantize_counts_a_level_missed_by_rounding_as_reached(launcher):
     assert quantized(launcher, [99.99999 / 255, 99.99 / 255, 1], 0, 1) == [100, 99, 255]
 
 
+def test_quantize_counts_what_rounding_left_short_of_the_largest_as_white(launcher):
+    # A plain surface at a length that needs many steps: one value in a million above the others.
+    assert quantized(launcher, [1, 1 - 4e-6, 1 - 1e-4], 0, 1) == [255, 255, 254]
+    assert quantized(launcher, [1, 1 - 4e-6], 0, 1, np.float32, 1) == [1, np.float32(1 - 4e-6)]
+
+
 def test_quantize_makes_rounding_noise_black(launcher):
     assert quantized(launcher, [1e-4, 2e-3], 0, 2e-3, noise_floor=2.55e-3) == [0, 0]
     assert quantized(launcher, [0, 0], 0, 0) == [0, 0]

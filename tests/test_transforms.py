@@ -65,6 +65,13 @@ def test_types_and_shapes_follow_numpy():
     assert fftfilter.fft2(np.ones((2, 3, 4), bool)).shape == (2, 3, 4)
 
 
+@pytest.mark.parametrize("name", ["fft", "ifft", "fft2", "ifft2"])
+def test_arrays_may_lie_in_memory_in_any_order(name, rng):
+    x = numbers(rng, (6, 8))
+    for other in (x.T, x[::-1, ::-2], x.astype(">c16"), np.asfortranarray(x.real)):
+        assert_transform(getattr(fftfilter, name)(other), getattr(np.fft, name)(other), 6)
+
+
 @pytest.mark.parametrize("size", [1e-300, 1e-42, 1e30, 1e37])
 def test_huge_and_tiny_numbers_come_through(size, rng):
     x = size * numbers(rng, 64)

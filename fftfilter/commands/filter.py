@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .folder import ONE_FILE, folder_options, refuse_for_one_file, run_folder
-from .options import GroupedCommand, engine_option, file_options, option, together, transform_options
+from .options import (
+    GroupedCommand,
+    choice_of_device,
+    engine_option,
+    file_options,
+    option,
+    precision_option,
+    together,
+)
 
 if TYPE_CHECKING:
     from ..filters import Filter
@@ -32,18 +40,19 @@ filter_options = together(
         show_default=True,
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
-    option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth.  [default: 2]"),
+    option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
     option(
         "--scale",
         group="Filter",
         default="each",
         show_default=True,
         metavar="RANGE",
-        help="Which values become black and white: each picture's own from 0 to the largest, the whole folder's, "
-        "or LO:HI in grey levels of the input.",
+        help="Which values become black and white. each: 0 and the picture's largest; folder: 0 and the largest of the "
+        "whole folder; LO:HI: two grey levels of the input, such as 0:40.",
     ),
     engine_option,
-    transform_options,
+    choice_of_device("; for a folder also all, or several, such as 0,2"),
+    precision_option,
     option("--no-tune", group="Device", is_flag=True, help="Leave out what 'fftfilter bench tune' found to be faster."),
     option("--work-group-size", group="Device", type=int, metavar="N", help="Work-items a work-group.  [default: 64]"),
     option(
@@ -148,6 +157,8 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
     device_options |= {"tune": False} if given["no_tune"] else {}
+    if not source or not target:
+        raise click.UsageError(f"{'OUT' if source else 'IN'} is an empty name; for this folder give a dot.")
     source, target = without_file_scheme(source), without_file_scheme(target)
     where = place(source)
     if not (os.path.isdir(where) if isinstance(where, Path) else is_folder(where)):  # noqa: PTH112  Path's may raise

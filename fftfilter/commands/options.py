@@ -58,15 +58,20 @@ def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
     return click.option(*names, cls=GroupedOption, group=group, **attributes)
 
 
-device_option = option(
-    "--device",
-    group="Device",
-    metavar="DEVICE",
-    envvar="FFTFILTER_DEVICE",
-    show_envvar=True,
-    help="auto (the default: a GPU, else the best CPU runtime), gpu, cpu, an index or a part of a name "
-    "from 'fftfilter devices'.",
-)
+def choice_of_device(further: str = "") -> Callable[[F], F]:
+    """Return the decorator for --device; ``further`` is what else it takes."""
+    return option(
+        "--device",
+        group="Device",
+        metavar="DEVICE",
+        envvar="FFTFILTER_DEVICE",
+        show_envvar=True,
+        help="auto (the default: a GPU, else the best CPU runtime), gpu, cpu, an index or a part of a name "
+        f"from 'fftfilter devices'{further}.",
+    )
+
+
+device_option = choice_of_device()
 
 verbose_option = option(
     "-v",
@@ -84,16 +89,13 @@ engine_option = option(
     help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book where an option asks for its steps]",
 )
 
-transform_options = together(
-    device_option,
-    option(
-        "--precision",
-        group="Device",
-        type=click.Choice(["single", "double"]),
-        default="single",
-        show_default=True,
-        help="Of all computation; double needs a device with fp64.",
-    ),
+precision_option = option(
+    "--precision",
+    group="Device",
+    type=click.Choice(["single", "double"]),
+    default="single",
+    show_default=True,
+    help="Of all computation; double needs a device with fp64.",
 )
 
 file_options = together(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import GroupedCommand, file_options, option, transform_options
+from .options import GroupedCommand, device_option, file_options, option, precision_option
 
 
 @click.command(cls=GroupedCommand)
@@ -18,7 +18,8 @@ from .options import GroupedCommand, file_options, option, transform_options
     show_default=True,
     help="An algorithm from 'fftfilter engines'.",
 )
-@transform_options
+@device_option
+@precision_option
 @file_options
 def spectrum(
     *,

@@ -84,7 +84,7 @@ class Tree:
             for entry in entries:
                 if entry.name.startswith("."):
                     continue
-                if entry.is_dir():
+                if _is_folder(entry):
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
                     names.append(entry.name)
@@ -97,9 +97,16 @@ class Tree:
                 return False
         extension = PurePath(entry.name).suffix.lower()
         # A broken link is taken, too: that it cannot be read is worth a message.
-        if extension in self.extensions and (entry.is_file() or entry.is_symlink()):
+        if extension in self.extensions and (entry.is_symlink() or entry.is_file()):
             return True
         self.left_out[extension or "no extension"] += 1
+        return False
+
+
+def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
         return False
 
 

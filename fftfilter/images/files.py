@@ -8,7 +8,7 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from fftfilter import urls
 from fftfilter.leftovers import temporary_name
@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from .picture import Parts
 
 Times = tuple[int, int]
+
+
+def open_stream(stream: TextIO | None) -> BinaryIO:
+    """Return the bytes of standard input or output; raises OSError if the program was started without it."""
+    if stream is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return stream.buffer
 
 
 def is_special(path: Path) -> bool:
@@ -37,7 +44,7 @@ def is_same_file(source: str | os.PathLike[str], target: Path) -> bool:
     """Whether a target is the source: the same path, a hard link or a symbolic link to it."""
     try:
         is_stream = os.fsdecode(source) == STANDARD_STREAM
-        status = os.fstat(sys.stdin.fileno()) if is_stream else Path(source).stat()
+        status = os.fstat(open_stream(sys.stdin).fileno()) if is_stream else Path(source).stat()
         return os.path.samestat(status, target.stat())
     except (OSError, ValueError):
         return False
@@ -46,8 +53,9 @@ def is_same_file(source: str | os.PathLike[str], target: Path) -> bool:
 def store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> None:
     """Write a file's parts; raises OSError."""
     if os.fsdecode(target) == STANDARD_STREAM:
-        sys.stdout.buffer.writelines(parts)
-        sys.stdout.buffer.flush()
+        stream = open_stream(sys.stdout)
+        stream.writelines(parts)
+        stream.flush()
         return
     if urls.is_url(target):
         urls.store(os.fsdecode(target), parts)

@@ -12,6 +12,7 @@ from fftfilter import urls
 from fftfilter.errors import ReadError, TooLargeError
 
 from . import pnm
+from .files import open_stream
 from .memory import physical_memory, refuse_oversize
 from .picture import Picture, Size
 from .words import STANDARD_STREAM, reason, shown
@@ -64,7 +65,7 @@ def content(source: str | os.PathLike[str]) -> bytes:
     name = shown(source, "standard input")
     try:
         if os.fsdecode(source) == STANDARD_STREAM:
-            data = sys.stdin.buffer.read()
+            data = open_stream(sys.stdin).read()
         elif urls.is_url(source):
             data = urls.content(os.fsdecode(source))
         else:

@@ -10,6 +10,7 @@ STANDARD_STREAM = "-"
 _WAY_OUT = {
     errno.EACCES: "check its permissions and its folder's",
     errno.EPERM: "check its permissions and its folder's",
+    errno.EBADF: "it is closed; give a file's name",
     errno.EROFS: "choose another folder",
     errno.ENOENT: "check the name",
     errno.ENOTDIR: "check the name",

@@ -15,6 +15,6 @@ typedef struct {
 typedef struct {
     uint count, pitch, strips, last, strip_size, together, groups, blocked, bands, spare, one_scale;
     int order;
-    float scale, unit, noise, levels, nudge;
+    float scale, unit, noise, levels, nudge, white;
     axis_t columns, rows;
 } job_t;

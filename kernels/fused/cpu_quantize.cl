@@ -23,7 +23,7 @@ ONCE void quantize(global const job_t *job, global LEVEL *image, global const ve
                    global const float *largest, global const float *brightest, const size_t picture, const uint band)
 {
     const uint strips = job->strips, pitch = job->pitch, height = job->columns.length;
-    const float noise = job->noise, levels = job->levels, nudge = job->nudge;
+    const float noise = job->noise, levels = job->levels;
     float most = 0, bright = 0;
     for (size_t i = job->one_scale ? 0 : picture * strips, end = (job->one_scale ? job->count : picture + 1) * strips;
          i < end; ++i) {
@@ -32,7 +32,7 @@ ONCE void quantize(global const job_t *job, global LEVEL *image, global const ve
     }
     const bool is_noise = most <= noise * bright;
     const float scale = is_noise ? 0 : levels / most;
-    const float up = is_noise ? 0 : nudge;
+    const float up = is_noise ? 0 : job->nudge, bound = job->white * most;
 
     const uint first = (ulong)height * band / job->bands;
     const uint end = (ulong)height * (band + 1) / job->bands;
@@ -48,9 +48,9 @@ ONCE void quantize(global const job_t *job, global LEVEL *image, global const ve
 #if defined SIGNED
                 ((global levels_t *)to)[half_] = value * job->unit;
 #elif PASTE(LEVEL, _is_float)
-                ((global levels_t *)to)[half_] = value < most ? inside : top;
+                ((global levels_t *)to)[half_] = value < bound ? inside : top;
 #else
-                ((global levels_t *)to)[half_] = to_levels(PASTE(convert_int, VECTOR)(value < most ? inside : top));
+                ((global levels_t *)to)[half_] = to_levels(PASTE(convert_int, VECTOR)(value < bound ? inside : top));
 #endif
             }
         }

@@ -22,6 +22,8 @@ ALWAYS void rows(global const job_t *job, global vector_t *z, global vector_t *x
         take_apart(x + 2 * min(strip * 2 * VECTOR, job->last), z + 2 * (size_t)job->strip_size * strip, at, mirror);
     }
     there_and_back(x, &job->rows, spin, mask);
+    // What rounding left in the columns that fill a narrow image up to a strip must not count as its largest value.
+    clear(x, job->rows.length, job->pitch);
     for (uint strip = 0; strip < job->strips; ++strip)
         put_together(z + 2 * (size_t)job->strip_size * strip, x + 2 * min(strip * 2 * VECTOR, job->last), at, mirror);
 }

@@ -27,6 +27,8 @@ ALWAYS void rows(global const job_t *job, global vector_t *z, global vector_t *x
             put(x, k, is_back ? turned(a) : spun(turned(times(a, gain(mask, k))), chirp[k].x, chirp[k].y));
         }
     }
+    // What rounding left in the columns that fill a narrow image up to a strip must not count as its largest value.
+    clear(x, width, job->pitch);
     for (uint strip = 0; strip < job->strips; ++strip)
         put_together(z + 2 * (size_t)job->strip_size * strip, x + 2 * min(strip * 2 * VECTOR, job->last), at, mirror);
 }

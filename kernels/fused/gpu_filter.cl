@@ -27,9 +27,9 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void gpu_filter(global const PIXEL *image, global pixels_t *output, global complex_t *spectrum, global real_t *values,
                 global const complex_t *tables, global uint *largest, volatile global uint *progress,
                 const uint pictures, const uint reach, const uint one_scale, const real_t noise, const real_t brightest,
-                const real_t levels, const real_t nudge, global const mask_data_t *mask_data, const real_t scale,
-                const real_t scale_x2, const real_t scale_y2, const real_t per_outer2, const real_t per_inner2,
-                const int order)
+                const real_t levels, const real_t nudge, const real_t white, global const mask_data_t *mask_data,
+                const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
+                const real_t per_inner2, const int order)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     local uint found;
@@ -59,7 +59,7 @@ void gpu_filter(global const PIXEL *image, global pixels_t *output, global compl
     } else if (step == 2)
         inverse_rows(values, spectrum, tables, largest, one_scale, reach, group, picture, x, &found MINUEND_PASSED);
     else {
-        const grey_t grey = {noise, brightest, levels, nudge};
+        const grey_t grey = {noise, brightest, levels, nudge, white};
         quantize(output, (global const values_t *)values, image, largest, one_scale, grey, group * STRIP,
                  min((size_t)(group + 1) * STRIP, (size_t)(SIZE / WIDE)), picture, pictures, &found);
     }

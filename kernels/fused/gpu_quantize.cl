@@ -2,8 +2,8 @@
 //
 // Launch   (SIZE/WIDE, images) work-items in groups
 // Reads    values[i], WIDE at once             -> coalesced
-// Writes   output[i] = levels value/largest, truncated; the largest gives levels exactly. An image that never exceeds
-//          noise times the brightest input is zero.
+// Writes   output[i] = levels value/largest, truncated; from the part `white` of the largest on, levels exactly. An
+//          image that never exceeds noise times the brightest input is zero.
 //
 // -D SIZE                                     pixels of an image
 // -D WIDE=1 | 4                               that a work-item takes, a divisor of SIZE
@@ -45,7 +45,7 @@ ALWAYS bool all_darker(global const PIXEL *image, const size_t count, const real
 
 typedef struct {
     real_t noise, brightest;
-    real_t levels, nudge;
+    real_t levels, nudge, white;
 } grey_t;
 
 // Numbers first ... end - 1 of a picture, every so manyth from the work-item's own on.
@@ -62,7 +62,8 @@ ALWAYS void quantize(global pixels_t *output, global const values_t *values, glo
     for (size_t i = first + get_local_id(0); i < end; i += get_local_size(0)) {
         const values_t value = values[i];
         const values_t level = mad(value, (values_t)(grey.levels / most), (values_t)(grey.nudge));
-        const values_t inside = CHOOSE((values_t)(grey.levels), fmin(level, (values_t)(grey.levels)), value < (values_t)(most));
+        const values_t inside =
+            CHOOSE((values_t)(grey.levels), fmin(level, (values_t)(grey.levels)), value < (values_t)(grey.white * most));
         output[i] = is_noise ? (pixels_t)(0) : CONVERT(inside);
     }
 }
@@ -70,10 +71,10 @@ ALWAYS void quantize(global pixels_t *output, global const values_t *values, glo
 #ifndef TOGETHER
 kernel void gpu_quantize(global pixels_t *output, global const values_t *values, global const PIXEL *image,
                          global const uint *largest, const uint one_scale, const real_t noise, const real_t brightest,
-                         const real_t levels, const real_t nudge)
+                         const real_t levels, const real_t nudge, const real_t white)
 {
     local uint found;
-    const grey_t grey = {noise, brightest, levels, nudge};
+    const grey_t grey = {noise, brightest, levels, nudge, white};
     const size_t first = get_group_id(0) * get_local_size(0);
     const size_t end = min(first + get_local_size(0), (size_t)(SIZE / WIDE));
     quantize(output, values, image, largest, one_scale, grey, first, end, get_global_id(1), get_global_size(1), &found);

@@ -3,9 +3,9 @@
 // Launch   (count, images) work-items
 // Reads    values[i], and the image's pair of extremes at parts[first + image]
 // Writes   image[i] = levels (value - smallest) / (largest - smallest), truncated; the largest value gives
-//          levels exactly. A value that rounding left just below a whole level counts as that level:
-//          nudge is added before truncation. An image that never exceeds its noise_floor is rounding noise
-//          and becomes zero.
+//          levels exactly, and so does every value from the part `white` of it on. A value that rounding left
+//          just below a whole level counts as that level: nudge is added before truncation. An image that never
+//          exceeds its noise_floor is rounding noise and becomes zero.
 //
 // -D STORE_PIXEL=uchar | ushort | float
 
@@ -15,7 +15,7 @@
 
 kernel void quantize(global STORE_PIXEL *image, global const real_t *values, global const complex_t *parts,
                      const ulong first, const ulong count, global const real_t *noise_floor, const real_t levels,
-                     const real_t nudge)
+                     const real_t nudge, const real_t white)
 {
     const size_t i = get_global_id(0);
     const size_t which = get_global_id(1);
@@ -26,6 +26,6 @@ kernel void quantize(global STORE_PIXEL *image, global const real_t *values, glo
     const real_t largest = parts[first + which].y;
     const real_t value = values[which * count + i];
     const real_t level = levels * ((value - smallest) / (largest - smallest)) + nudge;
-    const real_t inside = value < largest ? fmin(level, levels) : levels;
+    const real_t inside = value < white * largest ? fmin(level, levels) : levels;
     image[which * count + i] = largest > noise_floor[which] ? (STORE_PIXEL)inside : (STORE_PIXEL)0;
 }
