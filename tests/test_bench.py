@@ -281,6 +281,18 @@ def test_peers_are_checked_timed_and_compared(monkeypatch):
     assert (theirs["target"], theirs["reached"]) == (1e-9, "yes")
 
 
+def test_a_gpu_is_judged_beside_its_memory(monkeypatch):
+    """On PoCL, with a NumPy job in CuPy's place: what is tested is the race, not the device."""
+    monkeypatch.setattr(Device, "is_gpu", True)
+    monkeypatch.setattr(race, "gpu_jobs", lambda stack, gain: list(peers.cpu_jobs(stack[0], gain))[:1])
+    monkeypatch.setattr(race, "GPU_TARGETS", {(1, 40, 60): {"numpy": 1e9, race.FLOOR: 1e-9}})
+    made = race.race(Setting(runs=3))
+    assert len(list(made.steps)) == 2
+    ours, theirs, floor = made.table.rows
+    assert floor["ratio"] == pytest.approx(floor["ms"].median / ours["ms"].median)
+    assert (theirs["reached"], floor["reached"]) == ("no", "yes")
+
+
 def test_a_peer_with_another_picture_is_not_timed(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: name if name == "numpy" else None)
     monkeypatch.setattr(peers, "_levels", lambda values: (values > 0).astype(np.uint8))
