@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pyopencl as cl
 import pytest
 
+from fftfilter import device as devices
 from fftfilter import diagnosis, program, selftest
 from fftfilter.device import Device, all_devices, choose, rank
 from fftfilter.errors import BuildError, DeviceError, ParameterError, RefusedError
@@ -50,6 +51,31 @@ def test_a_device_is_chosen_by_kind_index_and_part_of_a_name():
 def test_what_is_not_there_is_told_what_is(wanted):
     with pytest.raises(DeviceError, match=r"no OpenCL device '.*': there is .*0 "):
         choose(wanted)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="tells which libraries are loaded")
+def test_platforms_that_were_loaded_ahead_are_those_of_pyopencl():
+    code = (
+        "import pyopencl as cl\n"
+        "from fftfilter import device\n"
+        "def libraries(): return {line.split()[-1] for line in open('/proc/self/maps') if '.so' in line}\n"
+        "before = libraries()\n"
+        "device.load_ahead()\n"
+        "device._ahead[0].join()\n"
+        "ahead = libraries()\n"
+        "cl.get_platforms()\n"
+        "print(len(ahead - before) > 0, len(libraries() - ahead), len(device.all_devices()) > 0)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "0", "True"]
+
+
+def test_loading_ahead_may_fail(monkeypatch):
+    def fails(*_):
+        raise OSError("no such library")
+
+    monkeypatch.setattr(ctypes, "CDLL", fails)
+    devices._load()
 
 
 def test_the_simulator_is_taken_by_name():

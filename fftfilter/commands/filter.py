@@ -148,12 +148,16 @@ def bandstop(**given: Any) -> int:
 
 def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     """Filter a picture or a folder; return the exit code."""
-    from .. import images
+    from ..device import load_ahead
     from ..transfer import transfer
     from ..urls import is_folder, place, without_file_scheme
 
     transform = {name: given[name] for name in TRANSFORM if name in given}
     transfer(kind, **transform)  # wrong values fail before any work
+    if os.path.isfile(source):  # noqa: PTH113  Path's may raise
+        load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+    from .. import images
+
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
     device_options |= {"tune": False} if given["no_tune"] else {}
