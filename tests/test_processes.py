@@ -14,7 +14,7 @@ import pytest
 from test_batch import names, pgm
 
 from fftfilter.folders.jobs import processors
-from fftfilter.folders.processes import shares
+from fftfilter.folders.processes import count, useful_processes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
@@ -36,7 +36,7 @@ def children(pid):
     found = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         try:
-            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
+            if "folders.worker" in Path(f"/proc/{child}/cmdline").read_text():
                 found.append(int(child))
         except OSError:
             continue
@@ -148,8 +148,18 @@ def test_processes_end_with_their_parent(tmp_path, given):
 
 
 def test_many_files_are_shared_among_processes():
-    assert shares(None, 100) == [None]
-    assert shares("cpu", 1_000_000) == ["cpu"] * min(4, processors())
+    assert useful_processes(500, 300_000) == 1
+    assert useful_processes(10**6, 300_000) == min(8, processors())
+    assert useful_processes(10**6, 4 << 20) == 1
+
+
+def test_files_are_counted_where_they_are(tmp_path):
+    for name in ("a.pgm", "b.pgm", "deep/c.pgm", "deep/er/d.pgm"):
+        pgm(tmp_path / name)
+    (tmp_path / "deep/up").symlink_to(tmp_path)
+    assert count(tmp_path, recursive=False) == (2, 108 + 1)
+    assert count(tmp_path, recursive=True)[0] == 4
+    assert count(tmp_path / "missing", recursive=True) == (0, 0)
 
 
 def test_twenty_thousand_tiny_files_take_no_more_memory_than_a_thousand(tmp_path):
