@@ -148,7 +148,8 @@ def test_processes_end_with_their_parent(tmp_path, given):
 
 
 def test_many_files_are_shared_among_processes():
-    assert useful_processes(500, 300_000) == 1
+    assert useful_processes(400, 300_000) == 1
+    assert useful_processes(600, 300_000) == min(2, processors())
     assert useful_processes(10**6, 300_000) == min(8, processors())
     assert useful_processes(10**6, 4 << 20) == 1
 

@@ -45,10 +45,14 @@ T = TypeVar("T")
 # pictures that wait for each other to fill it.
 PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
 PICTURES_A_STACK = 32
+# Pictures of so many pixels are filtered by one core of a CPU: the others have their codecs to do, and would wait for
+# each other busily.
+PIXELS_OF_A_WORKER = 1 << 19
 # Decoded pictures that may wait, in bytes: the rest of the memory belongs to others.
 WAITING_BYTES = 1 << 28
-# The most of them that wait for the device to be opened, and how long a thread has its turn until then.
-MOST_BEFORE = 512
+# The most of them that wait for the device to be opened, as memory that was never used before costs time; and how long
+# a thread has its turn until then.
+MOST_BEFORE, BYTES_BEFORE = 512, 1 << 25
 SECONDS_A_TURN = 2e-4
 
 
@@ -119,7 +123,7 @@ class Batch:
         if self._reading >= self._ahead:
             return False
         if self._filter is None:
-            return self._waiting_count < MOST_BEFORE
+            return self._waiting_count < MOST_BEFORE and self._waiting_bytes < BYTES_BEFORE
         fullest = max((self._stack_size(key) for key in self._waiting), default=1)
         return self._waiting_count < fullest + self._ahead
 
@@ -357,6 +361,8 @@ class Batch:
         """Begin to filter pictures of one size: alone, or together as a stack."""
         depth = stack[0].depth
         pictures = [loaded.picture for loaded in stack]
+        height, width = pictures[0].planes.shape[1:]
+        self._opened.workers = 1 if self._pool and height * width <= PIXELS_OF_A_WORKER else None
         if len(pictures) == 1:
             return self._opened.start(pictures[0].planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval)
         return self._opened.start(self._stacked(pictures), dtype=depth.dtype, levels=depth.maxval)

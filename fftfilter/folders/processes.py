@@ -36,7 +36,7 @@ _MOST_DEATHS = 2
 _SECONDS_TO_END = 10
 # Files that one process does in the time that another needs to start; of this size, in bytes, codecs and device take
 # so much longer than Python that one process keeps all processors busy.
-_FILES_A_START, _LARGE_FILE = 500, 1 << 20
+_FILES_A_START, _LARGE_FILE = 220, 1 << 20
 _MOST_PROCESSES = 8
 _MOST_COUNTED, _MOST_MEASURED = _FILES_A_START * _MOST_PROCESSES**2, 256
 # Modules are found where this process finds them; the program itself is not loaded again.
