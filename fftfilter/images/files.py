@@ -57,18 +57,22 @@ def store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> 
         return
     path = os.fspath(target)
     # Most of a folder's many files are new or plain: one look at them is enough.
-    try:
-        old = os.lstat(path)
-    except FileNotFoundError:
-        old = None
+    old = _status(path, follow_symlinks=False)
     if old and not stat.S_ISREG(old.st_mode):
         if is_special(Path(path)):
             with open(path, "wb") as file:
                 file.writelines(parts)
             return
         path = os.path.realpath(path)
-        old = os.stat(path) if os.path.exists(path) else None
+        old = _status(path)
     _replace(path, old, parts, times)
+
+
+def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None:
+    try:
+        return os.stat(path, follow_symlinks=follow_symlinks)
+    except FileNotFoundError:
+        return None
 
 
 def _replace(path: str, old: os.stat_result | None, parts: Parts, times: Times | None) -> None:
