@@ -9,16 +9,16 @@ import sys
 import threading
 from contextlib import suppress
 
-from .cli import cli
-
 
 def main() -> None:
     """Run the command line and end the process."""
     # What modules make while they load is no garbage. Commands that work for long switch this on again.
     gc.disable()
+    from .cli import cli
+
     # NumPy's linear algebra, which is never called, would keep every core busy waiting for that.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if len(sys.argv) > 3 and os.path.isfile(sys.argv[-2]):  # noqa: PTH113  pathlib takes its time, too
+    if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib takes time
         _load_early()
     try:
         cli(prog_name=cli.name)
@@ -34,7 +34,9 @@ def _load_early() -> None:
     From the depth of click's calls that takes a twentieth of the whole longer: Python 3.11 gives its stack back to
     the system piece by piece, and takes it again.
     """
-    with suppress(ImportError):
+    from .versions import quick_versions
+
+    with suppress(ImportError), quick_versions():
         import numpy  # noqa: F401, ICN001
         import pyopencl  # noqa: F401
 

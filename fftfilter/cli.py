@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -26,20 +25,36 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 # -v -v: where an error came from is wanted.
 TRACEBACK = 2
+# The module of several commands. All others have the name of their command.
+FILTERS = "filter"
 
 
 class Cli(click.Group):
-    """A group whose commands are the click commands in the modules of ``commands/``."""
+    """A group whose commands are the click commands in the modules of ``commands/``, loaded when they are asked for."""
 
     verbosity = 0
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for module in pkgutil.iter_modules(commands.__path__):
-            found = vars(import_module(f"{commands.__name__}.{module.name}")).values()
-            for command in found:
-                if isinstance(command, click.Command):
-                    self.add_command(command)
+        self._modules = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        for module in self._modules:
+            self._load(module)
+        return super().list_commands(ctx)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name, None if there is none."""
+        for module in (cmd_name, FILTERS, *self._modules):
+            if module in self._modules and cmd_name not in self.commands:
+                self._load(module)
+        return super().get_command(ctx, cmd_name)
+
+    def _load(self, module: str) -> None:
+        for found in vars(import_module(f"{commands.__name__}.{module}")).values():
+            if isinstance(found, click.Command):
+                self.add_command(found)
 
     def main(
         self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **extra: Any
@@ -74,6 +89,8 @@ class Cli(click.Group):
 
     def _fail(self, message: str, code: int) -> NoReturn:
         if self.verbosity >= TRACEBACK:
+            import traceback
+
             traceback.print_exc()
         click.echo(f"fftfilter: {message}", err=True)
         sys.exit(code)

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
 
-from . import algorithms
 from .errors import ParameterError, TooLargeError
 from .fused import fused, serves
 from .fused import memory as fused_memory
 from .launch import Launcher, Timing
-from .pipeline import PIXELS, StagedPipeline, buffer_bytes
+from .pixels import PIXELS
 from .selftest import open_device
-from .steps.transpose import TRANSPOSES
 from .transfer import MASK, Mask, transfer
 from .tuning import remembered
 
@@ -27,9 +25,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from .algorithms import Option
+    from .algorithms import Algorithm, Option
     from .fused import FusedPipeline
     from .fused_gpu import FusedGpuPipeline
+    from .pipeline import StagedPipeline
     from .stream import PageLocked, Stream
     from .transfer import Given
 
@@ -126,9 +125,11 @@ class Filter:
         output: str = "magnitude",
         profile: bool = False,
     ) -> None:
-        for what, given, known in (("output", output, OUTPUTS), ("transpose", transpose or TRANSPOSES[0], TRANSPOSES)):
-            if given not in known:
-                raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
+        _check("output", output, OUTPUTS)
+        if transpose is not None:
+            from .steps.transpose import TRANSPOSES
+
+            _check("transpose", transpose, TRANSPOSES)
         self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order, mask=mask)
         self._gain = self.transfer.scale if isinstance(self.transfer, Mask) else 1.0
         staged = {
@@ -142,7 +143,7 @@ class Filter:
         self.engine = engine or ("book" if any(staged.values()) else FUSED)
         self._algorithm = None
         if self.engine != FUSED:
-            self._algorithm = algorithms.load(self.engine, **(engine_options or {}))
+            self._algorithm = _algorithm(self.engine, **(engine_options or {}))
         elif any(staged.values()):
             wanted = " and no ".join(what for what, asked in staged.items() if asked)
             raise ParameterError(f"the fused engine has no {wanted}: leave the engine out, or choose book")
@@ -279,7 +280,9 @@ class Filter:
             flight = stream.put(stack)
             pending = Pending(flight.result, finish, partial(extremes, flight.extremes), flies=True)
         else:
-            run = partial(pipeline.run, observe=observe) if isinstance(pipeline, StagedPipeline) else pipeline.run
+            run: Callable[..., NDArray[Any]] = pipeline.run
+            if self.engine != FUSED:
+                run = partial(run, observe=observe)
             pending = Pending(partial(run, stack), finish, partial(extremes, pipeline.extremes), flies=False)
             pending.result()
         self._extremes = pending.extremes
@@ -296,7 +299,9 @@ class Filter:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         if self._algorithm is None and (self._insists or serves(self.launcher.device, *shape[1:])):
             return fused_memory(self.launcher.device, shape, real=self._output == "real")
-        return buffer_bytes(self._algorithm or algorithms.load("book"), shape, self.launcher.complex)
+        from .pipeline import buffer_bytes
+
+        return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""
@@ -325,7 +330,7 @@ class Filter:
 
     def _streaming(self, pipeline: StagedPipeline | FusedPipeline) -> Stream | None:
         """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
-        if isinstance(pipeline, StagedPipeline) or not self.launcher.device.is_gpu:
+        if self.engine != FUSED or not self.launcher.device.is_gpu:
             return None
         if self._stream is None:
             from .stream import Stream
@@ -353,13 +358,15 @@ class Filter:
             count, height, width = shape
             algorithm = self._algorithm
             if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
-                algorithm = algorithms.load("book")
+                algorithm = _algorithm("book")
             self.engine = FUSED if algorithm is None else algorithm.name
             pipeline: Callable[..., StagedPipeline | FusedPipeline]
             if algorithm is None:
                 tuned = remembered(self.launcher.device, (count, height, width), pixel) if self._tune else {}
                 pipeline = partial(fused, tuning=tuned, workers=self.workers)
             else:
+                from .pipeline import StagedPipeline
+
                 pipeline = partial(StagedPipeline, algorithm=algorithm, transpose_kind=self._transpose)
             self._pipeline = pipeline(
                 self.launcher,
@@ -372,6 +379,17 @@ class Filter:
             )
             self._key = key
         return self._pipeline
+
+
+def _check(what: str, given: str, known: tuple[str, ...]) -> None:
+    if given not in known:
+        raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
+
+
+def _algorithm(name: str, **options: Option) -> Algorithm:
+    from . import algorithms  # the fused engine does without
+
+    return algorithms.load(name, **options)
 
 
 def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import wraps
 from math import prod
 from time import perf_counter_ns
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
@@ -33,8 +32,7 @@ PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
 }
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(NamedTuple):
     """The time that a step took on the device, from OpenCL's events."""
 
     step: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .fft_core import fft_core, plan_rows
+from .pixels import NOISE, PIXELS
 from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from .transfer import AnyTransfer
 
     Array = np.ndarray[Any, Any]
-
-PIXELS = {np.dtype(np.uint8): "uchar", np.dtype(np.uint16): "ushort", np.dtype(np.float32): "float"}
-
-# A result that never exceeds this part of the input's largest value is rounding noise.
-NOISE = 1e-5
 
 
 class Box(NamedTuple):

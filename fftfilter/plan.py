@@ -13,9 +13,8 @@ swaps its pointers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -34,8 +33,7 @@ FORWARD = -1
 INVERSE = +1
 
 
-@dataclass(frozen=True)
-class Local:
+class Local(NamedTuple):
     """Local memory for a kernel: so many complex numbers."""
 
     numbers: int
@@ -44,8 +42,7 @@ class Local:
 Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(NamedTuple):
     """One kernel launch.
 
     ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set
@@ -69,14 +66,13 @@ class Stage:
 
     def bind(self, values: Mapping[str, Argument]) -> Stage:
         """Return the stage with some of the names in its arguments replaced."""
-        return replace(self, arguments=tuple(values.get(a, a) if isinstance(a, str) else a for a in self.arguments))
+        return self._replace(arguments=tuple(values.get(a, a) if isinstance(a, str) else a for a in self.arguments))
 
 
 Stages = tuple[Stage, ...]
 
 
-@dataclass(frozen=True)
-class RowPlan:
+class RowPlan(NamedTuple):
     """The transform of every row of an array ``(rows, n)``, unnormalized, for any number of rows.
 
     ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``stages`` is the transform of
@@ -106,7 +102,7 @@ class RowPlan:
             stages = self.unordered[direction == INVERSE]
         flip = np.uint32(0x80000000 if direction == INVERSE else 0)
         return tuple(
-            replace(stage, items=(stage.items[0], prod(stage.items[1:]) * rows)).bind({FLIP: flip}) for stage in stages
+            stage._replace(items=(stage.items[0], prod(stage.items[1:]) * rows)).bind({FLIP: flip}) for stage in stages
         )
 
     @property

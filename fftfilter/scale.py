@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .errors import ParameterError
-from .pipeline import NOISE
-from .steps.quantize import NUDGE
+from .pixels import NOISE, NUDGE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -89,6 +89,8 @@ def _cache_file(device: Device) -> Path:
     described = [__version__, cl_device.name, cl_device.driver_version, cl_device.version]
     described += [cl_device.platform.name, cl_device.platform.version, str(device.mended)]
     key = zlib.crc32("\n".join(described).encode())  # hashlib takes 3 ms to load
-    for kernel in sorted(folder().rglob("*.cl")):
-        key = zlib.crc32(kernel.read_bytes(), key)
+    for root, _, names in sorted(os.walk(folder())):
+        for name in sorted(names):
+            with open(f"{root}/{name}", "rb", buffering=0) as kernel:  # noqa: PTH123  50 files: Path takes its time
+                key = zlib.crc32(kernel.read(), key)
     return user_cache_path("fftfilter") / f"trusted-{key:08x}.json"

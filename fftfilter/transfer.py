@@ -40,6 +40,7 @@ AnyTransfer: TypeAlias = "Transfer | Mask"
 PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
 MASK = "mask"
 MAX_ORDER = 100
+UNITS = "a number (cycles across the shorter side), or one with px, cyc or %: 40, 8px, 0.125cyc, 25%"
 # How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
 # rounds away. The host's own rounding must not make a mask pass for one with complex results.
 EVEN = 1e-6
@@ -80,8 +81,7 @@ class Reach(NamedTuple):
     beyond: float
 
 
-@dataclass(frozen=True)
-class Radius:
+class Radius(NamedTuple):
     """A cutoff as the user gave it: a number and its unit.
 
     ``bins`` (cycles across the shorter side), ``px`` (period in pixels), ``cyc`` (cycles per pixel) or
@@ -90,8 +90,6 @@ class Radius:
 
     value: float
     unit: str = "bins"
-
-    UNITS = "a number (cycles across the shorter side), or one with px, cyc or %: 40, 8px, 0.125cyc, 25%"
 
     @classmethod
     def parse(cls, given: object, name: str = "radius") -> Radius:
@@ -107,12 +105,12 @@ class Radius:
         except ValueError:
             match = None
         if match is None:
-            raise ParameterError(f"{name} {str(given)!r} is no number: give {cls.UNITS}")
+            raise ParameterError(f"{name} {str(given)!r} is no number: give {UNITS}")
         unit = match[2].lower() or "bins"
         if unit not in ("bins", "px", "cyc", "%"):
-            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {match[2]!r}: give {cls.UNITS}")
+            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {match[2]!r}: give {UNITS}")
         if not (math.isfinite(value) and value > 0):
-            raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {cls.UNITS}")
+            raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {UNITS}")
         return cls(value, unit)
 
     def bins(self, height: int, width: int) -> float:
@@ -132,8 +130,7 @@ class Radius:
         return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)
 
 
-@dataclass(frozen=True)
-class Cutoff:
+class Cutoff(NamedTuple):
     """A cutoff on the grid of a ``(height, width)`` image; ``radius`` in cycles across the shorter side n."""
 
     height: int
@@ -172,8 +169,7 @@ class Cutoff:
         return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(NamedTuple):
     """A transfer function H(f): which pass, of which shape, with which cutoffs.
 
     ``outer`` is the radius of a low-pass or high-pass; None is the default of n / 8. ``inner`` is the lower

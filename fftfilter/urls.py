@@ -11,7 +11,6 @@ import os
 import re
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,8 +33,7 @@ class UrlError(OSError):
         self.strerror = words
 
 
-@dataclass(frozen=True)
-class Url:
+class Url(NamedTuple):
     """A folder or a file behind a URL, with as much of a Path's ways as folder runs take."""
 
     text: str

@@ -16,7 +16,7 @@ from conftest import SAMPLES, assert_grey_levels
 from PIL import Image
 
 from fftfilter import __version__, reference
-from fftfilter.cli import cli
+from fftfilter.cli import Cli, cli
 from fftfilter.transfer import transfer
 
 CAMERA = str(SAMPLES / "camera.pgm")
@@ -216,11 +216,20 @@ def test_version(run):
     assert run("--version") == (0, f"fftfilter {__version__}\n".encode(), "")
 
 
-@pytest.mark.parametrize("command", sorted(cli.commands))
+@pytest.mark.parametrize("command", cli.list_commands(None))
 def test_help_of_every_command_has_an_example(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
     assert f"Example: fftfilter {command}" in out.decode()
+
+
+@pytest.mark.parametrize(("command", "other"), [("highpass", "bench"), ("bench", "highpass")])
+def test_a_command_is_found_without_the_others(command, other):
+    fresh = Cli(name="fftfilter")
+    assert fresh.get_command(None, command).name == command
+    assert other not in fresh.commands
+    assert fresh.get_command(None, "folder") is None  # a module without commands
+    assert set(fresh.commands) == set(cli.list_commands(None))
 
 
 # Bad input: one line, the right exit code, nothing written
@@ -355,6 +364,7 @@ def test_no_permission_to_read_or_write(tmp_path, mode, what):
     script = (
         "import os, sys\n"
         "import fftfilter.cli, fftfilter.images, fftfilter.filters  # before the rights to read them are given up\n"
+        "fftfilter.cli.cli.list_commands(None)\n"
         "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
         "from fftfilter.cli import cli\n"
         f"cli(['highpass', {str(source)!r}, {str(folder / 'out.pgm')!r}])\n"

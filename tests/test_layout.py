@@ -25,8 +25,10 @@ MODULES = {
 LAYERS = {
     "fftfilter": "",
     "errors": "",
+    "pixels": "",
     "plan": "",
     "tables": "",
+    "versions": "",
     "reference": "",
     "embedded_pocl": "",
     "leftovers": "",
@@ -38,32 +40,33 @@ LAYERS = {
     "launch": "errors plan",
     "workspace": "plan",
     "transfer": "errors",
-    "steps": "plan transfer",
+    "steps": "pixels plan transfer",
     "bluestein": "plan",
     "algorithms": "errors plan steps",
     "fft_core": "plan steps bluestein",
-    "pipeline": "errors plan workspace transfer steps fft_core",
+    "pipeline": "errors pixels plan workspace transfer steps fft_core",
     "mixed_radix": "",
-    "fused_cpu": "errors transfer steps pipeline mixed_radix",
+    "fused_cpu_plan": "mixed_radix",
+    "fused_cpu": "errors pixels transfer mixed_radix fused_cpu_plan",
     "fused_gpu_transform": "",
     "fused_gpu_long": "fused_gpu_transform",
     "fused_gpu_plan": "errors fused_gpu_transform fused_gpu_long",
     "fused_gpu_launches": "fused_gpu_transform fused_gpu_long fused_gpu_plan",
-    "fused_gpu": "errors transfer steps pipeline fused_gpu_plan fused_gpu_launches",
-    "fused": "fused_cpu fused_gpu_plan fused_gpu",
+    "fused_gpu": "errors pixels transfer fused_gpu_transform fused_gpu_plan fused_gpu_launches",
+    "fused": "fused_cpu_plan fused_cpu fused_gpu_plan fused_gpu",
     "stream": "launch",
     "selftest": "fftfilter errors reference program device launch transfer fused",
     "transforms": "errors plan launch workspace steps algorithms fft_core selftest",
     "tuning": "fftfilter selftest",
-    "filters": "errors launch transfer steps algorithms pipeline fused stream selftest tuning",
+    "filters": "errors pixels launch transfer steps algorithms pipeline fused stream selftest tuning",
     "dask": "errors transfer filters",
     "diagnosis": "errors embedded_pocl device selftest",
-    "scale": "errors steps pipeline",
+    "scale": "errors pixels",
     "folders": "fftfilter errors leftovers urls images device filters scale",
     "bench": "*",
     "commands": "*",
     "cli": "fftfilter errors commands",
-    "__main__": "cli",
+    "__main__": "versions cli",
 }
 
 
@@ -169,8 +172,8 @@ def test_the_library_never_prints(name):
 
 
 def test_the_command_line_is_there_before_numpy_pillow_and_pyopencl():
-    code = "import sys, fftfilter.cli; sys.stdout.write(' '.join(sys.modules))"
+    code = "import sys; from fftfilter.cli import cli; cli.list_commands(None); sys.stdout.write(' '.join(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
     modules = set(run.stdout.split())
-    assert modules >= {"fftfilter.cli", "fftfilter.commands.filter"}
+    assert modules >= {"fftfilter.commands.bench", "fftfilter.commands.filter"}
     assert modules & {"numpy", "PIL", "pyopencl"} == set()

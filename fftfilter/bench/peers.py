@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..steps.quantize import NUDGE
+from ..pixels import NUDGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter.errors import ParameterError, WriteError
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """What the files of one extension can hold."""
 
     name: str
@@ -33,7 +32,7 @@ class Format:
     alpha: bool = False
     longest: int = 2**31 - 1
     """Largest width and height."""
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = MappingProxyType({})
     """Passed to Pillow: the least lossy setting that the format's users would still call normal."""
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..pixels import NUDGE
 from ..plan import IMAGE, NOISE_FLOOR, Stage, X, Y
 
 SOURCE = "steps/quantize.cl"
-
-# A level that rounding left short of a whole number by less than this counts as reached, so that a filter
-# that passes everything gives the image back. It moves one pixel of 4096 by one level.
-NUDGE = 1 / 4096
 
 
 def quantize(count: int, images: int, first_pair: int, pixel: str, levels: int) -> Stage:
