@@ -67,6 +67,10 @@ def _is_running(process: int) -> bool:
         return False
     except (OSError, OverflowError):
         return True
+    # One that is dead, and that its parent has not asked after, still has its number.
+    with suppress(OSError):
+        status = Path(f"/proc/{process}/stat").read_text("latin-1")
+        return status.rpartition(")")[2].split()[0] not in ("Z", "X")
     return True
 
 

@@ -177,7 +177,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
             assert running.poll() is None
             assert any(".tmp" in name for name in names(out))
             victim.kill()
-            victim.wait()  # A zombie would still seem to run.
+            # Left a zombie, whose temporary file is removed all the same.
             said = running.communicate(timeout=30)[1]
         assert running.returncode == 0, said
     assert "60 of 60 files filtered" in said

@@ -154,6 +154,30 @@ def test_many_files_are_shared_among_processes():
     assert useful_processes(10**6, 4 << 20) == 1
 
 
+@pytest.mark.parametrize("options", [(), ("--scale", "folder")], ids=str)
+def test_processes_on_one_device_write_what_one_does(tmp_path, given, options):
+    report = tmp_path / "report.jsonl"
+    shared = process("-q", "--processes", "2", "--report", report, *options, given, tmp_path / "shared")
+    alone = process("-q", "--processes", "1", *options, given, tmp_path / "alone")
+    assert (shared.returncode, alone.returncode) == (0, 0), shared.stderr
+    assert names(tmp_path / "shared") == names(given)
+    for name in names(given):
+        assert (tmp_path / "shared" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes(), name
+    assert len({line for line in report.read_text().splitlines() if '"done"' in line}) == 200
+
+
+def test_settings_that_a_device_cannot_have_are_refused_as_with_one_process(tmp_path, given):
+    for processes in ("1", "2"):
+        done = process("--processes", processes, "--work-group-size", "100000000", given, tmp_path / "out")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "work-group size" in done.stderr
+
+
+def test_processes_are_for_folders_of_this_machine(tmp_path, given):
+    assert process("--processes", "2", given / "0.pgm", tmp_path / "out.pgm").returncode == 2
+    assert process("--processes", "2", "--cluster", "tcp://127.0.0.1:1", given, tmp_path / "out").returncode == 2
+
+
 def test_files_are_counted_where_they_are(tmp_path):
     for name in ("a.pgm", "b.pgm", "deep/c.pgm", "deep/er/d.pgm"):
         pgm(tmp_path / name)
