@@ -133,6 +133,8 @@ class Filter:
             wanted = " and no ".join(what for what, asked in staged.items() if asked)
             raise ParameterError(f"the fused engine has no {wanted}: leave the engine out, or choose book")
         self._output, self._tune = output, tune
+        self.workers: int | None = None
+        """How many of a CPU's compute units the fused engine takes, None for all: fewer leave cores to others."""
         self._transpose = transpose
         self.launcher = Launcher(
             open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
@@ -337,7 +339,7 @@ class Filter:
         white: int | None = _white(levels, out)
         if self._output == "real":
             out, white = self.launcher.real, None
-        key = (shape, pixel, out, white, one_scale)
+        key = (shape, pixel, out, white, one_scale, self.workers)
         if self._pipeline is None or key != self._key:
             self.close()
             count, height, width = shape
@@ -348,7 +350,7 @@ class Filter:
             pipeline: Callable[..., StagedPipeline | FusedPipeline]
             if algorithm is None:
                 tuned = remembered(self.launcher.device, (count, height, width), pixel) if self._tune else {}
-                pipeline = partial(fused, tuning=tuned)
+                pipeline = partial(fused, tuning=tuned, workers=self.workers)
             else:
                 from .pipeline import StagedPipeline
 

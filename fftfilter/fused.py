@@ -9,10 +9,11 @@ size without padding, and keep the spectrum on the chip between the transforms a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
 
@@ -36,13 +37,15 @@ def fused(
     levels: int | None,
     one_scale: bool = False,
     tuning: Tuning | None = None,
+    workers: int | None = None,
 ) -> FusedPipeline:
     """Return the fused pipeline for stacks ``(count, height, width)``; arguments as those of StagedPipeline.
 
-    A mask has to be even: the result is real. ``tuning`` is as in ``tuning.py``.
+    A mask has to be even: the result is real. ``tuning`` is as in ``tuning.py``, ``workers`` how many of a CPU's
+    compute units do it, None for all.
     """
     # Each form is some 10 ms of import: only the one that is needed.
-    form: type[FusedPipeline]
+    form: Callable[..., FusedPipeline]
     if launcher.device.is_gpu:
         from .fused_gpu import FusedGpuPipeline
 
@@ -50,7 +53,7 @@ def fused(
     else:
         from .fused_cpu import FusedCpuPipeline
 
-        form = FusedCpuPipeline
+        form = partial(FusedCpuPipeline, workers=workers)
     return form(launcher, shape, dtype, transfer, out=out, levels=levels, one_scale=one_scale, tuning=tuning or {})
 
 

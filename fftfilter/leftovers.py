@@ -14,6 +14,7 @@ import re
 import time
 import zlib
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 _NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.tmp", re.DOTALL)
@@ -21,9 +22,11 @@ _DAY = 24 * 3600
 _STARTED = time.time()
 
 
-def temporary_name(path: Path) -> Path:
+def temporary_name(path: str) -> str:
     """Return a new name in the same folder, hidden, for a file that becomes ``path`` when it is whole."""
-    return path.with_name(f".{path.name[:40]}.fftfilter-{os.getpid()}-{_machine()}{os.urandom(2).hex()}.tmp")
+    folder, name = os.path.split(path)
+    own = f".{name[:40]}.fftfilter-{os.getpid()}-{_machine()}{os.urandom(2).hex()}.tmp"
+    return os.path.join(folder, own)  # noqa: PTH118  pathlib would take as long as writing a small file
 
 
 def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None) -> int:
@@ -64,8 +67,13 @@ def _is_running(process: int) -> bool:
         return False
     except (OSError, OverflowError):
         return True
+    # One that is dead, and that its parent has not asked after, still has its number.
+    with suppress(OSError):
+        status = Path(f"/proc/{process}/stat").read_text("latin-1")
+        return status.rpartition(")")[2].split()[0] not in ("Z", "X")
     return True
 
 
+@cache
 def _machine() -> str:
     return f"{zlib.crc32(platform.node().encode()) & 0xFFFF:04x}"

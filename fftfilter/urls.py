@@ -121,6 +121,19 @@ def place(text: str) -> Path | Url:
     return Url(text) if is_url(text) else Path(text)
 
 
+def file_in(folder: Path | Url, name: str) -> str:
+    """Return the name of a file in a folder, quickly: a folder may have millions."""
+    return os.path.join(folder, name) if isinstance(folder, Path) else str(folder / name)  # noqa: PTH118
+
+
+def split(file: str) -> tuple[str, str]:
+    """Return the folder that a file is in, and what it is called there."""
+    if is_url(file):
+        url = Url(file)
+        return str(url.parent), url.name
+    return os.path.split(file)
+
+
 def is_folder(url: Url) -> bool:
     """Whether a URL is a folder: one with a slash at its end, or one that its file system knows as such."""
     if url.is_web or url.text.endswith("/"):

@@ -617,7 +617,7 @@ def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):
     out.mkdir()
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    own = leftovers.temporary_name(out / "b.pgm").name
+    own = Path(leftovers.temporary_name(str(out / "b.pgm"))).name
     dead = own.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
     alive = own.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")
     machine = own[-12:-8]

@@ -671,11 +671,12 @@ for name in ("out.pgm", "new.pgm"):
 def test_whatever_stops_the_writing_the_temporary_file_goes(tmp_path, monkeypatch, failure):
     seen = []
 
-    def fail(self, target):
-        seen.append((self.name, target.name, self.parent == target.parent, self.exists()))
+    def fail(*paths):
+        source, target = map(Path, paths)
+        seen.append((source.name, target.name, source.parent == target.parent, source.exists()))
         raise failure
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(WriteError if isinstance(failure, OSError) else type(failure)):
         write(picture(), tmp_path / "out.png")
     ((temporary, target, beside, existed),) = seen

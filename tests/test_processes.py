@@ -14,7 +14,7 @@ import pytest
 from test_batch import names, pgm
 
 from fftfilter.folders.jobs import processors
-from fftfilter.folders.processes import shares
+from fftfilter.folders.processes import count, useful_processes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
@@ -36,7 +36,7 @@ def children(pid):
     found = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         try:
-            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
+            if "folders.worker" in Path(f"/proc/{child}/cmdline").read_text():
                 found.append(int(child))
         except OSError:
             continue
@@ -148,8 +148,43 @@ def test_processes_end_with_their_parent(tmp_path, given):
 
 
 def test_many_files_are_shared_among_processes():
-    assert shares(None, 100) == [None]
-    assert shares("cpu", 1_000_000) == ["cpu"] * min(4, processors())
+    assert useful_processes(400, 300_000) == 1
+    assert useful_processes(600, 300_000) == min(2, processors())
+    assert useful_processes(10**6, 300_000) == min(8, processors())
+    assert useful_processes(10**6, 4 << 20) == 1
+
+
+@pytest.mark.parametrize("options", [(), ("--scale", "folder")], ids=str)
+def test_processes_on_one_device_write_what_one_does(tmp_path, given, options):
+    report = tmp_path / "report.jsonl"
+    shared = process("-q", "--processes", "2", "--report", report, *options, given, tmp_path / "shared")
+    alone = process("-q", "--processes", "1", *options, given, tmp_path / "alone")
+    assert (shared.returncode, alone.returncode) == (0, 0), shared.stderr
+    assert names(tmp_path / "shared") == names(given)
+    for name in names(given):
+        assert (tmp_path / "shared" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes(), name
+    assert len({line for line in report.read_text().splitlines() if '"done"' in line}) == 200
+
+
+def test_settings_that_a_device_cannot_have_are_refused_as_with_one_process(tmp_path, given):
+    for processes in ("1", "2"):
+        done = process("--processes", processes, "--work-group-size", "100000000", given, tmp_path / "out")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "work-group size" in done.stderr
+
+
+def test_processes_are_for_folders_of_this_machine(tmp_path, given):
+    assert process("--processes", "2", given / "0.pgm", tmp_path / "out.pgm").returncode == 2
+    assert process("--processes", "2", "--cluster", "tcp://127.0.0.1:1", given, tmp_path / "out").returncode == 2
+
+
+def test_files_are_counted_where_they_are(tmp_path):
+    for name in ("a.pgm", "b.pgm", "deep/c.pgm", "deep/er/d.pgm"):
+        pgm(tmp_path / name)
+    (tmp_path / "deep/up").symlink_to(tmp_path)
+    assert count(tmp_path, recursive=False) == (2, 108)
+    assert count(tmp_path, recursive=True)[0] == 4
+    assert count(tmp_path / "missing", recursive=True) == (0, 0)
 
 
 def test_twenty_thousand_tiny_files_take_no_more_memory_than_a_thousand(tmp_path):

@@ -183,7 +183,7 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
         settings=settings,
         folder={name: given[name] for name in folder},
         options=transform | device_options,
-        **{name: given[name] for name in ("scale", "device", "quiet", "verbose", "dry_run")},
+        **{name: given[name] for name in ("scale", "device", "quiet", "verbose", "dry_run", "processes")},
     )
 
 

@@ -6,7 +6,7 @@ import gc
 import signal
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,13 @@ folder_options = together(
         metavar="ADDRESS",
         help="Let the workers of a Dask cluster do the files: tcp://HOST:8786, or local to start one here.",
     ),
+    option(
+        "--processes",
+        group="Folders",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Let N processes a device share the files.  [default: as many as pay for their start]",
+    ),
     option("-q", "--quiet", group="Folders", is_flag=True, help="No progress and no summary; errors only."),
 )
 
@@ -63,6 +70,7 @@ def refuse_for_one_file(given: dict[str, Any], *, to_stream: bool) -> None:
     """Raise UsageError if a folder's options were given for one picture."""
     names = {"recursive": "--recursive", "pattern": "--pattern", "skip_existing": "--skip-existing"}
     names |= {"fail_fast": "--fail-fast", "dry_run": "--dry-run", "report": "--report", "cluster": "--cluster"}
+    names |= {"processes": "--processes"}
     for key, name in names.items():
         if given[key]:
             raise click.UsageError(f"{name} is for folders, and IN is none.")
@@ -85,43 +93,68 @@ def run_folder(
     quiet: bool,
     verbose: int,
     dry_run: bool,
+    processes: int | None,
     settings: dict[str, Any],
     folder: dict[str, Any],
     options: dict[str, Any],
 ) -> int:
     """Filter a folder; return the exit code."""
-    from ..folders.folder import Folder, Settings
-    from ..folders.processes import shares
-    from ..images import extension_of
-    from ..scale import FOLDER, parse
+    from ..folders.processes import Team, useful_processes
     from ..urls import Url, place
 
     if target == "-":
         raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
     if settings["in_place"] and folder["skip_existing"]:
         raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
+    if processes and folder["cluster"] not in (None, "local"):
+        raise click.UsageError("--processes is for this machine: a cluster has the workers that were started for it.")
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
     format_ = folder.pop("format_")
     if folder["cluster"]:
         device = _device_of_workers(folder["cluster"], device)
-    run = Folder(
-        source,
-        out,
-        Settings(kind, options, parse(scale), extremes=folder["report"] is not None, **settings),
-        format=extension_of(format_) if format_ else None,
-        scale_of_all=scale == FOLDER,
-        devices=_devices(device),
-        **folder,
-    )
-    gc.enable()  # see __main__.py
-    survey = run.survey()
-    if dry_run:
-        return _dry_run(run, survey, quiet=quiet)
-    if len(run.devices) == 1 and run.cluster in (None, "local"):
-        run.devices = shares(run.devices[0], survey.files)
-    return _run(run, survey, quiet=quiet, verbose=verbose)
+    devices = _devices(device) * (processes or 1)
+    is_choice = processes is None and len(devices) == 1 and folder["cluster"] in (None, "local") and not dry_run
+    if is_choice:
+        devices *= _processes_for(source, out, recursive=folder["recursive"])
+    with ExitStack() as stack:
+        team = None
+        if len(devices) > 1 and not (folder["cluster"] or dry_run):
+            # Before NumPy is loaded, as the processes load it at the same time.
+            team = stack.enter_context(Team(devices))
+        from ..folders.folder import Folder, Settings
+        from ..images import extension_of
+        from ..scale import FOLDER, parse
+
+        run = Folder(
+            source,
+            out,
+            Settings(kind, options, parse(scale), extremes=folder["report"] is not None, **settings),
+            format=extension_of(format_) if format_ else None,
+            scale_of_all=scale == FOLDER,
+            devices=devices,
+            team=team,
+            **folder,
+        )
+        gc.enable()  # see __main__.py
+        survey = run.survey()
+        if dry_run:
+            return _dry_run(run, survey, quiet=quiet)
+        if is_choice and run.are_urls_for_all:
+            run.devices = devices * useful_processes(survey.files, 0)
+            team = Team(run.devices) if len(run.devices) > 1 and not run.cluster else None
+            run.team = stack.enter_context(team) if team else None
+        return _run(run, survey, quiet=quiet, verbose=verbose)
+
+
+def _processes_for(source: Path | Url, target: Path | Url, *, recursive: bool) -> int:
+    """Return how many processes pay for their start; of URLs nothing is known before they are listed."""
+    from ..folders.processes import count, useful_processes
+
+    if isinstance(source, Path) and isinstance(target, Path):
+        return useful_processes(*count(source, recursive=recursive))
+    return 1
 
 
 def _refuse_image_name(target: str) -> None:

@@ -4,7 +4,8 @@ tree          what is in a folder, and where each output goes
 plan_of_work  what would be done, with the memory and the device
 jobs          what is to be done to a file, what became of it
 batch         read | filter | write, in threads, images of one size in stacks
-processes     several devices, or a CPU's cores, one process each
+processes     several devices, or several processes on one: who gets which files
+worker        one of those processes
 cluster       many machines: batches of files as tasks of Dask's scheduler
 journal       what is done already, and the report
 url_journal   the same behind a URL

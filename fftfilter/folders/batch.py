@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -43,8 +45,15 @@ T = TypeVar("T")
 # pictures that wait for each other to fill it.
 PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
 PICTURES_A_STACK = 32
+# Pictures of so many pixels are filtered by one core of a CPU: the others have their codecs to do, and would wait for
+# each other busily.
+PIXELS_OF_A_WORKER = 1 << 19
 # Decoded pictures that may wait, in bytes: the rest of the memory belongs to others.
 WAITING_BYTES = 1 << 28
+# The most of them that wait for the device to be opened, as memory that was never used before costs time; and how long
+# a thread has its turn until then.
+MOST_BEFORE, BYTES_BEFORE = 512, 1 << 25
+SECONDS_A_TURN = 2e-4
 
 
 @dataclass(eq=False)
@@ -72,20 +81,19 @@ class Batch:
 
     :meth:`run` does jobs that are there; for jobs that come in, call :meth:`start` while there is :attr:`room`,
     else :meth:`step`, until it is :attr:`idle`.
-    ``device`` is as for :class:`Filter`. Raises what Filter raises.
+    ``device`` is as for :class:`Filter`; what that raises, the first steps do: files are read before it is open.
     """
 
     def __init__(self, settings: Settings, device: str | None = None) -> None:
         self._settings = settings
         self._device = device
-        self._filter = self._open()
-        opened = self._filter.launcher.device
-        self._name = opened.name
-        self._pixels_a_stack = PIXELS_ON_GPU if opened.is_gpu else PIXELS_ON_CPU
+        self._filter: Filter | None = None
+        self._pixels_a_stack = PIXELS_ON_CPU
         threads = settings.threads or processors()
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec")
+        # With a processor to itself this thread does all in turn: handing over costs as much as a small file's codecs.
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
         self._ahead = 2 * threads
-        self._events: SimpleQueue[_Loaded | Outcome | BaseException | None] = SimpleQueue()
+        self._events: SimpleQueue[_Loaded | Outcome | Filter | BaseException | None] = SimpleQueue()
         self._reading = self._writing = 0
         self._waiting: dict[Key, list[_Loaded]] = {}
         self._waiting_count = self._waiting_bytes = 0
@@ -94,13 +102,18 @@ class Batch:
         self._stack = self._last_stack = np.empty((0, 0, 0), np.uint8)
         self.lost: DeviceLostError | None = None
         """Why the device is of no use any more; what it has finished is still written."""
+        self._opener = threading.Thread(target=self._open_early, daemon=True)
+        self._opener.start()
 
     def __enter__(self) -> Batch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
-        self._filter.close()
+        if self._pool:
+            self._pool.shutdown(cancel_futures=True)
+        self._opener.join()
+        if self._filter:
+            self._filter.close()
 
     @property
     def room(self) -> bool:
@@ -109,6 +122,8 @@ class Batch:
             return False
         if self._reading >= self._ahead:
             return False
+        if self._filter is None:
+            return self._waiting_count < MOST_BEFORE and self._waiting_bytes < BYTES_BEFORE
         fullest = max((self._stack_size(key) for key in self._waiting), default=1)
         return self._waiting_count < fullest + self._ahead
 
@@ -146,7 +161,10 @@ class Batch:
         event = self._events.get()
         if isinstance(event, BaseException):
             raise event
-        if isinstance(event, _Loaded):
+        if isinstance(event, Filter):
+            self._filter = event
+            self._pixels_a_stack = PIXELS_ON_GPU if event.launcher.device.is_gpu else PIXELS_ON_CPU
+        elif isinstance(event, _Loaded):
             self._reading -= 1
             if not self.lost:
                 self._wait_for_others(event)
@@ -168,7 +186,10 @@ class Batch:
                 error.add_note(f"while working on {job.source}")
                 self._events.put(error)
 
-        self._pool.submit(attempt)
+        if self._pool:
+            self._pool.submit(attempt)
+        else:
+            attempt()
 
     def _read(self, job: Job) -> _Loaded | Outcome:
         began = time.perf_counter()
@@ -218,6 +239,8 @@ class Batch:
 
         No more is coming where nothing is read although there would be room for it.
         """
+        if self._filter is None:
+            return []
         for key, waiting in self._waiting.items():
             if len(waiting) >= self._stack_size(key):
                 return self._pop(key)
@@ -273,7 +296,7 @@ class Batch:
         finished = []
         for loaded, result in zip(flight.stack, results, strict=True):
             loaded.outcome.seconds["filter"] = share
-            loaded.outcome.device = self._name
+            loaded.outcome.device = self._opened.launcher.device.name
             if self._settings.measure_only:
                 loaded.outcome.status = MEASURED
                 finished.append(loaded.outcome)
@@ -303,11 +326,27 @@ class Batch:
         except DeviceError:
             # A queue that has failed once stays useless; the device itself may be well.
             try:
-                self._filter.close()
+                self._opened.close()
                 self._filter = self._open()
                 return (again or attempt)()
             except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
+
+    @property
+    def _opened(self) -> Filter:
+        return cast("Filter", self._filter)
+
+    def _open_early(self) -> None:
+        """Open the device while files are read already, in a thread of its own."""
+        # Most of it is Python, at whose side reading goes on if turns are short.
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(SECONDS_A_TURN)
+        try:
+            self._events.put(self._open())
+        except BaseException as error:  # noqa: BLE001  ends the run, in the caller's thread
+            self._events.put(error)
+        finally:
+            sys.setswitchinterval(before)
 
     def _open(self) -> Filter:
         scaled = self._settings.scale is not None or self._settings.measure_only
@@ -322,9 +361,11 @@ class Batch:
         """Begin to filter pictures of one size: alone, or together as a stack."""
         depth = stack[0].depth
         pictures = [loaded.picture for loaded in stack]
+        height, width = pictures[0].planes.shape[1:]
+        self._opened.workers = 1 if self._pool and height * width <= PIXELS_OF_A_WORKER else None
         if len(pictures) == 1:
-            return self._filter.start(pictures[0].planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval)
-        return self._filter.start(self._stacked(pictures), dtype=depth.dtype, levels=depth.maxval)
+            return self._opened.start(pictures[0].planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval)
+        return self._opened.start(self._stacked(pictures), dtype=depth.dtype, levels=depth.maxval)
 
     def _results(self, stack: Sequence[_Loaded], pending: Pending) -> list[NDArray[Any]]:
         """Return the new planes of each picture: exactly those that it would get alone."""
@@ -343,7 +384,7 @@ class Batch:
         shape = (len(pictures), *first.shape[1:])
         self._stack, self._last_stack = self._last_stack, self._stack  # a GPU may still read the last one
         if self._stack.shape != shape or self._stack.dtype != first.dtype:
-            self._stack = self._filter.empty(shape, first.dtype)
+            self._stack = self._opened.empty(shape, first.dtype)
         return np.concatenate([picture.planes for picture in pictures], out=self._stack)
 
     def _scaled(self, loaded: _Loaded, values: NDArray[Any]) -> NDArray[Any]:

@@ -20,6 +20,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -140,7 +141,11 @@ def start_here(devices: Sequence[str | None]) -> Iterator[str]:
         "options": {**here, "port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"},
     }
     limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
-    with dask.config.set(limits), SpecCluster(workers=workers, scheduler=scheduler, **quiet) as cluster:
+    with ExitStack() as stack:
+        # Dask would leave an empty folder among the temporary ones.
+        scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
+        stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
+        cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
         yield cluster.scheduler_address
 
 

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING, Any
 from .. import __version__, images, scale
 from ..errors import ParameterError, ReadError, WriteError
 from ..leftovers import remove_leftovers
-from ..urls import Url, place, refuse_reading_only
+from ..urls import Url, file_in, place, refuse_reading_only, split
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
 from .tree import Tree, identity, is_inside, join, real
@@ -27,6 +27,7 @@ from .tree import Tree, identity, is_inside, join, real
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from .processes import Team
     from .url_journal import UrlJournal
 
 _OPEN_JOURNALS = 8
@@ -55,8 +56,8 @@ class Folder:
     """A run over a folder.
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
-    :class:`filters.Filter` takes them; several get a process each. ``cluster`` is as `cluster.check_address` has
-    it: its workers do the files, which they find by their absolute paths.
+    :class:`filters.Filter` takes them; the first does the files, unless there is a ``team`` or a cluster. ``cluster``
+    is as `cluster.check_address` has it: its workers do the files, which they find by their absolute paths.
     """
 
     source: Path | Url
@@ -70,6 +71,7 @@ class Folder:
     fail_fast: bool = False
     report: Path | None = None
     devices: Sequence[str | None] = (None,)
+    team: Team | None = None
     cluster: str | None = None
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
@@ -102,17 +104,26 @@ class Folder:
         self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
         self._report: IO[str] | None = None
 
+    @property
+    def urls(self) -> list[Url]:
+        """Source and target, as far as they are URLs."""
+        return [url for url in (self.source, self.target) if isinstance(url, Url)]
+
+    @property
+    def are_urls_for_all(self) -> bool:
+        """Whether there are URLs, and other processes see the same behind them."""
+        return bool(self.urls) and not any(url.is_of_this_process for url in self.urls)
+
     def _prepare_for_urls(self) -> None:
         """Refuse what only paths can do, and let many codecs wait at once; raises ParameterError."""
-        places = [url for url in (self.source, self.target) if isinstance(url, Url)]
-        for url in places:
-            if url.is_of_this_process and (self.cluster or len(self.devices) > 1):
+        for url in self.urls:
+            if url.is_of_this_process and (self.cluster or self.team):
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
-        if places and self.settings.preserve_times:
-            raise ParameterError(f"{places[0]}: has no times for --preserve-times; leave it out")
+        if self.urls and self.settings.preserve_times:
+            raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
         if isinstance(self.target, Url):
             refuse_reading_only(self.target.text)
-        if places:
+        if self.urls:
             self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
 
     # Before anything runs
@@ -167,7 +178,7 @@ class Folder:
             for name in branch.names:
                 made = self._target_name(name)
                 digest = done.digest(made, key) if done else None
-                yield Job(number, str(source / name), str(target / made), digest)
+                yield Job(number, file_in(source, name), file_in(target, made), digest)
                 number += 1
 
     @cached_property
@@ -210,10 +221,8 @@ class Folder:
             from .cluster import run_on_cluster
 
             yield from run_on_cluster(jobs, settings, self.cluster, self.devices, self.warnings)
-        elif len(self.devices) > 1:
-            from .processes import run_on_devices
-
-            yield from run_on_devices(jobs, settings, self.devices, self.warnings)
+        elif self.team:
+            yield from self.team.run(jobs, settings, self.warnings)
         else:
             yield from run_here(jobs, settings, self.devices[0])
 
@@ -246,17 +255,16 @@ class Folder:
             self.lost = str(error)
 
     def _remember(self, outcome: Outcome) -> None:
-        path = place(outcome.job.target)
         if outcome.stamp is None or outcome.digest is None or self.settings.in_place:
             return
-        folder = path.parent
-        book = self._journals.get(str(folder))
+        folder, name = split(outcome.job.target)
+        book = self._journals.get(folder)
         if book is None:
-            book = self._journals[str(folder)] = _journal_of(folder)
+            book = self._journals[folder] = _journal_of(place(folder))
             if len(self._journals) > _OPEN_JOURNALS:
                 self._journals.popitem(last=False)[1].close()
         try:
-            book.add(path.name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
+            book.add(name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
         except OSError as error:
             self._warn_once(f"{folder}: cannot note what is done ({error.strerror}); --skip-existing will do it again")
 

@@ -40,7 +40,7 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     try:
         if urls.is_url(path):
             return Stamp(*urls.stamp(os.fsdecode(path)))
-        status = Path(path).stat()
+        status = os.stat(path)  # noqa: PTH116  once a file, of which there may be millions
     except OSError:
         return None
     return Stamp(status.st_size, status.st_mtime_ns)
@@ -109,7 +109,7 @@ class Journal:
         """Write the journal anew, one line a file."""
         from ..leftovers import temporary_name
 
-        temporary = temporary_name(self._path)
+        temporary = Path(temporary_name(str(self._path)))
         try:
             temporary.write_bytes(b"".join(line(name, entry) for name, entry in entries.items()))
             temporary.replace(self._path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import stat
 import sys
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from .picture import Parts
 
 Times = tuple[int, int]
+# Files of up to so many bytes are put together in memory.
+AT_ONCE = 1 << 20
 
 
 def open_stream(stream: TextIO | None) -> BinaryIO:
@@ -60,39 +63,53 @@ def store(target: str | os.PathLike[str], parts: Parts, times: Times | None) -> 
     if urls.is_url(target):
         urls.store(os.fsdecode(target), parts)
         return
-    path = Path(target)
+    path = os.fspath(target)
     # Most of a folder's many files are new or plain: one look at them is enough.
-    try:
-        kind = stat.S_IFMT(path.lstat().st_mode)
-    except FileNotFoundError:
-        kind = stat.S_IFREG
-    if kind != stat.S_IFREG and is_special(path):
-        with path.open("wb") as file:
-            file.writelines(parts)
-    else:
-        _replace(Path(os.path.realpath(path)) if kind == stat.S_IFLNK else path, parts, times)
+    old = _status(path, follow_symlinks=False)
+    if old and not stat.S_ISREG(old.st_mode):
+        if is_special(Path(path)):
+            with open(path, "wb") as file:
+                file.writelines(parts)
+            return
+        path = os.path.realpath(path)
+        old = _status(path)
+    _replace(path, old, parts, times)
 
 
-def _replace(path: Path, parts: Parts, times: Times | None) -> None:
-    """Create a file, or replace it in one step, so that a failure leaves the old one."""
+def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None:
     try:
-        old = path.stat()
+        return os.stat(path, follow_symlinks=follow_symlinks)
     except FileNotFoundError:
-        old = None
+        return None
+
+
+def _replace(path: str, old: os.stat_result | None, parts: Parts, times: Times | None) -> None:
+    """Create a file, or replace the old one in one step, so that a failure leaves that."""
     if old and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     temporary = temporary_name(path)
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", buffering=0) as file:
             if old:
                 with suppress(OSError):  # Only root may give a file to its old owner.
                     os.chown(temporary, old.st_uid, old.st_gid)
-                temporary.chmod(stat.S_IMODE(old.st_mode))
-            file.writelines(parts)
+                os.chmod(temporary, stat.S_IMODE(old.st_mode))
+            _write(file, parts)
         if times:
             os.utime(temporary, ns=times)
-        temporary.replace(path)
+        os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
-            temporary.unlink()
+            os.unlink(temporary)
         raise
+
+
+def _write(file: io.FileIO, parts: Parts) -> None:
+    """Write parts, small files in one call: each lets another thread take its turn."""
+    if sum(memoryview(part).nbytes for part in parts) > AT_ONCE:
+        with io.BufferedWriter(file) as buffered:
+            buffered.writelines(parts)
+        return
+    left = memoryview(b"".join(parts))
+    while left:
+        left = left[file.write(left) :]

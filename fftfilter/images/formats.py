@@ -73,7 +73,7 @@ def extensions(*, read_only: bool) -> frozenset[str]:
 
 def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
     """Return the extension for a format: Pillow's name, or an extension without its dot; raises ParameterError."""
-    return suffix_of("-", "output", format)
+    return suffix_of("output", format)
 
 
 def check_fits(
@@ -83,10 +83,8 @@ def check_fits(
     format: str | None = None,  # noqa: A002
 ) -> None:
     """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
-    name = shown(target, "standard output")
-    suffix = suffix_of(target, name, format, picture)
-    if problem := misfit(picture, suffix):
-        raise WriteError(f"{name}: {problem}")
+    if problem := misfit(picture, suffix_of(target, format, picture)):
+        raise WriteError(f"{shown(target, 'standard output')}: {problem}")
 
 
 def plan_output(
@@ -96,7 +94,7 @@ def plan_output(
     format: str | None = None,  # noqa: A002
 ) -> Depth:
     """Return how the target will store samples: as the picture does, or as near to it as its format can."""
-    suffix = suffix_of(target, shown(target, "standard output"), format, picture)
+    suffix = suffix_of(target, format, picture)
     kind = FORMATS[suffix]
     plain_gray = len(picture.planes) == 1 and picture.alpha is None
     deepest = kind.gray if plain_gray else kind.color or kind.gray
@@ -110,26 +108,28 @@ def plan_output(
     return Depth(dtype, WHITE[dtype])
 
 
-def suffix_of(target: str | os.PathLike[str], name: str, format_: str | None, picture: Picture | None = None) -> str:
+def suffix_of(target: str | os.PathLike[str], format_: str | None = None, picture: Picture | None = None) -> str:
     """Return the key of FORMATS that says how `target` is written.
 
     A pipe or device has no extension to say it: it gets the picture's own format, or PNG where that fails.
+    Raises ParameterError for what cannot be written.
     """
     if format_ is not None:
         suffix = SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower()}")
         if suffix not in FORMATS:
+            name = shown(target, "standard output")
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
     given = os.fsdecode(target)
     extension = _extension(given)
     suffix = extension.lower()
-    if given == STANDARD_STREAM or (suffix not in FORMATS and is_special(Path(given))):
+    if suffix in FORMATS:
+        return suffix
+    if given == STANDARD_STREAM or is_special(Path(given)):
         own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
-    if suffix not in FORMATS:
-        odd = f"extension {quoted_if_odd(extension)}" if suffix else "a name without extension"
-        raise ParameterError(f"{name}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
-    return suffix
+    odd = f"extension {quoted_if_odd(extension)}" if suffix else "a name without extension"
+    raise ParameterError(f"{shown(given, 'standard output')}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
 
 
 @lru_cache(64)

@@ -69,11 +69,15 @@ def content(source: str | os.PathLike[str]) -> bytes:
         elif urls.is_url(source):
             data = urls.content(os.fsdecode(source))
         else:
-            with Path(source).open("rb", buffering=0) as file:  # all at once, so a buffer is in the way
+            # All at once, so a buffer is in the way, as is pathlib before thousands of small files.
+            with open(source, "rb", buffering=0) as file:  # noqa: PTH123
                 size = os.fstat(file.fileno()).st_size
                 if (memory := physical_memory()) and size > memory:
                     raise TooLargeError(f"{name}: {size:,} bytes, more than the {memory:,} of this machine's memory")
-                data = file.read()
+                # A byte more shows that this is the end; a pipe's size is 0.
+                data = file.read(size + 1) or b""
+                if len(data) != size:
+                    data += file.read()
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
     except MemoryError as error:

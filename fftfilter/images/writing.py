@@ -50,14 +50,14 @@ def check_output(
         return
     if urls.is_url(target):
         urls.refuse_reading_only(os.fsdecode(target))
-        suffix_of(target, name, format)
+        suffix_of(target, format)
         if source == target and not in_place:
             raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
         return
     try:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
-        suffix_of(target, name, format)
+        suffix_of(target, format)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is written through.
         if not folder.is_dir():
             raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
@@ -93,7 +93,7 @@ def write(
     name = shown(target, "standard output")
     check_fits(picture, target, format=format)
     depth = plan_output(picture, target, format=format)
-    suffix = suffix_of(target, name, format, picture)
+    suffix = suffix_of(target, format, picture)
     planes = _rescaled(picture.planes, picture.maxval, depth)
     alpha = picture.alpha
     if alpha is not None:
