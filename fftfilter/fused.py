@@ -69,12 +69,14 @@ def memory(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:
     Pixels are counted with a byte, tables not; ``real`` is for filtered values as they are.
     """
     count, height, width = shape
-    pixels = count * height * width
-    in_and_out = (5 if real else 2) * pixels
+    level = 4 if real else 1
     if not device.is_gpu:
-        return 4 * pixels + in_and_out
+        from . import fused_cpu_plan
+
+        return sum(fused_cpu_plan.plan(device, height, width).buffers(count, 1, level))
     from .fused_gpu_plan import plan
 
+    pixels = count * height * width
     between = plan(height, width)
     values = 0 if real else 4 * pixels
-    return 8 * count * (between.spectrum_length + between.work_length) + values + in_and_out
+    return 8 * count * (between.spectrum_length + between.work_length) + values + (1 + level) * pixels

@@ -10,6 +10,13 @@ rows become lanes. Each fusion saves a trip through memory, which is what large 
 never stored as floats, the spectrum never leaves the cache between the two horizontal transforms, and the
 complex result is never stored at all. The data between the steps is four bytes a pixel.
 
+Only rows whose vertical frequency is within the reach of the transfer function go through the horizontal transform,
+the mask and back. In any other row the gain is the same throughout, and multiplying a row's spectrum by one number is
+multiplying the row by it: where that is 1 the row stays as the columns have left it, where it is 0 they clear it. Of a
+high-pass of the default radius, n/8, a quarter of the rows is left to transform. For the rows that are and those that
+are not to stand side by side, the mask undoes the scale of the horizontal transforms alone; that of the vertical ones
+goes into the levels.
+
 One launch, as a CPU's compute units would sleep between several, and waking one takes longer than a step of a
 small image. There is a work-item for each, which takes task after task (``cpu_filter.cl``).
 """
@@ -21,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import mixed_radix
+from .fused_cpu_plan import inner, plan
 from .mixed_radix import Chirp
 from .pixels import NOISE, NUDGE, PIXELS
 from .transfer import Mask
@@ -30,19 +38,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from .fused_cpu_plan import Axis, FusedCpuPlan
     from .launch import Launcher
-    from .mixed_radix import MixedRadix
     from .transfer import AnyTransfer
 
     Array = np.ndarray[Any, Any]
-    Axis = MixedRadix | Chirp
 
-# What of the first cache a block may fill, which has 32 KB or more; the rest is for spin factors and the mask's terms.
-BLOCK_BYTES = 20 << 10
 # What of the second cache strips that are read together may fill, which has 512 KB or more.
 TOGETHER_BYTES = 384 << 10
-# Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
-SPARE_ROWS = 17
 # Rows of a task that writes pixels.
 BAND = 16
 HUGE = 4 << 20
@@ -63,9 +66,9 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last", "strip_size", "together", "groups")),
-        *((name, np.uint32) for name in ("bands", "spare", "one_scale")),
+        *((name, np.uint32) for name in ("blocked", "bands", "spare", "one_scale")),
         ("order", np.int32),
-        *((name, np.float32) for name in ("scale", "noise", "levels", "nudge")),
+        *((name, np.float32) for name in ("scale", "unit", "noise", "levels", "nudge")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
@@ -98,48 +101,45 @@ class FusedCpuPipeline:
         self.shape = count, height, width = shape
         self.dtype, self.out = np.dtype(dtype), np.dtype(out)
         self.one_scale = one_scale
-        device = launcher.device.cl_device
-        lanes = self.vector = vector or vector_width(device.native_vector_width_float)
-        self.workers = workers or device.max_compute_units
-        # Narrower images get columns of zeros on the host, up to one strip.
-        self.pitch = max(width, 2 * lanes)
-        self.strips = -(-self.pitch // (2 * lanes))
-        columns = mixed_radix.transform(height, BLOCK_BYTES // (8 * lanes), 1)
-        rows = mixed_radix.transform(width, BLOCK_BYTES // (8 * lanes), 0)
+        self.plan = planned = plan(launcher.device, height, width, lanes=vector, workers=workers)
+        lanes, columns, rows, self.pitch = planned.lanes, planned.columns, planned.rows, planned.pitch
+        between, room, *_ = buffers = planned.buffers(count, self.dtype.itemsize, self.out.itemsize)
+        what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
+        launcher.device.check_memory(what, buffers)
 
-        # Which rows make a group, and what the mask needs to know of each.
+        # Which rows are transformed, one at least; which of them make a group; what the mask needs to know of each.
+        reach = transfer.reach(height, width)
+        reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
-        at, mirror = (mixed_radix.grouped(part, lanes) for part in mixed_radix.mirrored_pairs(frequencies))
+        pairs = mixed_radix.mirrored_pairs(frequencies, reached)
+        at, mirror = (mixed_radix.grouped(part, lanes) for part in pairs)
+        is_beyond = np.minimum(frequencies, height - frequencies) >= reached
+        blocked = np.flatnonzero(is_beyond & (reach.beyond == 0))
+        places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, blocked])
         down_k, across_k = frequencies[at], rows.frequencies()
         across, down, gains, order, pass_defines = mask_terms(transfer, height, width, across_k, down_k)
 
         job = np.zeros(1, JOB)
         top, nudge = (1.0, 0.0) if levels is None or self.out.kind == "f" else (float(levels), NUDGE)
         is_apart = isinstance(columns, Chirp) or bool(tuning and tuning.get("together"))
-        together = 1 if is_apart else self._strips_together()
-        job["count"], job["pitch"], job["strips"], job["last"] = count, self.pitch, self.strips, self.pitch - 2 * lanes
-        job["strip_size"], job["together"], job["groups"] = height + SPARE_ROWS, together, len(at)
-        job["bands"], job["one_scale"], job["order"] = -(-height // BAND), one_scale, order
-        job["scale"], job["noise"], job["levels"], job["nudge"] = 0.5 / (height * width), NOISE, top, nudge
-        spare = max(self.strips * 2 * lanes, inner(rows).n, inner(columns).n if isinstance(columns, Chirp) else 0)
-        job["spare"] = spare
+        together = 1 if is_apart else strips_together(planned, self.dtype.itemsize)
+        job["count"], job["pitch"], job["last"] = count, self.pitch, self.pitch - 2 * lanes
+        job["strips"], job["strip_size"], job["together"] = planned.strips, planned.strip_size, together
+        job["groups"], job["bands"], job["one_scale"], job["order"] = len(at), -(-height // BAND), one_scale, order
+        self._unit = np.float32(1 / height)
+        job["blocked"], job["scale"], job["unit"] = len(blocked), 0.5 / width, self._unit
+        job["noise"], job["levels"], job["nudge"], job["spare"] = NOISE * height, top, nudge, planned.room
         spins = [fill_axis(job[name], axis) for name, axis in (("columns", columns), ("rows", rows))]
 
-        between = 8 * lanes * (height + SPARE_ROWS) * self.strips * count
-        room = 8 * lanes * spare * self.workers
-        self._check_memory(between, room)
         self._buffers: list[Any] = []
-        counters = np.zeros(1 + len(STEPS) * (1 + self.workers) * (1 if one_scale else count), np.uint32)
+        counters = np.zeros(1 + len(STEPS) * (1 + planned.workers) * (1 if one_scale else count), np.uint32)
         progress = self._kept(launcher.allocate(counters.nbytes))
         launcher.write(progress, counters)
-        self._largest = self._kept(launcher.allocate(4 * self.strips * count))
+        self._largest = self._kept(launcher.allocate(4 * planned.strips * count))
         arguments = [
             *(progress, self._constant(job), self._paged(between), self._paged(room), None, None),
-            *(self._kept(launcher.allocate(4 * self.strips * count)), self._largest),
-            *map(
-                self._constant,
-                (*spins, (np.concatenate([at, mirror], axis=1) * 8 * lanes).astype(np.uint32), across, down, gains),
-            ),
+            *(self._kept(launcher.allocate(4 * planned.strips * count)), self._largest),
+            *map(self._constant, (*spins, places.astype(np.uint32), across, down, gains)),
             *_numbers(0, len(STEPS)),
         ]
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *plan_defines(columns, rows), *pass_defines)
@@ -165,14 +165,14 @@ class FusedCpuPipeline:
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        found = np.empty((self.shape[0], self.strips), np.float32)
+        found = np.empty((self.shape[0], self.plan.strips), np.float32)
         self.launcher.read(found, self._largest)
-        most = found.max(axis=1) if not self.one_scale else found.max(keepdims=True)[0]
+        most = (found.max(axis=1) if not self.one_scale else found.max(keepdims=True)[0]) * self._unit
         return np.stack([np.zeros_like(most), most], axis=1)
 
     def _launch(self) -> None:
         """Launch all steps at once, or where times are kept each by itself."""
-        items, group = (self.workers,), (1,)
+        items, group = (self.plan.workers,), (1,)
         if not self.launcher.profiles:
             self.launcher.enqueue("filter", self._filter, items, group)
             return
@@ -180,20 +180,6 @@ class FusedCpuPipeline:
             self._filter.set_arg(FIRST_STEP, np.uint32(step))
             self._filter.set_arg(FIRST_STEP + 1, np.uint32(step + 1))
             self.launcher.enqueue(name, self._filter, items, group)
-
-    def _check_memory(self, between: int, room: int) -> None:
-        """Raise TooLargeError if the images, what lies between the steps and the workers' room cannot be held."""
-        count, height, width = self.shape
-        what = f"an image of {width} x {height}" if count == 1 else f"a stack of {count} images of {width} x {height}"
-        pixels = count * height * self.pitch
-        buffers = [between, room, pixels * self.dtype.itemsize, pixels * self.out.itemsize]
-        self.launcher.device.check_memory(what, buffers)
-
-    def _strips_together(self) -> int:
-        """Return how many strips a task reads together: those of a line, if they fit and are enough for all."""
-        together = max(1, LINE // (2 * self.vector * self.dtype.itemsize))
-        fit = 8 * self.vector * self.shape[1] * together <= TOGETHER_BYTES
-        return together if fit and self.strips >= together * TASKS * self.workers else 1
 
     def _kept(self, buffer: Any) -> Any:
         """Keep a buffer as long as the kernels: they do not."""
@@ -220,9 +206,11 @@ def _numbers(*numbers: int) -> list[np.uint32]:
     return [np.uint32(number) for number in numbers]
 
 
-def inner(axis: Axis) -> MixedRadix:
-    """Return the mixed radix plan that does the work: the axis's own, or that of its convolution."""
-    return axis.inner if isinstance(axis, Chirp) else axis
+def strips_together(planned: FusedCpuPlan, pixel: int) -> int:
+    """Return how many strips a task reads together: those of a line, if they fit and are enough for all."""
+    together = max(1, LINE // (2 * planned.lanes * pixel))
+    fit = 8 * planned.lanes * planned.height * together <= TOGETHER_BYTES
+    return together if fit and planned.strips >= together * TASKS * planned.workers else 1
 
 
 def fill_axis(fields: Any, axis: Axis) -> NDArray[np.complex64]:
@@ -249,11 +237,6 @@ def files(columns: Axis, rows: Axis) -> tuple[str, ...]:
         "fused/cpu_rows_bluestein.cl" if isinstance(rows, Chirp) else "fused/cpu_rows.cl",
         *("fused/cpu_quantize.cl", "fused/cpu_filter.cl"),
     )
-
-
-def vector_width(native: int) -> int:
-    """Return the lanes to use on a device whose registers hold so many floats: 4, 8 or 16."""
-    return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))
 
 
 def plan_defines(columns: Axis, rows: Axis) -> tuple[str, ...]:

@@ -1,14 +1,19 @@
 """The fused pipeline for GPUs: the book's flow in four launches.
 
-    rows           load, spin factors, butterflies, transpose                1 byte in, 4 out a pixel of 8 bits
-    columns        butterflies, mask, butterflies back                       4 in, 4 out
-    inverse rows   transpose, butterflies back, magnitude, extremes          4 in, 4 out
+    rows           load, spin factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
+    columns        butterflies, mask, butterflies back                       4 c in, 4 c out
+    inverse rows   transpose, butterflies back, magnitude, extremes          4 c in, 1 more for a high-pass, 4 out
     quantize       magnitudes to levels                                      4 in, 1 out
+
+A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Of the columns of the half spectrum only the
+part c that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
+minus a low-pass, so that this holds for it, too: the inverse rows read the pixels again and subtract.
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
 six launches in place of one. The kernels are in ``kernels/fused/gpu_*.cl``; ``fused_gpu_plan.py`` plans how they share
-the work, ``fused_gpu_launches.py`` makes launches of a plan.
+the work, ``fused_gpu_launches.py`` makes launches of a plan. Small images whose rows and columns have the same plan go
+in one launch, whose work-groups wait for each other (``gpu_filter.cl``): a launch costs as much as a step of theirs.
 """
 
 from __future__ import annotations
@@ -19,8 +24,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .errors import ParameterError
-from .fused_gpu_launches import BUTTERFLIES, Launch, Launches
+from .fused_gpu_launches import BUTTERFLIES, QUANTIZE, Launch, Launches
 from .fused_gpu_plan import plan
+from .fused_gpu_transform import TransformPlan
 from .pixels import NOISE, NUDGE, PIXELS
 from .transfer import Cutoff, Mask
 
@@ -35,8 +41,14 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-QUANTIZE = "fused/gpu_quantize.cl"
 QUANTIZE_GROUP = 256
+# Stacks of so many pixels go in one launch: of more, each step takes much longer than a launch. Only where the kernel
+# knows how work-groups see what others have written, beyond what OpenCL promises.
+AT_ONCE = 1 << 22
+AT_ONCE_ON = ("NVIDIA",)
+PROGRESS_BYTES = 4 * 5
+# What a pass lacks to all.
+COMPLEMENTS = {"highpass": "lowpass", "bandstop": "bandpass"}
 
 
 def column_bounds(height: int, width: int, transfer: Transfer) -> NDArray[np.uint32]:
@@ -79,7 +91,13 @@ class FusedGpuPipeline:
         self.bytes_in = math.prod(shape) * self.dtype.itemsize
         self.bytes_out = math.prod(shape) * self.out.itemsize
 
-        mask_data, shape_name, kind, numbers = self._mask(transfer)
+        reach = transfer.reach(height, width)
+        tiles = min(-(-max(1, reach.columns) // self.plan.tile), self.plan.tiles)
+        # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
+        if reach.beyond and 16 * tiles > 15 * self.plan.tiles:
+            tiles = self.plan.tiles
+        beyond = int(tiles < self.plan.tiles and reach.beyond)
+        mask_data, shape_name, kind, numbers = self._mask(transfer, beyond)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, mask_data]
         # Values that are not scaled are the output itself.
@@ -106,17 +124,23 @@ class FusedGpuPipeline:
             self._constants[split:-2],
             (f"SHAPE={shape_name}", f"PASS={kind}"),
             numbers,
+            tiles=tiles,
+            beyond=beyond,
             one_scale=one_scale,
             levels=levels,
         )
 
-    def _mask(self, transfer: AnyTransfer) -> tuple[Array, str, str, tuple[Any, ...]]:
-        """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel."""
+    def _mask(self, transfer: AnyTransfer, beyond: int) -> tuple[Array, str, str, tuple[Any, ...]]:
+        """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel.
+
+        The columns' gain is H or, if ``beyond`` the reach is 1, what it lacks to 1.
+        """
         _, height, width = self.shape
         if isinstance(transfer, Mask):
             half = transfer.fit(height, width)[:, : width // 2 + 1]
+            gains = 1 - half if beyond else half
             nothing = (np.float32(0),) * 4
-            return np.ascontiguousarray(half.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
+            return np.ascontiguousarray(gains.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
         n = min(height, width)
         outer, inner = transfer.cutoffs(height, width)
         # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -131,7 +155,7 @@ class FusedGpuPipeline:
         )
         ideal = transfer.shape == "ideal"
         bounds = column_bounds(height, width, transfer) if ideal else np.zeros((1, 2), np.uint32)
-        return bounds, transfer.shape, transfer.kind, numbers
+        return bounds, transfer.shape, COMPLEMENTS[transfer.kind] if beyond else transfer.kind, numbers
 
     def _build(
         self,
@@ -140,6 +164,8 @@ class FusedGpuPipeline:
         mask: tuple[str, str],
         numbers: tuple[Any, ...],
         *,
+        tiles: int,
+        beyond: int,
         one_scale: bool,
         levels: int | None,
     ) -> None:
@@ -147,50 +173,81 @@ class FusedGpuPipeline:
         count, height, width = self.shape
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-2]
-        launches = Launches(self.launcher, self.plan, count, spectrum=spectrum, work=work, largest=self.largest)
+        launches = Launches(
+            self.launcher, self.plan, count, tiles=tiles, spectrum=spectrum, work=work, largest=self.largest
+        )
         scales = np.uint32(one_scale)
         self._pictures = 1 if one_scale else count
         pixel = f"PIXEL={PIXELS[self.dtype]}"
-        rows = launches.rows(row_tables, pixel)
         scale = np.float32(1 / (2 * width * height))
-        columns = launches.columns(column_tables, mask, mask_data, scale, *numbers)
-        inverse_rows = launches.inverse_rows(row_tables, scales, *(("SIGNED=1",) if levels is None else ()))
-        self._rows, self._inverse_rows = rows[0].kernel, inverse_rows[-1].kernel
-        self._launches = [*rows, *columns, *inverse_rows]
-        self._bound: tuple[cl.Buffer | None, cl.Buffer | None] = (None, None)
-        if levels is None:
-            return
-
-        self._inverse_rows.set_arg(0, self._values)
         wide = 1 if height * width % 4 else 4
         pixel_out = f"PIXEL_OUT={PIXELS[self.out]}"
         size = (f"SIZE={height * width}", f"WIDE={wide}")
-        self._quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, pixel_out), "gpu_quantize")
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if self.dtype.kind == "f" else float(np.iinfo(self.dtype).max)
-        to = (1.0, 0.0) if self.out.kind == "f" else (float(levels), NUDGE)
-        self._quantize.set_arg(1, self._values)
-        self._quantize.set_arg(3, self.largest)
-        self._quantize.set_arg(4, scales)
-        for at, number in enumerate((NOISE, brightest, *to), 5):
-            self._quantize.set_arg(at, np.float32(number))
+        to = (1.0, 0.0) if self.out.kind == "f" else (float(levels or 0), NUDGE)
+        grey = [np.float32(number) for number in (NOISE, brightest, *to)]
+        self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
+        at_once = self._plan_at_once(levels)
+        self._largest_at = launches.largest_at
+        if at_once:
+            self._progress = self.launcher.allocate(PROGRESS_BYTES)
+            self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
+            sizes = (np.uint32(count), launches.reach, scales, *grey)
+            arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
+            defines = (*size, pixel, pixel_out, *mask, f"BEYOND={beyond}")
+            launch = launches.at_once(at_once, defines, *arguments, mask_data, scale, *numbers)
+            self._launches, self._images_at, self._output_at = [launch], [(launch.kernel, 0)], (launch.kernel, 1)
+            return
 
+        rows = launches.rows(row_tables, pixel)
+        columns = launches.columns(column_tables, mask, mask_data, scale, *numbers)
+        signed = ("SIGNED=1",) if levels is None else ()
+        minuend = (pixel,) if beyond else ()
+        inverse_rows = launches.inverse_rows(row_tables, scales, f"BEYOND={beyond}", *minuend, *signed)
+        last = inverse_rows[-1].kernel
+        self._launches = [*rows, *columns, *inverse_rows]
+        self._images_at = [(rows[0].kernel, 1)]
+        if beyond:
+            self._images_at.append((last, last.num_args - 1))
+        if levels is None:
+            self._output_at = (last, 0)
+            return
+
+        last.set_arg(0, self._values)
+        quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, pixel_out), "gpu_quantize")
+        for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(grey, 5)):
+            quantize.set_arg(at, argument)
+        self._largest_at.append((quantize, 3))
+        self._images_at.append((quantize, 2))
+        self._output_at = (quantize, 0)
         quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        self._launches.append(Launch("quantize", self._quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
+        self._launches.append(Launch("quantize", quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
 
-    def enqueue(self, image: cl.Buffer, output: cl.Buffer, *, after: cl.Event | None = None) -> cl.Event:
+    def _plan_at_once(self, levels: int | None) -> TransformPlan | None:
+        """Return the plan of rows and columns if one launch does all, which times of steps cannot be told of."""
+        rows, device = self.plan.rows, self.launcher.device
+        is_small = math.prod(self.shape) <= AT_ONCE and levels is not None and not self.launcher.profiles
+        can = is_small and any(name in device.platform for name in AT_ONCE_ON)
+        return rows if can and isinstance(rows, TransformPlan) and rows == self.plan.columns else None
+
+    def enqueue(
+        self, image: cl.Buffer, output: cl.Buffer, *, largest: cl.Buffer | None = None, after: cl.Event | None = None
+    ) -> cl.Event:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is.
 
-        Begins after an event of another queue, and returns that of its own end.
+        The largest magnitudes go to ``largest``, if it is given. Begins after an event of another queue, and returns
+        that of its own end.
         """
-        if self._bound[0] is not image or self._bound[1] is not output:
-            self._rows.set_arg(1, image)
-            if self._values is None:
-                self._inverse_rows.set_arg(0, output)
-            else:
-                self._quantize.set_arg(0, output)
-                self._quantize.set_arg(2, image)
-            self._bound = (image, output)
+        bound = (image, output, largest or self.largest)
+        if any(buffer is not before for buffer, before in zip(bound, self._bound, strict=True)):
+            for kernel, at in self._images_at:
+                kernel.set_arg(at, image)
+            kernel, at = self._output_at
+            kernel.set_arg(at, output)
+            for kernel, at in self._largest_at:
+                kernel.set_arg(at, bound[2])
+            self._bound = bound
         for launch in self._launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last

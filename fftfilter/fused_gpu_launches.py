@@ -25,6 +25,8 @@ VALUES = "fused/gpu_values.cl"
 ROWS = "fused/gpu_rows.cl"
 COLUMNS = "fused/gpu_columns.cl"
 INVERSE_ROWS = "fused/gpu_inverse_rows.cl"
+FILTER = "fused/gpu_filter.cl"
+QUANTIZE = "fused/gpu_quantize.cl"
 LONG = "fused/gpu_long.cl"
 LINES = "fused/gpu_long_lines.cl"
 LONG_ROWS = "fused/gpu_long_rows.cl"
@@ -40,6 +42,7 @@ PACK = "fused/gpu_long_pack.cl"
 WITH = {
     COLUMNS: (MASK,),
     INVERSE_ROWS: (VALUES,),
+    FILTER: (MASK, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
     LONG_ROWS: (LONG, LINES),
     LONG_ROWS_MIDDLE: (LONG, LINES),
     LONG_ROWS_BACK: (LONG, LINES, VALUES),
@@ -68,9 +71,9 @@ class Launch(NamedTuple):
 class Launches:
     """Makes launches for stacks of ``count`` images; ``tables`` are those of a side's plan, on the device.
 
-    ``work`` is the buffer between the steps of long transforms that do not go in the spectrum's place. An argument of
-    None is left to be set: the pixels, argument 1 of the first launch of the rows, and the values, argument 0 of the
-    last one of the inverse rows.
+    ``tiles`` of columns are kept. ``work`` is the buffer between the steps of long transforms that do not go in the
+    spectrum's place. An argument of None is left to be set: the pixels, argument 1 of the first launch of the rows, and
+    of the inverse rows' last launch the values, its argument 0, and if it has one more than others the pixels.
     """
 
     def __init__(
@@ -79,48 +82,56 @@ class Launches:
         plan: FusedPlan,
         count: int,
         *,
+        tiles: int,
         spectrum: cl.Buffer | None,
         work: cl.Buffer | None,
         largest: cl.Buffer,
     ) -> None:
         self.launcher, self.plan, self.count = launcher, plan, count
         self.spectrum, self.work, self.largest = spectrum, work, largest
+        self.tiles, self.reach = tiles, np.uint32(tiles * plan.tile)
+        self.largest_at: list[tuple[cl.Kernel, int]] = []
+        """Where the kernels made so far have the largest magnitudes among their arguments."""
+
+    @property
+    def _kept_columns(self) -> int:
+        """Columns below the reach."""
+        return min(int(self.reach), self.plan.width // 2 + 1)
 
     def rows(self, tables: Sequence[cl.Buffer], pixel: str) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
-        rows, spectrum, largest, step = self.plan.rows, self.spectrum, self.largest, "rows"
+        rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "rows", self.reach
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
-            return [self._whole(step, ROWS, rows, self.plan.pairs, (pixel,), spectrum, None, *tables, largest)]
+            return [self._whole(step, ROWS, rows, self.plan.pairs, (pixel,), spectrum, None, *tables, largest, reach)]
         outer, middle, between = tables
         lines = self.work if rows.chirped else spectrum
-        arguments = (lines, None, outer, between, largest)
+        arguments = (lines, None, outer, between, largest, reach)
         first = self._row_step(step, LONG_ROWS, rows, rows.outer, (pixel, "FROM_PIXELS=1"), *arguments)
-        second = self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=0",), lines, middle, between)
+        second = self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=0",), lines, middle, between, reach)
         if not rows.chirped:
             return [first, second]
-        arguments = (spectrum, lines, outer, between, largest, np.uint32(0))
-        return [first, second, self._row_step(step, LONG_ROWS_BACK, rows, rows.outer, ("TO_VALUES=0",), *arguments)]
+        arguments = (spectrum, lines, outer, between, largest, np.uint32(0), reach)
+        defines = ("TO_VALUES=0", "BEYOND=0")
+        return [first, second, self._row_step(step, LONG_ROWS_BACK, rows, rows.outer, defines, *arguments)]
 
     def inverse_rows(self, tables: Sequence[cl.Buffer], one_scale: np.uint32, *defines: str) -> list[Launch]:
         """Return what makes values of the rows' spectra, and keeps the largest."""
-        rows, spectrum, largest, step = self.plan.rows, self.spectrum, self.largest, "inverse rows"
+        rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "inverse rows", self.reach
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
-            arguments = (None, spectrum, *tables, largest, one_scale)
+            arguments = (None, spectrum, *tables, largest, one_scale, reach)
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, *arguments)]
         outer, middle, between = tables
         lines = self.work if rows.chirped else spectrum
-        arguments = (None, lines, outer, between, largest, one_scale)
+        arguments = (None, lines, outer, between, largest, one_scale, reach)
         last = self._row_step(step, LONG_ROWS_BACK, rows, rows.outer, ("TO_VALUES=1", *defines), *arguments)
         if not rows.chirped:
-            return [
-                self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=1",), lines, middle, between),
-                last,
-            ]
-        first_arguments = (lines, spectrum, outer, between, largest)
+            arguments = (lines, middle, between, reach)
+            return [self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=1",), *arguments), last]
+        first_arguments = (lines, spectrum, outer, between, largest, reach)
         first = self._row_step(step, LONG_ROWS, rows, rows.outer, ("PIXEL=float", "FROM_PIXELS=0"), *first_arguments)
-        second = self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=0",), lines, middle, between)
+        second = self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=0",), lines, middle, between, reach)
         return [first, second, last]
 
     def columns(self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any) -> list[Launch]:
@@ -128,7 +139,7 @@ class Launches:
         columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
         if isinstance(columns, TransformPlan):
             arguments = (spectrum, *tables, *mask_arguments)
-            return [self._whole("columns", COLUMNS, columns, self.plan.width // 2 + 1, mask, *arguments)]
+            return [self._whole("columns", COLUMNS, columns, self._kept_columns, mask, *arguments)]
         outer, middle, between = tables
         strips = spectrum if paired else self.work
         ends = (strips, spectrum, outer, between)
@@ -146,8 +157,14 @@ class Launches:
         if not paired:
             kernel = self._kernel(PACK, columns.defines(columns.outer), spectrum, strips)
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
-            launches.append(Launch("columns", kernel, (items, self.plan.tiles, self.count), (PACK_GROUP, 1, 1)))
+            launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
+
+    def at_once(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
+        """Return the one launch of all steps; ``plan`` is that of rows and columns."""
+        kernel = self._kernel(FILTER, (*plan.defines(), *defines, "TOGETHER=1"), *arguments, values=plan.values)
+        groups = 3 * -(-self.plan.pairs // plan.ffts) + -(-self._kept_columns // plan.ffts)
+        return Launch("filter", kernel, (groups * self.count * plan.group,), (plan.group,))
 
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
@@ -170,7 +187,7 @@ class Launches:
         """Return the launch of one step of long columns: columns are side by side."""
         kernel = self._kernel(source, (*columns.defines(part), *defines), *arguments, values=part.values)
         # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
-        beside = -(-(self.plan.width // 2 + 1) // part.ffts)
+        beside = -(-self._kept_columns // part.ffts)
         items = (columns.length // part.length * part.group, beside, self.count)
         return Launch("columns", kernel, items, (part.group, 1, 1))
 
@@ -180,7 +197,11 @@ class Launches:
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}")
         name = source.rpartition("/")[2].removesuffix(".cl")
         sources = (BUTTERFLIES, TRANSFORM, SPECTRUM, *WITH.get(source, ()), source)
-        return self.launcher.kernel(sources, (*size, *defines), name, arguments, options=self._options(source, values))
+        kernel = self.launcher.kernel(
+            sources, (*size, *defines), name, arguments, options=self._options(source, values)
+        )
+        self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
+        return kernel
 
     def _options(self, source: str, values: int) -> tuple[str, ...]:
         """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""

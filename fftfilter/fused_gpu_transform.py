@@ -161,8 +161,8 @@ def plan_transform(n: int, *, columns: bool, others: int, doubled: int = 0) -> T
     region = _region(length, (*pads, *pads_reversed))
     room = LOCAL_BYTES - RESERVED_BYTES
     ffts = _side_by_side(items, others, _group_limit(values))
-    # Turns cost rows more than wider tiles do; columns have to fill the tiles.
-    if not columns and ffts == 2 and ffts * region * 4 > room:
+    # Parts and turns cost rows more than wider tiles do; columns have to fill the tiles.
+    if not columns and ffts == 2 and ffts * region * 8 > room:
         ffts = 1
     if doubled > 0 and 2 * ffts * items <= _group_limit(values) and ffts * region * 4 <= room and ffts < others:
         ffts *= 2

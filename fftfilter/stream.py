@@ -159,8 +159,8 @@ class Stream:
         target = self._memory.take(self.pipeline.bytes_out)
         # The slot keeps the events: one that is let go waits, to keep its array alive.
         slot.copied_in = self._up.write(slot.image, source, wait=False)
-        filtered = self.pipeline.enqueue(slot.image, slot.output, after=slot.copied_in)
-        self._compute.copy(slot.largest, self.pipeline.largest)
+        filtered = self.pipeline.enqueue(slot.image, slot.output, largest=slot.largest, after=slot.copied_in)
+        self._compute.queue.flush()
         slot.copied_out = copied_out = self._down.read(target, slot.output, after=filtered, wait=False)
         self.settle()
         self._read = slot.copied_in if is_page_locked else None

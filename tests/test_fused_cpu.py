@@ -15,9 +15,11 @@ import pytest
 from fftfilter import mixed_radix, reference
 from fftfilter.device import Device, choose
 from fftfilter.errors import DeviceError, TooLargeError
-from fftfilter.fused_cpu import FusedCpuPipeline, vector_width
+from fftfilter.filters import Filter
+from fftfilter.fused_cpu import FusedCpuPipeline
+from fftfilter.fused_cpu_plan import vector_width
 from fftfilter.launch import Launcher
-from fftfilter.transfer import PASSES, SHAPES, AnyTransfer, transfer
+from fftfilter.transfer import PASSES, SHAPES, AnyTransfer, Mask, Reach, transfer
 
 Array = np.ndarray[Any, Any]
 HIGH = transfer("highpass")
@@ -29,13 +31,13 @@ SIZES = [
     (40, 1),  # one column: the row transform does nothing, and the image is narrower than a strip
     (2, 3),  # single stages of radix 2 and 3
     (8, 8),  # single stages of radix 8: the first is the last
-    (17, 31),  # primes through the loop, odd in both directions
+    (23, 31),  # primes through the loop, odd in both directions
     (64, 64),  # two stages, one strip or several
     (33, 65),  # a strip of one column more: moved left, its columns computed twice
     (100, 36),  # radices 5, 4 and 3
     (14, 22),  # the primes that are written out, among other radices
-    (26, 13),  # the largest of them, alone and last
-    (34, 38),  # primes through the loop among other radices
+    (34, 19),  # the largest of them, one alone and last
+    (46, 58),  # primes through the loop among other radices
     (24, 530),  # strips read together, an odd number of them
     (256, 320),  # blocks: whole stages before
     (300, 451),  # many stages; a width with the prime 41
@@ -117,6 +119,61 @@ def test_the_ideal_mask_passes_exactly_the_bins_of_the_reference(radius: float) 
         check(fused(image[None], filter_)[0], wanted, 1)
 
 
+# Rows within the reach: one alone, some of a group, several groups, all but the last, all.
+@pytest.mark.parametrize("kind", PASSES)
+@pytest.mark.parametrize(("height", "width"), [(48, 48), (71, 50)])
+def test_any_number_of_rows_within_the_reach(kind: str, height: int, width: int) -> None:
+    image, n = noise((height, width)), min(height, width)
+    for radius in (0.01, 1, n / 8, n / 3, n / 2 - 0.1, n / 2 + 0.1, n * 0.69):
+        radii = {"radius": radius} if kind in ("lowpass", "highpass") else {"inner": radius / 3, "outer": radius}
+        filter_ = transfer(kind, **radii)
+        check(fused(image[None], filter_)[0], reference.filter_image(image, filter_.gain(height, width)))
+
+
+@pytest.mark.parametrize("beyond", [0.0, 1.0])
+@pytest.mark.parametrize(("height", "width"), [(96, 80), (67, 67)])
+def test_rows_beyond_the_reach_are_not_transformed(beyond: float, height: int, width: int) -> None:
+    """A reach that is too short shows: beyond it there is no mask."""
+    gain = np.full((height, width), 0.5)
+    mask = transfer("mask", mask=gain)
+    assert isinstance(mask, Mask)
+    object.__setattr__(mask, "reach", lambda *_: Reach(20, width, beyond))
+    gain[20:-19] = beyond
+    image = noise((height, width))
+    check(fused(image[None], mask)[0], reference.filter_image(image, gain))
+
+
+@pytest.mark.parametrize(("height", "width"), [(64, 96), (67, 71)])
+def test_a_mask_that_varies_nowhere(height: int, width: int) -> None:
+    image = noise((1, height, width))
+    everything = np.ones((height, width))
+    check(fused(image, transfer("mask", mask=everything))[0], reference.filter_image(image[0], everything))
+    assert not fused(image, transfer("mask", mask=np.zeros((height, width)))).any()
+
+
+@pytest.mark.parametrize(("dtype", "bright"), [("uint16", 60_000), ("float32", 0.9)])
+@pytest.mark.parametrize(("height", "width"), [(128, 96), (67, 60)])
+def test_small_detail_on_a_bright_image(dtype: str, bright: float, height: int, width: int) -> None:
+    """Rows that are transformed and rows that are not have one scale; rounding of what is taken out stays small."""
+    detail = np.random.default_rng(7).uniform(-1, 1, (height, width)) * bright * 1e-3
+    image = (bright + detail).astype(dtype)
+    wanted = reference.filter_image(image, HIGH.gain(height, width), np.float32, 1)
+    assert np.abs(fused(image[None], out="float32")[0] - wanted).max() < 0.25 / 255
+
+
+@pytest.mark.parametrize("kind", ["lowpass", "highpass"])
+@pytest.mark.parametrize(("height", "width"), [(100, 96), (67, 60)])
+def test_filtered_values_as_they_are_and_their_extremes(kind: str, height: int, width: int) -> None:
+    stack = noise((2, height, width))
+    filter_ = transfer(kind, radius=9)
+    shape = (2, height, width)
+    made = FusedCpuPipeline(launcher(), shape, stack.dtype, filter_, out=np.dtype("f4"), levels=None)
+    got = made.run(stack)
+    wanted = np.stack([reference.filtered(image, filter_.gain(height, width)).real for image in stack])
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-6 * 255)
+    np.testing.assert_array_equal(made.extremes()[:, 1], np.abs(got).max(axis=(1, 2)))
+
+
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
 @pytest.mark.parametrize("out", ["uint8", "uint16", "float32"])
 def test_every_type_in_and_out(dtype: str, out: str) -> None:
@@ -184,6 +241,19 @@ def test_work_spaces_are_counted_before_they_are_asked_for(
     # Room for each worker's longest transform: a row of the width, or Bluestein's of more than twice a side.
     points = {100_003: 200_005, 1 << 20: 1 << 20}[max(height, width)]
     assert int(str(counted.value)) > 64 * 8 * vector * points
+
+
+@pytest.mark.parametrize("output", ["magnitude", "real"])
+@pytest.mark.parametrize("shape", [(2, 20, 10_007), (3, 400, 300), (1, 67, 5)])
+def test_memory_is_told_before_it_is_taken(
+    output: str, shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr(Device, "check_memory", lambda _device, _what, buffers: taken.extend(buffers))
+    with Filter("highpass", device="cpu", output=output) as made:
+        told = made.memory(shape)
+        made(np.zeros(shape, np.uint8))
+    assert told == sum(taken[-4:])  # before them the self-test's
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
@@ -278,10 +348,12 @@ def test_a_chirp_is_long_enough_and_made_of_small_radices(n: int) -> None:
 def test_every_row_and_its_mirrored_one_are_paired_once() -> None:
     for n in (1, 2, 7, 30, 64):
         frequencies = mixed_radix.plan(n, 64, 0).frequencies()
-        at, mirror = mixed_radix.mirrored_pairs(frequencies)
+        at, mirror = mixed_radix.mirrored_pairs(frequencies, n)
         assert sorted({*at.tolist(), *mirror.tolist()}) == list(range(n))
         assert len(at) == n // 2 + 1
         assert not ((frequencies[at] + frequencies[mirror]) % n).any()
+        few = mixed_radix.mirrored_pairs(frequencies, 2)
+        assert sorted(frequencies[few[0]]) == list(range(min(n // 2 + 1, 2)))
 
 
 def test_vector_width_is_a_power_of_two_from_4_to_16() -> None:
@@ -303,10 +375,11 @@ for count, height, width, options in (
     (1, 1, 1, {}), (1, 12, 10, {}), (2, 9, 13, {}), (1, 67, 8, {}), (1, 4, 67, {}), (2, 67, 9, {}),
     (1, 80, 9, {"dtype": "uint16"}), (1, 7, 80, {"dtype": "float32", "shape": "butterworth"}),
     (1, 8, 9, {"shape": "gaussian"}), (1, 6, 9, {"table": True}), (2, 6, 9, {"real": True}), (1, 67, 8, {"real": True}),
+    (1, 30, 9, {"kind": "lowpass"}), (1, 67, 8, {"kind": "lowpass"}),
 ):
     dtype = np.dtype(options.get("dtype", "uint8"))
     image = (np.random.default_rng(3).random((count, height, width)) * (1 if dtype.kind == "f" else 255)).astype(dtype)
-    high = transfer("highpass", radius=2, shape=options.get("shape", "ideal"))
+    high = transfer(options.get("kind", "highpass"), radius=2, shape=options.get("shape", "ideal"))
     by = transfer("mask", mask=high.gain(height, width)) if "table" in options else high
     levels = 1 if dtype.kind == "f" else 255
     if "real" in options:

@@ -245,12 +245,116 @@ def test_passes_and_shapes(launcher: Launcher, by: Transfer) -> None:
     assert_close(filtered(launcher, stack, by)[0], reference.filter_image(stack[0], by.gain(10, 16)))
 
 
+@pytest.fixture
+def narrow_tiles(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Small work-groups, so that small images have several tiles of columns, in and out of reach."""
+    monkeypatch.setattr(fused_gpu_transform, "GROUP_WANTED", 8)
+    forget_plans()
+    yield
+    monkeypatch.undo()
+    forget_plans()
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+@pytest.mark.parametrize(
+    ("height", "width", "by"),
+    [
+        (64, 32, transfer("highpass", radius=0.1)),  # DC alone
+        (64, 32, transfer("highpass")),  # 4 columns of 17, whole tiles
+        (64, 32, transfer("lowpass", radius=32 / 3)),
+        (64, 32, transfer("highpass", radius=15.9)),  # all but the column in the middle
+        (64, 32, transfer("highpass", radius=16.1)),
+        (64, 32, transfer("highpass", radius=90)),  # no bin is that far
+        (64, 32, transfer("bandstop", inner=2, outer=4.5)),  # part of a tile
+        (64, 32, transfer("bandpass", inner=2, outer=7)),
+        (64, 32, transfer("highpass", radius=1, shape="gaussian")),
+        (64, 32, transfer("bandstop", inner=1, outer=2, shape="butterworth", order=20)),
+        (21, 45, transfer("highpass", radius=2)),  # odd sides
+        (34, 37, transfer("highpass", radius=5)),  # chirp-z
+        (1, 64, transfer("highpass", radius=0.1)),
+    ],
+    ids=str,
+)
+def test_only_the_columns_in_reach_are_computed(launcher: Launcher, height: int, width: int, by: Transfer) -> None:
+    stack = picture((2, height, width))
+    stack[1] //= 7
+    wanted = np.stack([reference.filter_image(image, by.gain(height, width)) for image in stack])
+    assert_close(filtered(launcher, stack, by), wanted)
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+def test_columns_out_of_reach_are_neither_written_nor_read(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    allocate = Launcher.allocate
+
+    def spoiled(launcher: Launcher, size: int) -> Any:
+        buffer = allocate(launcher, size)
+        launcher.write(buffer, np.full(size, 0xFF, np.uint8))
+        return buffer
+
+    monkeypatch.setattr(Launcher, "allocate", spoiled)
+    stack = picture((1, 64, 32))
+    pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, HIGH, out=stack.dtype, levels=255)
+    assert_close(pipeline.run(stack)[0], reference.filter_image(stack[0], HIGH.gain(64, 32)))
+    plan = pipeline.plan
+    assert plan.tiles > -(-4 // plan.tile)
+    planes = np.empty((2, plan.tiles, plan.pairs * plan.tile), np.complex64)
+    launcher.read(planes, pipeline._scratch[0])
+    untouched = np.isnan(planes.real).all(axis=2)
+    np.testing.assert_array_equal(untouched, [np.arange(plan.tiles) * plan.tile >= 4] * 2)
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_what_is_subtracted_leaves_no_noise_and_faint_detail(launcher: Launcher, dtype: str) -> None:
+    white = levels_of(dtype)
+    flat = np.full((1, 64, 32), white, dtype)
+    assert not filtered(launcher, flat, HIGH).any()
+    # 1 % of white, at the other end of its range: what is left of rounding is less than a level.
+    faint = (flat * 0.99 + picture((1, 64, 32), dtype) * 0.01).astype(dtype)
+    wanted = reference.filter_image(faint[0], HIGH.gain(64, 32), np.dtype(dtype), white)
+    got = filtered(launcher, faint, HIGH)[0]
+    assert np.abs(got.astype(np.float64) - wanted).max() <= white / 255
+
+
+@pytest.mark.usefixtures("narrow_tiles")
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_masks_have_a_reach(launcher: Launcher, beyond: int) -> None:
+    stack = picture((1, 21, 45))
+    gains = np.full((21, 45), float(beyond))
+    gains[[[0], [2], [-2]], [0, 3, -3]] = 0.25
+    by = transfer("mask", mask=gains)
+    pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, by, out=np.dtype("f4"), levels=None)
+    got, wanted = pipeline.run(stack), reference.filtered(stack, gains).real
+    assert np.linalg.norm(got - wanted) <= 4e-6 * np.linalg.norm(wanted)
+
+
 def test_mask_from_an_array(launcher: Launcher) -> None:
     stack = picture((1, 10, 12))
     gain = np.random.default_rng(5).uniform(0, 1, (10, 12))
     gain += np.roll(gain[::-1, ::-1], (1, 1), (0, 1))
     by = transfer("mask", mask=gain / gain.max())
     assert_close(filtered(launcher, stack, by)[0], reference.filter_image(stack[0], by.gain(10, 12)))
+
+
+@pytest.mark.parametrize(
+    ("count", "by", "one_scale"),
+    [(1, HIGH, False), (3, transfer("lowpass", radius=40), False), (3, transfer("highpass", shape="gaussian"), True)],
+)
+def test_one_launch_gives_what_four_do(
+    launcher: Launcher, monkeypatch: pytest.MonkeyPatch, count: int, by: Transfer, one_scale: bool
+) -> None:
+    # Several groups in each step, rows and columns of one plan.
+    stacks = [picture((count, 128, 128)) // divisor for divisor in (1, 3)]
+    monkeypatch.setattr(fused_gpu, "AT_ONCE_ON", ())
+    wanted = [filtered(launcher, stack, by, one_scale=one_scale) for stack in stacks]
+    monkeypatch.setattr(fused_gpu, "AT_ONCE_ON", (launcher.device.platform,))
+    pipeline = fused_gpu.FusedGpuPipeline(
+        launcher, stacks[0].shape, np.dtype("u1"), by, out=np.dtype("u1"), levels=255, one_scale=one_scale
+    )
+    assert len(pipeline._launches) == 1
+    for _ in range(3):
+        for stack, picture_ in zip(stacks, wanted, strict=True):
+            np.testing.assert_array_equal(pipeline.run(stack), picture_)
 
 
 def test_rounding_noise_is_black_and_faint_detail_is_not(launcher: Launcher) -> None:
@@ -387,6 +491,7 @@ def test_memory_is_told_before_it_is_taken(launcher: Launcher, shape: tuple[int,
 # Oclgrind, a simulator that watches each access to memory.
 
 WATCHED = """
+import sys
 import numpy as np
 from fftfilter import fused_gpu, fused_gpu_long, fused_gpu_plan, fused_gpu_transform, reference
 from fftfilter.device import choose
@@ -396,7 +501,11 @@ launcher = Launcher(choose("Oclgrind"))
 high = transfer("highpass")
 fused_gpu_transform.GROUP_WANTED = 4
 # In one step, then with turns in local memory, then in two steps.
-for floats, sizes in ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (11, 11)))):
+rooms = ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (11, 11))))
+if sys.argv[1:] == ["at once"]:
+    fused_gpu.AT_ONCE_ON = ("Oclgrind",)
+    rooms = ((10**4, ((8, 8),)),)
+for floats, sizes in rooms:
     fused_gpu_transform.LOCAL_BYTES = 4 * floats + fused_gpu_transform.RESERVED_BYTES
     for height, width in sizes:
         plan = fused_gpu_plan.plan(height, width)
@@ -405,6 +514,7 @@ for floats, sizes in ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, 
         stack = np.random.default_rng(3).integers(0, 256, (2, height, width), dtype=np.uint8)
         stack[1] = 9  # nothing but rounding noise is left of it
         pipeline = fused_gpu.FusedGpuPipeline(launcher, stack.shape, stack.dtype, high, out=stack.dtype, levels=255)
+        assert (len(pipeline._launches) == 1) == bool(sys.argv[1:])
         got = pipeline.run(stack)
         wanted = [reference.filter_image(image, high.gain(height, width)) for image in stack]
         assert np.abs(got.astype(int) - wanted).max() <= 1, (height, width)
@@ -416,16 +526,18 @@ print("watched")
 @pytest.mark.skipif(
     (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
 )
-def test_oclgrind_has_nothing_to_report() -> None:
+@pytest.mark.parametrize("at_once", [(), ("at once",)])
+def test_oclgrind_has_nothing_to_report(at_once: tuple[str, ...]) -> None:
     watchful = {
-        "OCLGRIND_DATA_RACES": "1",
+        # It takes groups that wait for each other for a race.
+        "OCLGRIND_DATA_RACES": "" if at_once else "1",
         "OCLGRIND_UNIFORM_WRITES": "1",
         "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
         "PYOPENCL_NO_CACHE": "1",
         "PYTHONPATH": str(Path(fused_gpu.__file__).parent.parent),
     }
     result = subprocess.run(
-        [sys.executable, "-c", WATCHED],
+        [sys.executable, "-c", WATCHED, *at_once],
         env={**os.environ, **watchful},
         capture_output=True,
         text=True,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # Seconds that one measurement takes, long beside the pictures at the stream's ends, which have nothing to overlap with.
 SECONDS = 0.1
+WARM = 8
 PARTS = {"in": "copy in", "filter": "filter", "out": "copy out"}
 BOTH = {"both": "in and out"}
 STREAMS = {"locked": "stream", "any": "stream of any arrays", "calls": "calls"}
@@ -64,7 +65,8 @@ def overlap(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Experiment:
             size = f"{width} x {height}" if count == 1 else f"{count} of {width} x {height}"
             yield size
             jobs = _jobs(setting, shape)
-            repeats = {name: max(3, round(SECONDS / _time(job, 3))) for name, job in jobs.items()}
+            # A stream takes its memory with its first stacks.
+            repeats = {name: max(3, round(SECONDS / _time(job, WARM))) for name, job in jobs.items()}
             seconds: dict[str, list[float]] = {name: [] for name in jobs}
             for _ in range(setting.runs):
                 for name, job in jobs.items():

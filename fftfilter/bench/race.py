@@ -26,6 +26,7 @@ from .tables import Lines, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..transfer import AnyTransfer
     from .experiments import Setting
 
     Array = np.ndarray[Any, Any]
@@ -68,9 +69,12 @@ GPU_TARGETS: dict[Shape, dict[str, float]] = {
 }
 
 
-def race(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Experiment:
-    """Return the table of peers on images or stacks ``(count, height, width)``, by default those with a target."""
-    gpu = setting.device.is_gpu
+def race(setting: Setting, *, shapes: Sequence[Shape] = (), radius: str | None = None) -> Experiment:
+    """Return the table of peers on images or stacks ``(count, height, width)``, by default those with a target.
+
+    The filter is an ideal high-pass; what its radius spares this filter the peers do all the same.
+    """
+    gpu, by = setting.device.is_gpu, transfer("highpass", radius=radius)
     table = Table(
         "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image",
         {
@@ -84,7 +88,7 @@ def race(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Experiment:
         ("size", "who"),
         Lines(("who",), "pixels", ("ms",), "pixels", "ms"),
         setting.about(),
-        [SPREAD, _explained(gpu=gpu)],
+        [SPREAD, f"{str(by).capitalize()}. {_explained(gpu=gpu)}"],
     )
 
     def steps() -> Iterator[str]:
@@ -92,8 +96,8 @@ def race(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Experiment:
             size = _size(shape)
             yield f"{size}: prepare and check"
             stack = np.random.default_rng(61).integers(0, 256, shape, dtype=np.uint8)
-            gain = transfer("highpass").gain(*shape[1:])
-            jobs = [_gpu(setting, stack) if gpu else _cpu(setting, stack)]
+            gain = by.gain(*shape[1:])
+            jobs = [_gpu(setting, stack, by) if gpu else _cpu(setting, stack, radius)]
             jobs += [*gpu_jobs(stack, gain), _floor(setting, stack)] if gpu else cpu_jobs(stack[0], gain)
             wanted = np.stack([filter_image(image, gain) for image in stack])
             repeats = {job.name: _check(job, wanted) for job in jobs}
@@ -127,15 +131,15 @@ def _size(shape: Shape) -> str:
     return f"{width} x {height}" if count == 1 else f"{count} of {width} x {height}"
 
 
-def _cpu(setting: Setting, stack: Array) -> Job:
-    filter_ = Filter("highpass", device=str(setting.device.index))
+def _cpu(setting: Setting, stack: Array, radius: str | None) -> Job:
+    filter_ = Filter("highpass", radius=radius, device=str(setting.device.index))
     return Job(OURS, lambda: filter_(stack[0]), lambda: None, lambda: filter_(stack[0]))
 
 
-def _gpu(setting: Setting, stack: Array) -> Job:
+def _gpu(setting: Setting, stack: Array, by: AnyTransfer) -> Job:
     launcher = Launcher(setting.device)
     pixel = stack.dtype
-    pipeline: Any = fused(launcher, stack.shape, pixel, transfer("highpass"), out=pixel, levels=255)
+    pipeline: Any = fused(launcher, stack.shape, pixel, by, out=pixel, levels=255)
     image, output = launcher.allocate(stack.nbytes), launcher.allocate(stack.nbytes)
     launcher.write(image, stack)
 

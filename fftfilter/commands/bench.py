@@ -213,7 +213,8 @@ def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **gi
 
 @experiment
 @size_option("all with a target")
-def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+@click.option("--radius", metavar="R", help="Of the high-pass, as highpass takes it.  [default: n/8]")
+def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: Any) -> None:
     """Time this filter and other libraries on the same job, in one interleaved run.
 
     Those that are installed: on the CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch; on a GPU CuPy with planned
@@ -221,11 +222,11 @@ def peers(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
 
     \b
     Example: fftfilter bench peers
-             fftfilter bench peers --size 640x480
+             fftfilter bench peers --size 640x480 --radius 50%
     """
     from ..bench.race import race
 
-    run(lambda setting: race(setting, shapes=[(1, *shape) for shape in shapes]), **given)
+    run(lambda setting: race(setting, shapes=[(1, *shape) for shape in shapes], radius=radius), **given)
 
 
 @experiment

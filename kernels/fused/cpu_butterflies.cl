@@ -1,4 +1,4 @@
-// Butterflies: forward transforms of 2, 3, 4, 5, 7, 8, 11 or 13 numbers in registers, of larger primes in a loop.
+// Butterflies: forward transforms of 2 to 5, 7, 8, 11, 13, 17 or 19 numbers in registers, of larger primes in a loop.
 //
 // In place, inputs and outputs in natural order, a[p] = sum_q a[q] W(p q, radix).
 //
@@ -10,7 +10,7 @@
 #endif
 
 #define HAS(radix) ((RADICES >> (radix)) & 1)
-#define WIDEST (PRIME > 13 ? PRIME : 13)
+#define WIDEST (PRIME > 19 ? PRIME : 19)
 
 ALWAYS void butterfly_2(number_t *a)
 {
@@ -77,7 +77,7 @@ ALWAYS void butterfly_8(number_t *a)
 // Any odd prime by the definition, q and radix - q together: sums with cosines, differences with sines.
 // roots[k] = (cos, sin)(2 pi k / radix)
 //
-// 7, 11 and 13 written out by the compiler, so that the numbers are in registers.
+// 7 to 19 written out by the compiler, so that the numbers are in registers and the roots at known places.
 #define PRIME_BUTTERFLY(name, most, unroll) \
     ALWAYS void name(number_t *a, const uint radix, global const float2 *roots) \
     { \
@@ -101,7 +101,7 @@ ALWAYS void butterfly_8(number_t *a)
             a[radix - p] = plus_imaginary(real_, 1, imag_); \
         } \
     }
-PRIME_BUTTERFLY(butterfly_written_out, 13, _Pragma("unroll"))
+PRIME_BUTTERFLY(butterfly_written_out, 19, _Pragma("unroll"))
 PRIME_BUTTERFLY(butterfly_prime, PRIME, )
 
 // kind is the radix, or 0 for a prime known only at run time. It is a constant in every call: the switch is
@@ -118,6 +118,8 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
     case 8: butterfly_8(a); break;
     case 11: butterfly_written_out(a, 11, roots); break;
     case 13: butterfly_written_out(a, 13, roots); break;
+    case 17: butterfly_written_out(a, 17, roots); break;
+    case 19: butterfly_written_out(a, 19, roots); break;
     }
 }
 
@@ -132,7 +134,10 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
         ONE_(6, first, __VA_ARGS__) ONE_(7, first, __VA_ARGS__) \
         ONE_(8, first, __VA_ARGS__) ONE_(9, first, __VA_ARGS__) \
         ONE_(10, first, __VA_ARGS__) ONE_(11, first, __VA_ARGS__) \
-        ONE_(12, first, __VA_ARGS__) \
+        ONE_(12, first, __VA_ARGS__) ONE_(13, first, __VA_ARGS__) \
+        ONE_(14, first, __VA_ARGS__) ONE_(15, first, __VA_ARGS__) \
+        ONE_(16, first, __VA_ARGS__) ONE_(17, first, __VA_ARGS__) \
+        ONE_(18, first, __VA_ARGS__) \
     } else \
         for (uint q = first; q < radix; ++q) { __VA_ARGS__; }
 
@@ -147,5 +152,7 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
     else CASE_(7, stage, __VA_ARGS__); \
     else CASE_(11, stage, __VA_ARGS__); \
     else CASE_(13, stage, __VA_ARGS__); \
+    else CASE_(17, stage, __VA_ARGS__); \
+    else CASE_(19, stage, __VA_ARGS__); \
     else CASE_(1, stage, __VA_ARGS__); \
     else if (PRIME > 1) stage(0, stages[s].radix, __VA_ARGS__)

@@ -64,9 +64,10 @@ ALWAYS void other_stages(global vector_t *z, global const axis_t *axis, global c
 }
 
 // Reads    the pixels of some strips that lie side by side, row after row
-// Writes   their transforms, permuted, and their brightest pixel
+// Writes   their transforms, permuted, with 0 where nothing passes, and their brightest pixel
 ONCE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x, global const PIXEL *image,
-                          global float *brightest, global const float2 *spin, const size_t picture, const uint index)
+                          global float *brightest, global const float2 *spin, global const uint *places,
+                          const size_t picture, const uint index)
 {
     global const axis_t *axis = &job->columns;
     global const stage_t *stages = axis->stages;
@@ -84,6 +85,7 @@ ONCE void columns_forward(global const job_t *job, global vector_t *z, global ve
     for (uint i = 0; i < count; ++i) {
         if (axis->stage_count > 1)
             other_stages(z + 2 * (size_t)job->strip_size * i, axis, spin);
+        clear_blocked(job, z + 2 * (size_t)job->strip_size * i, places);
         brightest[picture * job->strips + strip + i] = found;
     }
 }

@@ -3,7 +3,8 @@
 // The convolution takes a work space of its own, x, beside the strip; z holds the transform in natural order.
 
 ONCE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x, global const PIXEL *image,
-                          global float *brightest, global const float2 *spin, const size_t picture, const uint strip)
+                          global float *brightest, global const float2 *spin, global const uint *places,
+                          const size_t picture, const uint strip)
 {
     global const float2 *chirp = spin + job->columns.chirp;
     const uint height = job->columns.length;
@@ -22,6 +23,7 @@ ONCE void columns_forward(global const job_t *job, global vector_t *z, global ve
     there_and_back(x, &job->columns, spin, none);
     for (uint k = 0; k < height; ++k)
         put(z, k, spun(get(x, k), chirp[k].x, chirp[k].y));
+    clear_blocked(job, z, places);
 }
 
 ONCE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,

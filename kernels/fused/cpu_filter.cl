@@ -48,7 +48,7 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     const uint index = (first + own) % each;
                     const size_t i = picture * images + (first + own) / each;
                     switch (step) {
-                    case 0: columns_forward(job, z, x, image, brightest, columns_spin, i, index); break;
+                    case 0: columns_forward(job, z, x, image, brightest, columns_spin, places, i, index); break;
                     case 1: rows(job, z, x, rows_spin, places, across, down, gains, i, index); break;
                     case 2: columns_inverse(job, z, x, largest, columns_spin, i, index); break;
                     case 3: quantize(job, pixels, z, largest, brightest, i, index); break;

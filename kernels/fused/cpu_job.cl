@@ -9,10 +9,12 @@ typedef struct {
 } axis_t;
 
 // `pitch` pixels lie between rows, `strip_size` numbers between strips; the last strip begins at column `last`.
-// `together` strips are read at once. A worker's room is `spare` numbers.
+// `together` strips are read at once. A worker's room is `spare` numbers. `groups` of rows are transformed, `blocked`
+// rows cleared; behind the places of the former lie the positions of the latter. `scale` undoes the rows' transforms and
+// the doubling of cpu_tiles.cl, `unit` the columns'.
 typedef struct {
-    uint count, pitch, strips, last, strip_size, together, groups, bands, spare, one_scale;
+    uint count, pitch, strips, last, strip_size, together, groups, blocked, bands, spare, one_scale;
     int order;
-    float scale, noise, levels, nudge;
+    float scale, unit, noise, levels, nudge;
     axis_t columns, rows;
 } job_t;

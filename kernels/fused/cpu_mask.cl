@@ -70,7 +70,7 @@ ALWAYS vector_t bandstop(const across_t across, const down_t down, const int ord
 
 #endif
 
-// What a group of rows needs to know of the mask: scale undoes both transforms and the doubling of cpu_tiles.cl.
+// What a group of rows needs to know of the mask: scale is the job's.
 typedef struct {
     global const across_t *across;
     down_t down;

@@ -40,3 +40,11 @@ ALWAYS void clear(global vector_t *x, const uint from, const uint to)
     for (uint k = from; k < to; ++k)
         put(x, k, (number_t){0, 0});
 }
+
+// Clears those rows of a strip whose gain is 0 throughout, while they are in the cache: cpu_rows.cl leaves them out.
+ALWAYS void clear_blocked(global const job_t *job, global vector_t *z, global const uint *places)
+{
+    global const uint *blocked = places + job->groups * 2 * VECTOR;
+    for (uint i = 0; i < job->blocked; ++i)
+        put(z, blocked[i], (number_t){0, 0});
+}

@@ -4,6 +4,9 @@
 //          of its image (of all of them with one scale) by itself, which is less than waiting for them costs
 // Writes   a band of pixels
 //
+// The values still have the scale of the vertical transforms, the height. Grey levels are relative, the limit of what
+// is noise has it, too, and filtered values as they are lose it here.
+//
 // -D LEVEL=uchar | ushort | float    the output's type
 // -D SIGNED=1                        filtered values as they are, not scaled: LEVEL is float
 
@@ -43,7 +46,7 @@ ONCE void quantize(global const job_t *job, global LEVEL *image, global const ve
                 const vector_t inside = level < levels ? level : (vector_t)(levels);
                 const vector_t top = is_noise ? (vector_t)(0) : (vector_t)(levels);
 #if defined SIGNED
-                ((global levels_t *)to)[half_] = value;
+                ((global levels_t *)to)[half_] = value * job->unit;
 #elif PASTE(LEVEL, _is_float)
                 ((global levels_t *)to)[half_] = value < most ? inside : top;
 #else

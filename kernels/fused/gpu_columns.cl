@@ -4,7 +4,7 @@
 // come apart on loading (see gpu_spectrum.cl) and are packed again on storing, in registers where FIRST is even:
 // numbers q and q + FIRST/2 of a butterfly are the rows of a pair.
 //
-// Launch   (groups of FFTS columns x GROUP, images) work-items, GROUP a work-group; FFTS divides TILE
+// Launch   (groups of FFTS columns below the reach x GROUP, images) work-items, GROUP a work-group; FFTS divides TILE
 // Reads    spectrum[plane][tile][p][column]     -> coalesced
 // Writes   the same places
 // Scale    1/2 of the unpacking and 1/(width height) of the inverse, once with the mask
@@ -121,24 +121,22 @@ ALWAYS void store_column(complex_t *v, global complex_t *own, global complex_t *
 
 #endif
 
-kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,
-                 const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
-                 const real_t per_inner2, const int order)
+ALWAYS void columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,
+                    const real_t scale, const cutoffs_t cutoffs, const uint group, const size_t picture,
+                    local exchanged_t *x)
 {
-    local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
-    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
-    spectrum += get_global_id(1) * (2 * (size_t)PLANE);
+    spectrum += picture * (2 * (size_t)PLANE);
 
     // Behind the last column there is room, but nothing.
-    const uint kx = get_group_id(0) * FFTS + own_fft(ACROSS);
+    const uint kx = group * FFTS + own_fft(ACROSS);
     global complex_t *own = spectrum + (place(kx, 0) + OWN_PLANE(kx));
     global complex_t *mirrored = spectrum + (place(kx, 0) + MIRRORED_PLANE(kx));
     load_column(v, own, mirrored, x);
 
     transform(v, x, tables, ACROSS, INNER);
 
-    const uint inner_kx = min((uint)(get_group_id(0) * FFTS + own_fft(INNER)), (uint)(COLUMNS - 1));
+    const uint inner_kx = min((uint)(group * FFTS + own_fft(INNER)), (uint)(COLUMNS - 1));
     const column_t column = mask_column(inner_kx, mask_data, cutoffs);
     FOR_OWN(own_item(INNER), AFTER, b, t) {
         UNROLL
@@ -153,3 +151,14 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
 
     store_column(v, own, mirrored, kx >= COLUMNS, x);
 }
+
+#ifndef TOGETHER
+kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,
+                        const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
+                        const real_t per_inner2, const int order)
+{
+    local exchanged_t x[FFTS / TURNS * REGION];
+    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
+    columns(spectrum, tables, mask_data, scale, cutoffs, get_group_id(0), get_global_id(1), x);
+}
+#endif

@@ -2,7 +2,7 @@
 //
 // Fused: unpacking of the pairs of rows, chirp, spin factors, butterflies.
 //
-// Launch   (MIDDLE x GROUP, groups of FFTS columns, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of FFTS columns below the reach, images) work-items, GROUP a work-group
 // Reads    spectrum[plane][tile][p][column], the pairs of rows b + MIDDLE a     -> coalesced
 // Writes   strips, see gpu_long_strips.cl, numbers b + MIDDLE j                 -> coalesced
 

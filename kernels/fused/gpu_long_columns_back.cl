@@ -4,7 +4,7 @@
 // the columns stay in place for gpu_long_pack.cl. Bluestein's come by twice: with the columns' spectra the first time,
 // which turn around here, masked, and start on their way back.
 //
-// Launch   (MIDDLE x GROUP, groups of FFTS columns, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of FFTS columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see gpu_long_strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   spectrum, or the same places                             -> coalesced
 // Scale    as in gpu_columns.cl, with the mask

@@ -2,7 +2,7 @@
 //
 // Fused: spin factors between the steps, butterflies, mask, butterflies back.
 //
-// Launch   (OUTER x GROUP, groups of FFTS columns, images) work-items, GROUP a work-group
+// Launch   (OUTER x GROUP, groups of FFTS columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see gpu_long_strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in gpu_columns.cl, with the mask

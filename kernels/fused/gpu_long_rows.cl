@@ -3,7 +3,7 @@
 // Fused: load, chirp, spin factors, butterflies. Number (j, b) of a pair of rows lies where frequency j + OUTER b will.
 //
 // Launch   (groups of FFTS of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
-// Reads    image[row][b + MIDDLE a], or spectrum      -> FFTS pixels side by side
+// Reads    image[row][b + MIDDLE a], or spectrum      -> FFTS pixels side by side; zeros from the reach on
 // Writes   lines, see gpu_long_lines.cl               -> runs of the numbers j
 // Clears   the image's largest magnitude, which the inverse rows will find
 //
@@ -15,7 +15,7 @@
 #endif
 
 kernel void gpu_long_rows(global complex_t *lines, global const void *source, global const complex_t *tables,
-                          global const complex_t *long_tables, global uint *largest)
+                          global const complex_t *long_tables, global uint *largest, const uint reach)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
@@ -46,7 +46,7 @@ kernel void gpu_long_rows(global complex_t *lines, global const void *source, gl
                         both.y = lower[n];
 #else
                     // inverse: real and imaginary parts change places
-                    both = spectrum[place_of(n, p)].yx;
+                    both = in_reach(n, reach) ? spectrum[place_of(n, p)].yx : (complex_t)(0);
 #endif
                     if (CHIRPED)
                         both = times(both, long_tables[LONG_CHIRP + n]);

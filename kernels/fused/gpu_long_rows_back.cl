@@ -1,10 +1,11 @@
 // Long rows, outer step back: to magnitudes and the largest of them, or to the spectrum, where Bluestein's way there ends.
 //
-// Fused: spin factors between the steps, butterflies, chirp, magnitude, extremes.
+// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, magnitude, extremes.
 //
 // Launch   (groups of FFTS of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see gpu_long_lines.cl            -> runs of the numbers j
-// Writes   values[row][b + MIDDLE a], or spectrum  -> FFTS numbers side by side
+//          image[row][b + MIDDLE a]                -> FFTS pixels side by side, see gpu_values.cl
+// Writes   values[row][b + MIDDLE a], or spectrum  -> FFTS numbers side by side; below the reach
 //          largest[image]
 //
 // -D TO_VALUES=1 | 0
@@ -14,7 +15,8 @@
 #endif
 
 kernel void gpu_long_rows_back(global void *target, global const complex_t *lines, global const complex_t *tables,
-                               global const complex_t *long_tables, global uint *largest, const uint one_scale)
+                               global const complex_t *long_tables, global uint *largest, const uint one_scale,
+                               const uint reach MINUEND)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
@@ -35,6 +37,36 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
     if (CHIRPED)
         swap_parts(v);
 
+
+    const uint b = first + own_fft(ACROSS);
+#if CHIRPED
+    FOR_OWN(own_item(ACROSS), FIRST, i, t) {
+        UNROLL
+        for (uint q = 0; q < FIRST; q++) {
+            const uint n = APART(b, t, q, FIRST);
+            if (b < OTHER && n < LONG_POINTS)
+                v[i * FIRST + q] = times(v[i * FIRST + q], long_tables[LONG_CHIRP + n]);
+        }
+    }
+#endif
+
+#if TO_VALUES && BEYOND
+    // All pixels before any value, as in gpu_inverse_rows.cl.
+    global const PIXEL *upper_pixels = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
+    global const PIXEL *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
+    FOR_OWN(own_item(ACROSS), FIRST, i, t) {
+        UNROLL
+        for (uint q = 0; q < FIRST; q++) {
+            const uint n = APART(b, t, q, FIRST);
+            if ((!CHIRPED || n < LONG_POINTS) && b < OTHER) {
+                v[i * FIRST + q].y = upper_pixels[n] - v[i * FIRST + q].y;
+                if (p + PAIRS < HEIGHT)
+                    v[i * FIRST + q].x = lower_pixels[n] - v[i * FIRST + q].x;
+            }
+        }
+    }
+#endif
+
 #if TO_VALUES
     local uint found;
     real_t most = 0;
@@ -43,15 +75,13 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
 #else
     global complex_t *spectrum = (global complex_t *)target + picture * (2 * (size_t)PLANE);
 #endif
-    const uint b = first + own_fft(ACROSS);
     if (b < OTHER)
         FOR_OWN(own_item(ACROSS), FIRST, i, t) {
             UNROLL
             for (uint q = 0; q < FIRST; q++) {
                 const uint n = APART(b, t, q, FIRST);
+                const complex_t both = v[i * FIRST + q];
                 if (!CHIRPED || n < LONG_POINTS) {
-                    const complex_t both =
-                        CHIRPED ? times(v[i * FIRST + q], long_tables[LONG_CHIRP + n]) : v[i * FIRST + q];
 #if TO_VALUES
                     // of the inverse, with its parts exchanged
                     upper[n] = KEPT(both.y);
@@ -61,7 +91,8 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
                         most = fmax(most, fabs(both.x));
                     }
 #else
-                    spectrum[place_of(n, p)] = both;
+                    if (in_reach(n, reach))
+                        spectrum[place_of(n, p)] = both;
 #endif
                 }
             }

@@ -6,6 +6,8 @@
 // Reads    lines, see gpu_long_lines.cl     -> FFTS numbers side by side
 // Writes   the same places
 //
+// What is a spectrum, on its way in or out, has the columns below the reach alone.
+//
 // -D BACK=0 | 1    whether the spectrum comes in, for the inverse; 0 for Bluestein's
 
 #ifndef BACK
@@ -13,7 +15,7 @@
 #endif
 
 kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t *tables,
-                                 global const complex_t *long_tables)
+                                 global const complex_t *long_tables, const uint reach)
 {
     local exchanged_t x[FFTS / TURNS * REGION];
     complex_t v[VALUES];
@@ -23,8 +25,10 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
 
     FOR_OWN(own_item(ACROSS), FIRST, i, t) {
         UNROLL
-        for (uint q = 0; q < FIRST; q++)
-            v[i * FIRST + q] = lines[line_place(APART(j, t, q, FIRST), p)];
+        for (uint q = 0; q < FIRST; q++) {
+            const uint k = APART(j, t, q, FIRST);
+            v[i * FIRST + q] = !BACK || in_reach(k, reach) ? lines[line_place(k, p)] : (complex_t)(0);
+        }
     }
 
 #if BACK
@@ -52,7 +56,10 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
         return;
     FOR_OWN(own_item(ACROSS), LEFT, i, t) {
         UNROLL
-        for (uint q = 0; q < LEFT; q++)
-            lines[line_place(APART(j, t, q, LEFT), p)] = v[i * LEFT + q];
+        for (uint q = 0; q < LEFT; q++) {
+            const uint k = APART(j, t, q, LEFT);
+            if (CHIRPED || BACK || in_reach(k, reach))
+                lines[line_place(k, p)] = v[i * LEFT + q];
+        }
     }
 }

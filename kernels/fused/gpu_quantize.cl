@@ -43,23 +43,39 @@ ALWAYS bool all_darker(global const PIXEL *image, const size_t count, const real
     return true;
 }
 
+typedef struct {
+    real_t noise, brightest;
+    real_t levels, nudge;
+} grey_t;
+
+// Numbers first ... end - 1 of a picture, every so manyth from the work-item's own on.
+ALWAYS void quantize(global pixels_t *output, global const values_t *values, global const PIXEL *image,
+                     global const uint *largest, const uint one_scale, const grey_t grey, const size_t first,
+                     const size_t end, const size_t picture, const size_t pictures, local uint *found)
+{
+    const real_t most = as_float(largest[one_scale ? 0 : picture]);
+    global const PIXEL *pixels = one_scale ? image : image + picture * SIZE;
+    const bool is_noise = most <= grey.noise * grey.brightest
+        && !all_darker(pixels, one_scale ? SIZE * pictures : SIZE, most / grey.noise, found);
+    values += picture * (SIZE / WIDE);
+    output += picture * (SIZE / WIDE);
+    for (size_t i = first + get_local_id(0); i < end; i += get_local_size(0)) {
+        const values_t value = values[i];
+        const values_t level = mad(value, (values_t)(grey.levels / most), (values_t)(grey.nudge));
+        const values_t inside = CHOOSE((values_t)(grey.levels), fmin(level, (values_t)(grey.levels)), value < (values_t)(most));
+        output[i] = is_noise ? (pixels_t)(0) : CONVERT(inside);
+    }
+}
+
+#ifndef TOGETHER
 kernel void gpu_quantize(global pixels_t *output, global const values_t *values, global const PIXEL *image,
                          global const uint *largest, const uint one_scale, const real_t noise, const real_t brightest,
                          const real_t levels, const real_t nudge)
 {
     local uint found;
-    const size_t picture = get_global_id(1);
-    const size_t i = get_global_id(0);
-    const real_t most = as_float(largest[one_scale ? 0 : picture]);
-
-    const size_t count = one_scale ? SIZE * get_global_size(1) : SIZE;
-    global const PIXEL *pictures = one_scale ? image : image + picture * SIZE;
-    const bool is_noise = most <= noise * brightest && !all_darker(pictures, count, most / noise, &found);
-    if (i >= SIZE / WIDE)
-        return;
-
-    const values_t value = values[picture * (SIZE / WIDE) + i];
-    const values_t level = fmin(mad(value, (values_t)(levels / most), (values_t)(nudge)), (values_t)(levels));
-    const values_t inside = CHOOSE((values_t)(levels), level, value < (values_t)(most));
-    output[picture * (SIZE / WIDE) + i] = is_noise ? (pixels_t)(0) : CONVERT(inside);
+    const grey_t grey = {noise, brightest, levels, nudge};
+    const size_t first = get_group_id(0) * get_local_size(0);
+    const size_t end = min(first + get_local_size(0), (size_t)(SIZE / WIDE));
+    quantize(output, values, image, largest, one_scale, grey, first, end, get_global_id(1), get_global_size(1), &found);
 }
+#endif

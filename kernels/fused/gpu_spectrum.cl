@@ -8,6 +8,9 @@
 // column have the same place. In a plane lie tiles of TILE columns, in a tile the numbers [p][k mod TILE]: what a
 // work-group of rows stores and what a work-group of columns loads are whole sectors of memory both.
 //
+// Where a filter's gain is the same from some |k| on, only the columns below that reach are stored, filtered and
+// loaded, in whole tiles: see gpu_values.cl for what becomes of the others.
+//
 // -D WIDTH, HEIGHT   of the image
 // -D TILE            columns side by side, a power of two
 
@@ -46,6 +49,20 @@ ALWAYS size_t place_in_step(const uint t, const uint q, const uint radix, const 
     if (EVEN_STEPS(radix))
         return (size_t)place(step - t, p) + (PLANE + (radix - 1 - q) * step * PAIRS);
     return place_of(t + q * step, p);
+}
+
+// Whether column k, any of the whole width, is below the reach; and the same of number k = t + q step of a row.
+ALWAYS bool in_reach(const uint k, const uint reach)
+{
+    return min(k, WIDTH - k) < reach;
+}
+
+ALWAYS bool step_in_reach(const uint t, const uint q, const uint radix, const uint reach)
+{
+    const uint step = LENGTH / radix;
+    if (EVEN_STEPS(radix))
+        return (q < radix / 2 ? t + q * step : step - t + (radix - 1 - q) * step) < reach;
+    return in_reach(t + q * step, reach);
 }
 
 // Z[k], Z[width - k] of a pair of rows -> twice X of both

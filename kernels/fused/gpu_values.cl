@@ -1,8 +1,27 @@
 // Values: what the inverse rows leave of their results, and the extremes, of which the smallest counts as 0.
 //
+// A high-pass is the image minus a low-pass. Where the gain H is 1 from a column on (the reach), the columns were
+// filtered with 1 - H, which is zero there: those columns need not be transformed, nor be in memory between the kernels,
+// and the filtered image is the pixels, read once more, minus the result. Where H is 0 there, the result is the image.
+//
 // Floats from 0 up order as their bits do, so that whole numbers are compared, which is what atomics can do.
 //
-// -D SIGNED=1   the filtered values as they are, not their magnitudes, and with them the end of the flow
+// -D BEYOND=0 | 1                   the gain of the columns from the reach on that the columns' kernels have left out
+// -D PIXEL=uchar | ushort | float   of the image, if it is 1
+// -D SIGNED=1                       the filtered values as they are, not their magnitudes, and with them the end of the flow
+
+#if !defined BEYOND || BEYOND && !defined PIXEL
+#error "gpu_values.cl: -D BEYOND=0 | 1 or -D PIXEL=uchar, ushort or float is missing"
+#endif
+
+// One more argument of a kernel: what the results are subtracted from.
+#if BEYOND
+#define MINUEND , global const PIXEL *image
+#define MINUEND_PASSED , image
+#else
+#define MINUEND
+#define MINUEND_PASSED
+#endif
 
 #ifdef SIGNED
 #define KEPT(value) (value)
