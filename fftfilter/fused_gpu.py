@@ -92,11 +92,11 @@ class FusedGpuPipeline:
         self.bytes_out = math.prod(shape) * self.out.itemsize
 
         reach = transfer.reach(height, width)
-        tiles = min(-(-max(1, reach.columns) // self.plan.tile), self.plan.tiles)
+        columns = width // 2 + 1
         # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
-        if reach.beyond and 16 * tiles > 15 * self.plan.tiles:
-            tiles = self.plan.tiles
-        beyond = int(tiles < self.plan.tiles and reach.beyond)
+        beyond = int(reach.beyond and 16 * reach.columns <= 15 * columns)
+        kept = columns if reach.beyond and not beyond else max(1, reach.columns)
+        tiles = -(-kept // self.plan.tile)
         mask_data, shape_name, kind, numbers = self._mask(transfer, beyond)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, mask_data]
