@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from conftest import SAMPLES
 
 from fftfilter import algorithms, cli
-from fftfilter.bench import experiments, folder_race, overlap, peers, plot, published, race, start, tables
+from fftfilter.bench import environment, experiments, folder_race, overlap, peers, plot, published, race, start, tables
 from fftfilter.bench.compare import Stats, gflops, ratio
 from fftfilter.bench.experiments import Setting
 from fftfilter.bench.measure import Times, check_picture, check_transform, measure
@@ -371,6 +371,14 @@ def test_a_script_with_another_picture_is_not_timed(monkeypatch):
 def test_a_process_that_fails_is_told():
     with pytest.raises(RefusedError, match=r"exit code 2: fftfilter: No such command 'none'"):
         start._run(start._program("none"))
+
+
+def test_programs_are_timed_in_their_users_environment(monkeypatch):
+    """What opening a device sets for this process would be a burden to several others."""
+    monkeypatch.setenv("POCL_AFFINITY", "1")
+    monkeypatch.setenv("SOMETHING", "else")
+    there = environment.users_environment({"MORE": "1"})
+    assert (there.get("POCL_AFFINITY"), there["SOMETHING"], there["MORE"]) == (None, "else", "1")
 
 
 def test_a_folder_is_raced_and_judged(monkeypatch):

@@ -27,6 +27,7 @@ from . import by_others
 from .by_others import gmic, imagemagick
 from .by_others.pool import CORES
 from .compare import Stats, ratio
+from .environment import users_environment
 from .experiments import SPREAD, Experiment
 from .photographs import photograph
 from .tables import Lines, Table
@@ -144,8 +145,9 @@ class Track:
         if who == OURS:
             command = [sys.executable, "-m", OURS, "highpass", "-q", "--png-level", self.level, pictures, self.target]
             command += ["--device", self.device]
+        environment = users_environment()
         begin = perf_counter()
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+        done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=False)
         seconds = perf_counter() - begin
         made = [path for path in self.target.iterdir() if not path.name.startswith(".")]
         count = sum(1 for _ in pictures.iterdir())

@@ -6,7 +6,6 @@ and of fftfilter itself are empty.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from ..images import quoted_if_odd
 from ..reference import filter_image
 from ..transfer import transfer
 from .compare import Stats, ratio
+from .environment import users_environment
 from .experiments import MS, SPREAD, Experiment
 from .measure import check_peer
 from .tables import Lines, Table, number
@@ -181,19 +181,13 @@ def _program(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "fftfilter", *arguments)
 
 
-def _environment(more: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment as it was before this program set what is good for itself, bytecode allowed."""
-    own = {"OPENBLAS_NUM_THREADS", "PYTHONDONTWRITEBYTECODE"}
-    return {name: value for name, value in os.environ.items() if name not in own} | dict(more)
-
-
 def _no_caches(folder: Path) -> dict[str, str]:
     return dict.fromkeys(("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME"), str(folder))
 
 
 def _run(command: Sequence[str], more: Mapping[str, str] = MappingProxyType({})) -> float:
     """Return the seconds that a process takes; raises RefusedError if it fails."""
-    environment = _environment(more)
+    environment = users_environment(more)
     begin = perf_counter()
     done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     seconds = perf_counter() - begin
@@ -206,7 +200,7 @@ def _run(command: Sequence[str], more: Mapping[str, str] = MappingProxyType({}))
 def _peak(command: Sequence[str]) -> int:
     """Return how many bytes of memory a process had at most."""
     measuring = (sys.executable, "-c", MEASURE_PEAK, *command)
-    done = subprocess.run(measuring, env=_environment({}), stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(measuring, env=users_environment(), stdout=subprocess.PIPE, check=True)
     return int(done.stdout) * PEAK_UNIT
 
 
