@@ -137,10 +137,11 @@ def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_
     assert not [name for name in done if name.startswith(".")]
 
 
-def test_processes_end_with_their_parent(tmp_path, given):
+def test_processes_end_with_their_parent_and_say_nothing(tmp_path, given):
     with running(tmp_path, given, 3000) as started:
         workers = children(started.pid)
         started.kill()
+        assert started.stderr.read() == ""
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -28,19 +28,19 @@ _SECONDS_A_MESSAGE = 0.02
 def serve(device: str | None) -> None:
     """Do what comes in until nothing more can, and end the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
+    # A parent that was killed has nobody to tell.
+    with suppress(BrokenPipeError), os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a driver prints is no outcome
         worker = _Worker(device, out)
         threading.Thread(target=worker.listen, args=(sys.stdin.buffer,), daemon=True).start()
         gc.freeze()  # what modules made while they loaded is no garbage
         gc.enable()
-        with suppress(BrokenPipeError):
-            try:
-                worker.work()
-            except DeviceError as error:
-                worker.tell(DeviceLostError(str(error)))
-            except FftfilterError as error:
-                worker.tell(error)
+        try:
+            worker.work()
+        except DeviceError as error:
+            worker.tell(DeviceLostError(str(error)))
+        except FftfilterError as error:
+            worker.tell(error)
     # All is written, and taking the interpreter and OpenCL down in order would keep the parent waiting.
     os._exit(0)
 
@@ -56,7 +56,7 @@ class _Worker:
 
     def listen(self, given: BinaryIO) -> None:
         """Take what comes in, in a thread of its own; the step that waits is woken for each message."""
-        with suppress(EOFError, OSError):
+        with suppress(EOFError, OSError, pickle.UnpicklingError):
             while True:
                 self._put(pickle.load(given))  # noqa: S301  from the parent
         self._put(None)
