@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .errors import ParameterError
-from .pixels import NOISE, NUDGE
+from .pixels import NOISE, rounding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,9 +59,10 @@ def quantize(values: Array, scale: Range, white: float, depth: Depth) -> Array:
     """Map magnitudes to pixels of a depth by a range; ``white`` is the input's."""
     unit = white if scale.of_white else 1.0
     low, high = scale.low * unit, scale.high * unit
-    top, nudge = (1, 0.0) if depth.dtype.kind == "f" else (depth.maxval, NUDGE)
+    top, nudge, near = rounding(depth.maxval, is_float=depth.dtype.kind == "f")
     # In place, as each array more costs as long as the filter itself.
     level = values - low
     level *= top / (high - low)
     level += nudge
+    level[values >= low + near * (high - low)] = top
     return level.clip(0, top, out=level).astype(depth.dtype)

@@ -37,7 +37,6 @@ kernel void gpu_long_rows_back(global void *target, global const complex_t *line
     if (CHIRPED)
         swap_parts(v);
 
-
     const uint b = first + own_fft(ACROSS);
 #if CHIRPED
     FOR_OWN(own_item(ACROSS), FIRST, i, t) {
