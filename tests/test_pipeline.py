@@ -16,7 +16,8 @@ from fftfilter import algorithms, reference
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
 from fftfilter.fused import serves
-from fftfilter.transfer import PASSES, SHAPES, transfer
+from fftfilter.parameters import PASSES, SHAPES
+from fftfilter.transfer import transfer
 
 # By code path: one pixel, single rows and columns; both sides direct; one side Bluestein's, the other direct; both
 # Bluestein's; square and not; more rows than a tile and a work-group; primes.

@@ -11,13 +11,27 @@
 Netpbm's formats never import Pillow.
 """
 
-from .files import Times
-from .formats import check_fits, extension_of, extensions, plan_output
-from .picture import Depth, Picture, Size
-from .reading import content, decode, measure, read, times
-from .words import quoted_if_odd
-from .writing import check_output, write
+from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .files import Times
+    from .formats import check_fits, extension_of, extensions, plan_output
+    from .picture import Depth, Picture, Size
+    from .reading import content, decode, measure, read, times
+    from .words import quoted_if_odd
+    from .writing import check_output, write
+
+_HOMES = {
+    "files": ("Times",),
+    "formats": ("check_fits", "extension_of", "extensions", "plan_output"),
+    "picture": ("Depth", "Picture", "Size"),
+    "reading": ("content", "decode", "measure", "read", "times"),
+    "words": ("quoted_if_odd",),
+    "writing": ("check_output", "write"),
+}
 __all__ = [
     "Depth",
     "Picture",
@@ -36,3 +50,12 @@ __all__ = [
     "times",
     "write",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded on first use: who only asks for the extensions must not wait for NumPy.
+    for home, names in _HOMES.items():
+        if name in names:
+            found = globals()[name] = getattr(import_module(f".{home}", __name__), name)
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

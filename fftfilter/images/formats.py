@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fftfilter.errors import ParameterError, WriteError
 
 from .files import is_special
-from .picture import F32, U8, U16, WHITE, Depth, Picture
 from .words import STANDARD_STREAM, quoted_if_odd, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
+    from .picture import Depth, Picture
+
+
+# Types of samples, as NumPy calls them; it is not loaded for this table.
+U8, U16, F32 = "u1", "u2", "f4"
 
 
 class Format(NamedTuple):
@@ -25,9 +28,9 @@ class Format(NamedTuple):
 
     name: str
     """Pillow's name."""
-    gray: np.dtype[Any] = U8
+    gray: str = U8
     """Deepest type of a gray image without alpha."""
-    color: np.dtype[Any] | None = U8
+    color: str | None = U8
     """Deepest type of any other image; None if it cannot hold color."""
     alpha: bool = False
     longest: int = 2**31 - 1
@@ -94,17 +97,21 @@ def plan_output(
     format: str | None = None,  # noqa: A002
 ) -> Depth:
     """Return how the target will store samples: as the picture does, or as near to it as its format can."""
+    import numpy as np
+
+    from .picture import WHITE, Depth
+
     suffix = suffix_of(target, format, picture)
     kind = FORMATS[suffix]
     plain_gray = len(picture.planes) == 1 and picture.alpha is None
     deepest = kind.gray if plain_gray else kind.color or kind.gray
     if suffix == ".pfm":
-        return Depth(F32, 1)
+        return Depth(np.dtype(F32), 1)
     dtype = picture.planes.dtype
     if dtype == F32 or deepest == U8:
-        dtype = deepest
+        dtype = np.dtype(deepest)
     if kind.name == "PPM" and picture.planes.dtype != F32:
-        return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
+        return Depth(np.dtype(U8 if picture.maxval < 256 else U16), picture.maxval)
     return Depth(dtype, WHITE[dtype])
 
 
