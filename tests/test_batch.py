@@ -21,12 +21,13 @@ from fftfilter import filters, leftovers
 from fftfilter.cli import cli
 from fftfilter.device import Device
 from fftfilter.errors import DeviceError, TooLargeError
-from fftfilter.folders import batch, journal
+from fftfilter.folders import batch, codec, journal
 from fftfilter.folders.tree import natural
 from fftfilter.fused_cpu import FusedCpuPipeline
 from fftfilter.fused_gpu import FusedGpuPipeline
 from fftfilter.images import Depth
-from fftfilter.scale import Range, quantize
+from fftfilter.levels import quantize
+from fftfilter.scale import Range
 
 JOURNAL = journal.NAME
 
@@ -518,14 +519,14 @@ def test_a_folder_that_vanishes(run, tmp_path, monkeypatch):
     given, out = tmp_path / "in", tmp_path / "out"
     pgm(given / "a/1.pgm")
     pgm(given / "b/2.pgm")
-    write = batch.images.write
+    write = codec.images.write
 
     def write_later(picture, target, **options):
         if target.endswith("1.pgm"):
             (out / "a").rename(tmp_path / "gone")
         write(picture, target, **options)
 
-    monkeypatch.setattr(batch.images, "write", write_later)
+    monkeypatch.setattr(codec.images, "write", write_later)
     code, _, said = run("highpass", "-r", given, out)
     assert (code, "1 of 2 files" in said) == (1, True)
     assert "1.pgm: cannot be written: no such file or directory" in said

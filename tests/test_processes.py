@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from test_batch import names, pgm
 
+from fftfilter.folders.crew import count, useful_processes
 from fftfilter.folders.jobs import processors
-from fftfilter.folders.processes import count, useful_processes
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 

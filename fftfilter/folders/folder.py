@@ -5,7 +5,6 @@ survey -> [first pass: the largest value of all] -> jobs -> devices -> outcomes 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter, OrderedDict
@@ -27,7 +26,8 @@ from .tree import Tree, identity, is_inside, join, real
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .processes import Team
+    from .codec_processes import CodecProcesses
+    from .team import Team
     from .url_journal import UrlJournal
 
 _OPEN_JOURNALS = 8
@@ -72,6 +72,7 @@ class Folder:
     report: Path | None = None
     devices: Sequence[str | None] = (None,)
     team: Team | None = None
+    codecs: CodecProcesses | None = None
     cluster: str | None = None
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
@@ -109,15 +110,10 @@ class Folder:
         """Source and target, as far as they are URLs."""
         return [url for url in (self.source, self.target) if isinstance(url, Url)]
 
-    @property
-    def are_urls_for_all(self) -> bool:
-        """Whether there are URLs, and other processes see the same behind them."""
-        return bool(self.urls) and not any(url.is_of_this_process for url in self.urls)
-
     def _prepare_for_urls(self) -> None:
         """Refuse what only paths can do, and let many codecs wait at once; raises ParameterError."""
         for url in self.urls:
-            if url.is_of_this_process and (self.cluster or self.team):
+            if url.is_of_this_process and (self.cluster or self.team or self.codecs):
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
         if self.urls and self.settings.preserve_times:
             raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
@@ -166,7 +162,6 @@ class Folder:
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
-        key = self._settings_key
         number = 0
         for branch in self._tree.walk():
             source, target = self.source / branch.relative, self.target / branch.relative
@@ -177,13 +172,15 @@ class Folder:
             done = _journal_of(target) if self.skip_existing else None
             for name in branch.names:
                 made = self._target_name(name)
-                digest = done.digest(made, key) if done else None
+                digest = done.digest(made, self._settings_key) if done else None
                 yield Job(number, file_in(source, name), file_in(target, made), digest)
                 number += 1
 
     @cached_property
     def _settings_key(self) -> str:
         """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
+        import hashlib  # 10 ms, while the processes work
+
         settings = self.settings
         decisive = [__version__, settings.kind, dict(settings.options), settings.scale, settings.png_level]
         decisive += [settings.strip, settings.preserve_times]
@@ -224,7 +221,16 @@ class Folder:
         elif self.team:
             yield from self.team.run(jobs, settings, self.warnings)
         else:
-            yield from run_here(jobs, settings, self.devices[0])
+            yield from self._run_here(jobs, settings)
+
+    def _run_here(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
+        """Do all jobs on one device, in this process."""
+        from .batch import Batch
+
+        if self.codecs:
+            self.codecs.warnings = self.warnings
+        with Batch(settings, self.devices[0], self.codecs) as batch:
+            yield from batch.run(jobs)
 
     def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
         try:
@@ -323,14 +329,6 @@ def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
     from .url_journal import UrlJournal
 
     return UrlJournal(folder)
-
-
-def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:
-    """Do all jobs on one device, in this process."""
-    from .batch import Batch
-
-    with Batch(settings, device) as batch:
-        yield from batch.run(jobs)
 
 
 __all__ = ["DONE", "FAILED", "MEASURED", "SKIPPED", "Folder", "Outcome", "Settings", "Stop", "Survey"]
