@@ -7,14 +7,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from test_batch import names, pgm
 
 from fftfilter.folders.crew import count, useful_processes
-from fftfilter.folders.jobs import processors
+from fftfilter.folders.jobs import DONE, Job, Settings, processors
+from fftfilter.folders.team import Team
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
@@ -31,12 +34,12 @@ def process(*arguments, **environment):
     )
 
 
-def children(pid):
-    """Return the spawned processes that compute, not the one that watches resources."""
+def children(pid, module="folders.worker"):
+    """Return the processes that were started to run a module."""
     found = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
         try:
-            if "folders.worker" in Path(f"/proc/{child}/cmdline").read_text():
+            if module in Path(f"/proc/{child}/cmdline").read_text():
                 found.append(int(child))
         except OSError:
             continue
@@ -111,6 +114,43 @@ def test_the_files_of_a_process_that_dies_are_done_by_the_other(tmp_path, given)
     assert "1500 of 1500 files filtered" in said
     assert names(tmp_path / "out") == names(given)
     assert all((tmp_path / "out" / name).stat().st_size == (given / name).stat().st_size for name in names(given))
+
+
+@contextmanager
+def deadly(path, parent, module):
+    """Make a file of which the first two processes die that read it: opening a pipe waits for its other end."""
+    os.mkfifo(path)
+
+    def kill_readers():
+        for _ in range(2):
+            writer = os.open(path, os.O_WRONLY)
+            while not (readers := [child for child in children(parent, module) if path.name in opened(child)]):
+                time.sleep(0.01)
+            os.kill(readers[0], signal.SIGKILL)
+            os.close(writer)
+
+    killer = threading.Thread(target=kill_readers, daemon=True)
+    killer.start()
+    yield
+    killer.join(10)
+    assert not killer.is_alive()
+
+
+def opened(pid):
+    """Return the names of the files that a process has open."""
+    return {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+
+
+def test_only_the_file_that_two_processes_die_of_is_given_up(tmp_path, given):
+    jobs = [Job(i, str(given / f"{i}.pgm"), str(tmp_path / f"{i}.pgm")) for i in range(200)]
+    (given / "3.pgm").unlink()
+    warnings = []
+    with deadly(given / "3.pgm", os.getpid(), "folders.worker"), Team(["cpu"] * 3) as team:
+        outcomes = {each.job.number: each for each in team.run(iter(jobs), Settings("highpass"), warnings)}
+    assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
+    assert "3.pgm: given up: the process of device cpu died (exit code -9)" in outcomes[3].error
+    assert len(outcomes) == 200
+    assert len(warnings) == 2
 
 
 def test_without_any_device_left_the_run_ends_and_says_how_to_resume(tmp_path, given):

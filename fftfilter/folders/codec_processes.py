@@ -28,8 +28,6 @@ _MOST_BYTES = 1 << 28
 _TIMES_AHEAD, _FEWEST_AHEAD, _MOST_AHEAD = 3, 4, 128
 # A file that was in hand when this many processes died is not given to another.
 _MOST_DEATHS = 2
-# So many processes that die one after the other, none of which has said anything, are enough.
-_MOST_STILLBORN = 3
 # A process is asked for several files at once, unless it has not been asked for this long.
 _TOGETHER, _SECONDS_A_MESSAGE = 8, 0.001
 
@@ -86,6 +84,8 @@ class CodecProcesses:
         self._where: dict[int, tuple[_Server, int]] = {}
         """The process and place of each picture that is with the device."""
         self._deaths: dict[int, int] = {}
+        self._suspects: deque[Job] = deque()
+        """Files that a process had in hand when it died: done one by one, so that the deadly one is found."""
         self._stillborn = 0
         self._events: deque[Loaded | Outcome] = deque()
 
@@ -110,7 +110,7 @@ class CodecProcesses:
     @property
     def reading(self) -> int:
         """How many files are being read, or wait to be taken."""
-        return len(self._events) + sum(len(server.reading) for server in self._servers)
+        return len(self._events) + len(self._suspects) + sum(len(server.reading) for server in self._servers)
 
     @property
     def writing(self) -> int:
@@ -120,7 +120,7 @@ class CodecProcesses:
     @property
     def has_room(self) -> bool:
         """Whether another file may be read."""
-        return any(len(server.reading) < server.wanted for server in self._servers)
+        return not self._suspects and any(len(server.reading) < server.wanted for server in self._servers)
 
     @property
     def has_news(self) -> bool:
@@ -129,7 +129,9 @@ class CodecProcesses:
 
     def read(self, job: Job) -> None:
         """Begin to read a file."""
-        server = max(self._servers, key=lambda server: server.wanted - len(server.reading))
+        self._read(job, max(self._servers, key=lambda server: server.wanted - len(server.reading)))
+
+    def _read(self, job: Job, server: _Server) -> None:
         server.reading[job.number] = job
         server.ask("read", job)
 
@@ -156,8 +158,10 @@ class CodecProcesses:
     def take(self) -> Any:
         """Wait for news."""
         while not self._events:
-            if self.news.empty():
-                for server in self._servers:
+            for server in self._servers:
+                if self._suspects and not (server.reading or server.writing):
+                    self._read(self._suspects.popleft(), server)
+                if self.news.empty():
                     server.send()
             event = self.news.get()
             if isinstance(event, BaseException):
@@ -195,7 +199,7 @@ class CodecProcesses:
         server.is_alive = False
         why = f"a process that reads and writes files died (exit code {server.child.exit_code()})"
         self._stillborn += not server.has_spoken
-        if self._stillborn >= _MOST_STILLBORN:
+        if self._stillborn > len(self._servers):
             raise DeviceLostError(f"{why} at its start")
         self._servers[self._servers.index(server)] = new = self._start()
         if self._settings:
@@ -207,7 +211,7 @@ class CodecProcesses:
         for job in jobs:
             self._deaths[job.number] = self._deaths.get(job.number, 0) + 1
             if self._deaths[job.number] < _MOST_DEATHS:
-                self.read(job)
+                self._suspects.append(job)
             else:
                 self._events.append(failure(job, f"{quoted_if_odd(job.source)}: given up: {why} while it was in hand"))
         server.close()

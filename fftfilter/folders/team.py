@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Self
@@ -123,11 +124,12 @@ class _Share:
 
     def _feed(self, process: _Process) -> None:
         jobs: list[Job] = []
-        while len(process.in_hand) + len(jobs) < process.wanted:
-            job = self._again.popleft() if self._again else next(self._jobs, None)
-            if job is None:
-                break
-            jobs.append(job)
+        if self._again:
+            # One by one, so that of all that were in hand when a process died the deadly one is found.
+            if not process.in_hand:
+                jobs.append(self._again.popleft())
+        else:
+            jobs += islice(self._jobs, max(0, process.wanted - len(process.in_hand)))
         if jobs:
             process.in_hand |= {job.number: job for job in jobs}
             process.child.send(jobs)
