@@ -189,8 +189,8 @@ def test_processes_end_with_their_parent_and_say_nothing(tmp_path, given):
 
 
 def test_many_files_are_shared_among_processes():
-    assert useful_processes(400, 300_000) == 1
-    assert useful_processes(600, 300_000) == min(2, processors())
+    assert useful_processes(200, 300_000) == 1
+    assert useful_processes(300, 300_000) == min(2, processors())
     assert useful_processes(10**6, 300_000) == min(8, processors())
     assert useful_processes(10**6, 4 << 20) == 1
 

@@ -1,7 +1,9 @@
 """A process that reads and writes files for a device's: pictures lie in memory that both share.
 
-in    Settings; ("read", jobs); ("write", numbers), of pictures that now are filtered; ("drop", numbers)
-out   what is finished, several at once: Decoded, Outcome of what failed or needs no work, Written
+    in    Settings; ("read", jobs); ("write", numbers), of pictures that now are filtered; ("drop", numbers)
+    out   what is finished, several at once: Decoded, Outcome of what failed or needs no work, Written
+
+A picture's place in the memory is this process's to take and to give back.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Which processes share the files of a folder, and their start: before all else, as that takes them longer.
 
-a CPU       several processes that read, filter and write, as Python runs one thread at a time in each
-a GPU       one that filters, as each would open the device anew, and several beside it that read and write
-devices     one for each, and beside each those that read and write
-few files   this process, alone
+    a CPU       several processes that read, filter and write, as Python runs one thread at a time in each
+    a GPU       one that filters, as each would open the device anew, and several beside it that read and write
+    devices     one for each, and beside those of GPUs several that read and write
+    few files   this process, alone
+
+What a device is, nobody knows before OpenCL is loaded: it is guessed.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from .team import Team
 
 # Files that one process does in the time that another needs to start; of this size, in bytes, codecs and device take
-# so much longer than Python that one process keeps all processors of a CPU busy.
-_FILES_A_START, _LARGE_FILE = 220, 1 << 20
+# so much longer than Python that threads of one process keep all processors busy.
+_FILES_A_START, _LARGE_FILE = 100, 1 << 20
 # Files that pay for the start of a process that reads and writes, on a processor that has nothing else to do.
 _FILES_A_CODEC = 16
 _MOST_PROCESSES, _MOST_CODECS = 8, 15
@@ -71,8 +73,9 @@ def _plan(
         return 1, 0  # most of their time is waiting
     if shared_memory.is_possible() and all(_may_be_gpu(device) for device in devices):
         if processes is None:
-            files, _ = count(source, recursive=recursive)
-            processes = min(processors() - len(devices), files // _FILES_A_CODEC) // len(devices)
+            files, bytes_a_file = count(source, recursive=recursive)
+            paid = 0 if bytes_a_file > _LARGE_FILE else files // _FILES_A_CODEC
+            processes = min(processors() - len(devices), paid) // len(devices)
         return 1, min(processes, _MOST_CODECS) if processes > 1 else 0
     if processes is None:
         processes = 1 if len(devices) > 1 else useful_processes(*count(source, recursive=recursive))
