@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ from test_urls import serve
 
 from fftfilter.cli import cli
 from fftfilter.folders import cluster as module
+from fftfilter.folders import dask_scheduler, plan_of_work
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
@@ -149,9 +151,38 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
     for out, options in (("all of one", ()), ("all of cluster", ("--cluster", address))):
         assert run("-r", "-q", "--scale", "folder", *options, given, tmp_path / out)[0] == 1
     same(tmp_path / "all of one", tmp_path / "all of cluster")
-    listed = CliRunner().invoke(cli, ["highpass", "-n", "--cluster", address, str(given / "0"), str(tmp_path / "none")])
-    assert f"on the workers of cluster {address}: at most 0.0 MB for one picture" in listed.stdout
     assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
+
+
+def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, address, monkeypatch):
+    def listed(*options):
+        result = CliRunner().invoke(cli, ["highpass", "-n", *options, str(given / "0"), str(tmp_path / "none")])
+        return result.exit_code, result.stdout.splitlines(), result.stderr
+
+    _, here, _ = listed()
+    for name in ("Filter", "choose"):
+        monkeypatch.setattr(plan_of_work, name, None)
+    code, lines, said = listed("--cluster", address)
+    assert (code, said) == (0, "")
+    assert lines[:-2] == here[:-2]
+    assert lines[-2] == here[-2].replace("on ", f"on a worker of cluster {address}, with ", 1)
+    code, lines, said = listed("--cluster", address, "--device", "warp drive")
+    assert (code, "no OpenCL device 'warp drive'" in said) == (3, True)
+    assert [line.split("; ") for line in lines[:-2]] == [line.split("; ")[:2] for line in here[:-2]]
+
+
+def test_a_scheduler_remembers_no_names(run, given, tmp_path, address):
+    """It keeps its last messages for who looks for faults, 1000 to a worker: with a million files the names of all."""
+    from distributed import Client
+
+    def remembered():
+        return sum(type(each).__name__ == "Job" for each in gc.get_objects())
+
+    assert run("-r", "-q", "--cluster", address, given, tmp_path / "out")[0] == 0
+    with Client(address, set_as_default=False) as client:
+        assert client.run_on_scheduler(remembered) == 0
+    with dask_scheduler.connect(address, [None]) as client:
+        assert client.scheduler_comm.recent_message_log.maxlen < 100
 
 
 def test_the_first_failure_ends_a_run_that_shall_end(run, tmp_path, address):
@@ -284,7 +315,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
         code, said = run("-r", *options, given, out)
         assert (code, said.count("\n")) == (2, 1), options
     assert run("--cluster", address, given / "0/0.pgm", tmp_path / "out.pgm")[0] == 2
-    monkeypatch.setattr(module, "_SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr(dask_scheduler, "_SECONDS_TO_CONNECT", 0.2)
     code, said = run("-r", "--cluster", "tcp://127.0.0.1:1", given, out)
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -297,7 +328,9 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
     monkeypatch.setattr(module, "_PATIENCE", 0.5)
     with scheduler(tmp_path) as address:
         code, said = run("-r", "--cluster", address, given, tmp_path / "out")
-    assert (code, "no worker came" in said) == (3, True)
+        assert (code, "no worker came" in said) == (3, True)
+        code, said = run("-n", "--cluster", address, given, tmp_path / "out")
+    assert (code, "no worker is there" in said) == (3, True)
 
 
 def test_what_a_cluster_costs_is_measured(address):

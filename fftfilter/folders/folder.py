@@ -57,7 +57,7 @@ class Folder:
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
     :class:`filters.Filter` takes them; the first does the files, unless there is a ``team`` or a cluster. ``cluster``
-    is as `cluster.check_address` has it: its workers do the files, which they find by their absolute paths.
+    is as `dask_scheduler.check_address` has it: its workers do the files, which they find by their absolute paths.
     """
 
     source: Path | Url
