@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections import Counter, OrderedDict
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -174,12 +174,12 @@ class Folder:
                 with suppress(OSError):  # Each file that cannot be written tells why.
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
-            done = _journal_of(target) if self.skip_existing else None
-            for name in branch.names:
-                made = self._target_name(name)
-                digest = done.digest(made, key) if done else None
-                yield Job(number, file_in(source, name), file_in(target, made), digest)
-                number += 1
+            with closing(_journal_of(target)) as journal_:
+                for name in branch.names:
+                    made = self._target_name(name)
+                    digest = journal_.digest(made, key) if self.skip_existing else None
+                    yield Job(number, file_in(source, name), file_in(target, made), digest)
+                    number += 1
 
     @cached_property
     def _settings_key(self) -> str:
