@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 from click.testing import CliRunner
@@ -19,6 +19,7 @@ from test_urls import serve
 from fftfilter.cli import cli
 from fftfilter.folders import cluster as module
 from fftfilter.folders import dask_scheduler, plan_of_work
+from fftfilter.folders.jobs import DeviceLostError, Settings
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
@@ -331,6 +332,15 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
         assert (code, "no worker came" in said) == (3, True)
         code, said = run("-n", "--cluster", address, given, tmp_path / "out")
     assert (code, "no worker is there" in said) == (3, True)
+
+
+def test_a_scheduler_that_goes_while_workers_are_waited_for_is_told_of(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with ExitStack() as stack:
+        with scheduler(tmp_path) as address:
+            client = stack.enter_context(dask_scheduler.connect(address, [None]))
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            list(module._Share(client, iter(()), (Settings("highpass"), None), []).run())
 
 
 def test_what_a_cluster_costs_is_measured(address):

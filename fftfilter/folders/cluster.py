@@ -94,7 +94,8 @@ class _Share:
         self._seconds_a_file = _SECONDS_A_BATCH / _FIRST_BATCH
         self._workers: frozenset[str] = frozenset()
         self._useless: set[str] = set()
-        self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
+        self._address = client.scheduler.address
+        self._why = f"{self._address}: no worker came; start one with 'dask worker'"
         self._looked = self._had_workers = time.monotonic()
         self._recent: set[str] = set()
         """The folders of all batches that were under way since the last look."""
@@ -113,9 +114,8 @@ class _Share:
                     self._look()
             self._look()
         finally:
-            if self._in_hand:
+            with suppress(Exception):  # The scheduler may be gone; the next run cleans, too.
                 self._client.cancel(list(self._in_hand))
-            if self._to_clean:
                 self._clean()
 
     # The workers
@@ -127,7 +127,10 @@ class _Share:
     def _look(self) -> None:
         """See which workers there are; raise DeviceLostError when there is none, and none comes."""
         now = time.monotonic()
-        workers = frozenset(self._client.nthreads())
+        try:
+            workers = frozenset(self._client.nthreads(callback_timeout=_PATIENCE))
+        except OSError as error:
+            raise self._gone() from error
         if self._workers - workers:
             self._to_clean |= self._recent
         self._recent = {folder for batch in self._in_hand.values() for folder in batch.folders}
@@ -137,6 +140,9 @@ class _Share:
             self._call_back_stranded()
         elif workers or now - self._had_workers > _PATIENCE:
             raise DeviceLostError(self._why)
+
+    def _gone(self) -> DeviceLostError:
+        return DeviceLostError(f"{self._address}: the scheduler is gone")
 
     def _call_back_stranded(self) -> None:
         """Send batches again whose workers have all gone: the scheduler would wait for those to return."""
@@ -162,7 +168,7 @@ class _Share:
     def _clean(self) -> None:
         """Remove what workers that died have left half written, once on each of the machines that are left."""
         one_a_host = {urlsplit(worker).hostname: worker for worker in self._workers}
-        with suppress(Exception):  # The next run cleans, too.
+        if self._to_clean:
             self._client.run(clean, list(self._to_clean), workers=list(one_a_host.values()))
 
     # The files
@@ -234,7 +240,7 @@ class _Share:
         except TimeoutError:
             return None
         except CancelledError as error:
-            raise DeviceLostError(f"{self._client.scheduler.address}: the scheduler is gone") from error
+            raise self._gone() from error
         except (ImportError, RuntimeError) as error:
             cause = error if isinstance(error, ImportError) else error.__cause__
             if isinstance(cause, ImportError):
