@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -334,13 +335,22 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
     assert (code, "no worker is there" in said) == (3, True)
 
 
-def test_a_scheduler_that_goes_while_workers_are_waited_for_is_told_of(tmp_path, monkeypatch):
+def test_a_scheduler_that_goes_is_told_of(tmp_path, monkeypatch):
+    """While workers are waited for, and while it hands over what a batch has become."""
+    from distributed.comm import CommClosedError
+
+    def closed(**_):
+        raise CommClosedError("Stream is closed")
+
     monkeypatch.setattr(module, "_PATIENCE", 0.5)
     with ExitStack() as stack:
         with scheduler(tmp_path) as address:
             client = stack.enter_context(dask_scheduler.connect(address, [None]))
+        share = module._Share(client, iter(()), (Settings("highpass"), None), [])
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            list(module._Share(client, iter(()), (Settings("highpass"), None), []).run())
+            list(share.run())
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            share._result(SimpleNamespace(result=closed, status="finished"))
 
 
 def test_what_a_cluster_costs_is_measured(address):

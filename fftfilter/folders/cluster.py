@@ -241,6 +241,10 @@ class _Share:
             return None
         except CancelledError as error:
             raise self._gone() from error
+        except OSError as error:
+            if future.status == "error":
+                raise
+            raise self._gone() from error
         except (ImportError, RuntimeError) as error:
             cause = error if isinstance(error, ImportError) else error.__cause__
             if isinstance(cause, ImportError):
