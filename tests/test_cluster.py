@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
 
@@ -279,6 +281,15 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
     assert (running.returncode, said.count("\n")) == (0, 1), said
     assert "60 of 60 files filtered" in said
     assert names(tmp_path / "out") == names(given)
+
+
+def test_workers_of_ones_own_do_not_hear_an_interrupt_from_their_first_moment():
+    spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
+    with dask_scheduler._deaf_children(), ThreadPoolExecutor(1) as dask:
+        dask.submit(spawned.start).result()
+    os.kill(spawned.pid, signal.SIGINT)
+    spawned.join(30)
+    assert spawned.exitcode == 0
 
 
 def test_workers_read_the_web_themselves(run, tmp_path, given, address):

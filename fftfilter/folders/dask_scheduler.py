@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import warnings
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
@@ -93,7 +94,7 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
 
     quiet = {"silence_logs": logging.CRITICAL + 1}
     here = {"host": "127.0.0.1", "dashboard": False}
-    # Ctrl-C, which a terminal sends to all, is for the process that sends the files.
+    # Ctrl-C, which a terminal sends to all, is for the process that sends the files; here for systems without masks.
     leave_interrupts = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
     workers = {
         index: {
@@ -118,8 +119,28 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
         # Dask would leave an empty folder among the temporary ones.
         scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
         stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
-        cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
+        with _deaf_children():
+            cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
         yield cluster.scheduler_address
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let the processes that start not hear Ctrl-C, from their first moment; here it waits for the end.
+
+    A mask is inherited, by threads and by the processes that they start, now or later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # would unmask it when the first process starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _environment(device: str | None, sharing: int) -> dict[str, str]:
