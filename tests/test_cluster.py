@@ -357,11 +357,10 @@ def test_a_scheduler_that_goes_is_told_of(tmp_path, monkeypatch):
     with ExitStack() as stack:
         with scheduler(tmp_path) as address:
             client = stack.enter_context(dask_scheduler.connect(address, [None]))
-        share = module._Share(client, iter(()), (Settings("highpass"), None), [])
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            list(share.run())
+            list(module._Share(client, iter(()), (Settings("highpass"), None), []).run())
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            share._result(SimpleNamespace(result=closed, status="finished"))
+            dask_scheduler.result_of(SimpleNamespace(result=closed, status="finished", client=client), 1)
 
 
 def test_what_a_cluster_costs_is_measured(address):

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .. import __version__
-from ..errors import DeviceError
 from ..images import quoted_if_odd
 from ..urls import is_url
 from .cluster_worker import Result, clean, filter_files, pack
-from .dask_scheduler import LOCAL, connect
+from .dask_scheduler import LOCAL, connect, gone, result_of
 from .jobs import DeviceLostError, Job, Outcome, Settings, failure, processors
 
 if TYPE_CHECKING:
@@ -94,8 +93,7 @@ class _Share:
         self._seconds_a_file = _SECONDS_A_BATCH / _FIRST_BATCH
         self._workers: frozenset[str] = frozenset()
         self._useless: set[str] = set()
-        self._address = client.scheduler.address
-        self._why = f"{self._address}: no worker came; start one with 'dask worker'"
+        self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
         self._looked = self._had_workers = time.monotonic()
         self._recent: set[str] = set()
         """The folders of all batches that were under way since the last look."""
@@ -130,7 +128,7 @@ class _Share:
         try:
             workers = frozenset(self._client.nthreads(callback_timeout=_PATIENCE))
         except OSError as error:
-            raise self._gone() from error
+            raise gone(self._client) from error
         if self._workers - workers:
             self._to_clean |= self._recent
         self._recent = {folder for batch in self._in_hand.values() for folder in batch.folders}
@@ -140,9 +138,6 @@ class _Share:
             self._call_back_stranded()
         elif workers or now - self._had_workers > _PATIENCE:
             raise DeviceLostError(self._why)
-
-    def _gone(self) -> DeviceLostError:
-        return DeviceLostError(f"{self._address}: the scheduler is gone")
 
     def _call_back_stranded(self) -> None:
         """Send batches again whose workers have all gone: the scheduler would wait for those to return."""
@@ -215,11 +210,11 @@ class _Share:
         if batch is None:
             return  # It was called back.
         try:
-            result = self._result(future)
+            result: Result = result_of(future, _SECONDS_TO_HAND_OVER)
         except KilledWorker:
             yield from self._suspect(batch)
             return
-        if result is None:
+        except TimeoutError:
             self._client.cancel([future])
             self._do_again(batch)
             return
@@ -231,27 +226,6 @@ class _Share:
             self._do_again(batch._replace(jobs=[job for job in batch.jobs if job.number not in done]))
             self._lose(result.worker, result.lost)
 
-    def _result(self, future: Future[Any]) -> Result | None:
-        """Return what a worker did, None if it died with the result; raises what its task did."""
-        from distributed import CancelledError
-
-        try:
-            result: Result = future.result(timeout=_SECONDS_TO_HAND_OVER)
-        except TimeoutError:
-            return None
-        except CancelledError as error:
-            raise self._gone() from error
-        except OSError as error:
-            if future.status == "error":
-                raise
-            raise self._gone() from error
-        except (ImportError, RuntimeError) as error:
-            cause = error if isinstance(error, ImportError) else error.__cause__
-            if isinstance(cause, ImportError):
-                raise _without_program(cause) from error
-            raise
-        return result
-
     def _suspect(self, batch: _Batch) -> Iterator[Outcome]:
         """Have the files of a batch that no worker survived done one by one; give up the one that did it."""
         if batch.is_suspect:
@@ -259,7 +233,3 @@ class _Share:
         else:
             self._suspects.extend([job] for job in batch.jobs)
             self._are_more = True
-
-
-def _without_program(error: ImportError) -> DeviceError:
-    return DeviceError(f"the cluster cannot load this program ({error}): install the same version on all its machines")

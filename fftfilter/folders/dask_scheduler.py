@@ -8,16 +8,16 @@ import signal
 import warnings
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ..errors import DeviceError, ParameterError
-from .jobs import processors
+from .jobs import DeviceLostError, processors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from distributed import Client
+    from distributed import Client, Future
 
 LOCAL = "local"
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
@@ -53,6 +53,37 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
         stack.enter_context(dask.config.set({"distributed.admin.low-level-log-length": _MESSAGES_KEPT}))
         address = stack.enter_context(_started_here(devices)) if cluster == LOCAL else cluster
         yield stack.enter_context(_client(address))
+
+
+def result_of(future: Future[Any], seconds: float) -> Any:
+    """Return what a task gave, or raise what it raised; TimeoutError if that does not come in time.
+
+    Raises DeviceLostError if the scheduler is gone, DeviceError if the workers have not this program.
+    """
+    from distributed import CancelledError
+
+    try:
+        return future.result(timeout=seconds)
+    except TimeoutError:
+        raise
+    except CancelledError as error:
+        raise gone(future.client) from error
+    except OSError as error:
+        if future.status == "error":
+            raise
+        raise gone(future.client) from error
+    except (ImportError, RuntimeError) as error:
+        cause = error if isinstance(error, ImportError) else error.__cause__
+        if isinstance(cause, ImportError):
+            raise DeviceError(
+                f"the cluster cannot load this program ({cause}): install the same version on all its machines"
+            ) from error
+        raise
+
+
+def gone(client: Client) -> DeviceLostError:
+    """Return what is to be raised when a client has lost its scheduler."""
+    return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
 
 
 def _client(address: str) -> Client:

@@ -15,7 +15,7 @@ from ..device import choose
 from ..errors import DeviceError, FftfilterError
 from ..filters import Filter
 from .cluster_worker import Memory, memory_of
-from .dask_scheduler import LOCAL, connect
+from .dask_scheduler import LOCAL, connect, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -79,8 +79,8 @@ class Plan:
                 host = 2 * size.channels * size.height * size.width * size.bytes_per_sample
                 takes = None
                 if self._most:
-                    takes = memory(shape).takes
-                    self._most = max(self._most, memory(shape), key=lambda each: each.takes)
+                    told = memory(shape)
+                    takes, self._most = told.takes, max(self._most, told, key=lambda each: each.takes)
                 yield Step(job, size, bool(digest) and digest == job.done_from, host, takes)
 
     @property
@@ -111,7 +111,7 @@ def _memory(run: Folder) -> Iterator[Callable[[Shape], Memory]]:
                 raise DeviceError(f"{cluster}: no worker is there; start one with 'dask worker'")
             asked = client.submit(memory_of, shape, settings, run.devices[0], __version__, pure=False)
             try:
-                told: Memory = asked.result(timeout=_SECONDS_TO_ANSWER)
+                told: Memory = result_of(asked, _SECONDS_TO_ANSWER)
             except TimeoutError as error:
                 raise DeviceError(f"{cluster}: no worker answers, all are busy; try again") from error
             return told
