@@ -346,6 +346,17 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
     assert (code, "no worker is there" in said) == (3, True)
 
 
+def test_workers_that_all_went_are_not_said_to_have_never_come(monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", -1)
+    workers = iter([{"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}])
+    client = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://s"), nthreads=lambda **_: next(workers))
+    share = module._Share(client, iter(()), (Settings("highpass"), None), [])
+    share._look()
+    share._look()
+    with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
+        share._look()
+
+
 def test_a_scheduler_that_goes_is_told_of(tmp_path, monkeypatch):
     """While workers are waited for, and while it hands over what a batch has become."""
     from distributed.comm import CommClosedError

@@ -131,6 +131,8 @@ class _Share:
             raise gone(self._client) from error
         if self._workers - workers:
             self._to_clean |= self._recent
+            if not workers:
+                self._why = f"{self._client.scheduler.address}: no worker is left; what they logged says why"
         self._recent = {folder for batch in self._in_hand.values() for folder in batch.folders}
         self._workers, self._looked = workers, now
         if self._useful:
