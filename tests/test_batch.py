@@ -226,6 +226,8 @@ def test_natural_order(run, tmp_path):
     order = [line.split(" -> ")[0].removeprefix(f"{given}/") for line in out.splitlines() if " -> " in line]
     assert order == ["IMG1.pgm", "img9.pgm", "img10.pgm", "b2/x.pgm", "b10/x.pgm"]
     assert sorted(["a", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1"]
+    order = ["1", "a", "a0", "a1", "a9.", "a10", "a10 ", "a100", "a 1", "a b", "a.1", "aa"]
+    assert sorted(set(order), key=natural) == order
     assert not (tmp_path / "out").exists()
 
 

@@ -168,7 +168,7 @@ def _refuse_image_name(target: str) -> None:
 
 def _device_of_workers(cluster: str, given: str | None) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
-    from ..folders.cluster import LOCAL, check_address
+    from ..folders.dask_scheduler import LOCAL, check_address
 
     check_address(cluster)
     if cluster == LOCAL or given is None:
@@ -290,17 +290,16 @@ def _first_interrupt_stops(stop: Stop) -> Iterator[None]:
 
 def _dry_run(run: Folder, survey: Survey, *, quiet: bool) -> int:
     """Print a line a file, then the device and the most memory that a picture takes on it."""
-    from ..folders.plan_of_work import Step, device_line, steps
+    from ..folders.plan_of_work import Plan, Step
 
-    code, largest = 0, 0
-    for step in steps(run):
+    code, plan = 0, Plan(run)
+    for step in plan.steps():
         if isinstance(step, Step):
-            largest = max(largest, step.device_bytes)
             click.echo(str(step))
         else:
-            code = 1
+            code = max(code, step.exit_code)
             click.echo(f"fftfilter: {step}", err=True)
     if not quiet:
-        for line in (device_line(run, largest), f"{survey.files} files", *_left_out(survey)):
+        for line in (plan.device_line, f"{survey.files} files", *_left_out(survey)):
             click.echo(line)
     return code

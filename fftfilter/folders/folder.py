@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, OrderedDict
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -57,7 +57,7 @@ class Folder:
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
     :class:`filters.Filter` takes them; the first does the files, unless there is a ``team`` or a cluster. ``cluster``
-    is as `cluster.check_address` has it: its workers do the files, which they find by their absolute paths.
+    is as `dask_scheduler.check_address` has it: its workers do the files, which they find by their absolute paths.
     """
 
     source: Path | Url
@@ -169,12 +169,12 @@ class Folder:
                 with suppress(OSError):  # Each file that cannot be written tells why.
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
-            done = _journal_of(target) if self.skip_existing else None
-            for name in branch.names:
-                made = self._target_name(name)
-                digest = done.digest(made, self._settings_key) if done else None
-                yield Job(number, file_in(source, name), file_in(target, made), digest)
-                number += 1
+            with closing(_journal_of(target)) as journal_:
+                for name in branch.names:
+                    made = self._target_name(name)
+                    digest = journal_.digest(made, self._settings_key) if self.skip_existing else None
+                    yield Job(number, file_in(source, name), file_in(target, made), digest)
+                    number += 1
 
     @cached_property
     def _settings_key(self) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Identity = tuple[int, int] | str
 
-_NUMBER = re.compile(r"([0-9]+)")
+_NUMBER = re.compile(r"[0-9]+")
 
 
 class Branch(NamedTuple):
@@ -66,7 +66,8 @@ class Tree:
             return
         names, inner = self._list(folder, relative)
         if names:
-            yield Branch(relative, sorted(names, key=natural))
+            names.sort(key=natural)
+            yield Branch(relative, names)
         if not self.recursive:
             self.not_entered += len(inner)
             return
@@ -115,10 +116,18 @@ def join(relative: str, name: str) -> str:
     return f"{relative}/{name}" if relative else name
 
 
-def natural(name: str) -> tuple[list[str | int], str]:
-    """Return a key that sorts as people count: 2 before 10, case last."""
-    parts = _NUMBER.split(name.casefold())
-    return [int(part) if i % 2 else part for i, part in enumerate(parts)], name
+def natural(name: str) -> str:
+    """Return a key that sorts as people count: 2 before 10, case last.
+
+    One string, as a folder may have millions: before a number's digits stands how many they are, and before that, as
+    at the end of the name without its case, what no name contains.
+    """
+    return _NUMBER.sub(_number_key, name.casefold()) + "\0\0" + name
+
+
+def _number_key(number: re.Match[str]) -> str:
+    digits = number[0].lstrip("0")
+    return f"\0{chr(len(digits) + 1)}{digits}"
 
 
 def identity(path: str | os.PathLike[str] | Url) -> Identity | None:

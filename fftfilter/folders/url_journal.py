@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 
 from .. import urls
-from .journal import Entry, Stamp, line, read_lines
+from .journal import Entry, Stamp, line, read_line
 
 _PREFIX = ".fftfilter-done-"
 # When lines become a part, and how many parts are joined by the next run.
@@ -66,7 +66,7 @@ class UrlJournal:
             self._stamps = {entry.name: Stamp(*entry.stamp) for entry in found}
         parts = [str(self._url / name) for name in sorted(self._stamps) if name.startswith(_PREFIX)]
         for part in parts:
-            read_lines(urls.content(part).splitlines(), entries)
+            entries.update(filter(None, map(read_line, urls.content(part).splitlines())))
         if len(parts) > _MOST_PARTS:
             self._waiting = [line(name, entry) for name, entry in entries.items()]
             self._write()
