@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     News = tuple["_Process", list[Outcome] | FftfilterError | None]
 
-# A process has so many times the files in hand that it finishes between two messages, within limits.
-_TIMES_IN_HAND, _FEWEST_IN_HAND, _MOST_IN_HAND = 3, 4, 128
+# A process has so many times the files in hand that it finishes between two messages, within limits; the lower one is
+# for each of those that read and write beside it, too.
+_TIMES_IN_HAND, _FEWEST_IN_HAND, _MOST_IN_HAND = 3, 4, 512
 # A file that was in hand when this many processes died is not given to another.
 _MOST_DEATHS = 2
 
@@ -33,8 +34,9 @@ _MOST_DEATHS = 2
 class _Process:
     device: str | None
     child: Child
+    fewest: int
+    wanted: int
     in_hand: dict[int, Job] = field(default_factory=dict)
-    wanted: int = _FEWEST_IN_HAND
 
 
 class Team:
@@ -45,7 +47,9 @@ class Team:
 
     def __init__(self, devices: Sequence[str | None], codecs: int = 0) -> None:
         self._news: SimpleQueue[News] = SimpleQueue()
-        self._all = [_Process(device, _start(device, devices.count(device), codecs)) for device in devices]
+        fewest = _FEWEST_IN_HAND * (1 + codecs)
+        starts = [(device, _start(device, devices.count(device), codecs)) for device in devices]
+        self._all = [_Process(device, child, fewest, wanted=fewest) for device, child in starts]
         self._alive = list(self._all)
         for each in self._all:
             each.child.listen(partial(self._hear, each))
@@ -108,7 +112,7 @@ class _Share:
             if isinstance(told, list):
                 for outcome in told:
                     process.in_hand.pop(outcome.job.number, None)
-                process.wanted = max(_FEWEST_IN_HAND, min(_MOST_IN_HAND, _TIMES_IN_HAND * len(told)))
+                process.wanted = max(process.fewest, min(_MOST_IN_HAND, _TIMES_IN_HAND * len(told)))
                 self._feed(process)
                 yield from told
             elif told is None:

@@ -4,7 +4,8 @@
 
     picture.py        what an image is between its file and the filter
     reading.py        bytes, then pnm.py or pillow_reader.py
-    formats.py        what each format can hold, and so how an output is stored
+    formats.py        what each format can hold
+    depth.py          and so how an output is stored
     writing.py        pnm.py, png_writer.py or Pillow, with metadata.py
     files.py          outputs that appear whole or not at all
 
@@ -17,16 +18,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .depth import plan_output
     from .files import Times
-    from .formats import check_fits, extension_of, extensions, plan_output
+    from .formats import check_fits, extension_of, extensions
     from .picture import Depth, Picture, Size
     from .reading import content, decode, measure, read, times
     from .words import quoted_if_odd
     from .writing import check_output, write
 
 _HOMES = {
+    "depth": ("plan_output",),
     "files": ("Times",),
-    "formats": ("check_fits", "extension_of", "extensions", "plan_output"),
+    "formats": ("check_fits", "extension_of", "extensions"),
     "picture": ("Depth", "Picture", "Size"),
     "reading": ("content", "decode", "measure", "read", "times"),
     "words": ("quoted_if_odd",),
