@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -428,18 +429,42 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
 
 
-@pytest.mark.parametrize(
-    ("redirection", "message"),
-    [
-        ("- out.png <&-", "standard input: cannot be read: bad file descriptor; it is closed"),
-        (f"{CAMERA} - >&-", "standard output: cannot be written: bad file descriptor; it is closed"),
-    ],
-)
-def test_a_stream_that_is_closed_is_told(tmp_path, redirection, message):
-    program = f"{sys.executable} -m fftfilter highpass {redirection}"
-    done = subprocess.run(["/bin/sh", "-c", program], capture_output=True, cwd=tmp_path, timeout=60, check=False)
+def redirected(tmp_path, command):
+    """Run the program as a shell does; returns its end."""
+    shell = f"exec {sys.executable} -m fftfilter {command}"
+    return subprocess.run(
+        ["/bin/sh", "-c", shell], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+    )
+
+
+def test_standard_input_that_is_closed_is_told(tmp_path):
+    done = redirected(tmp_path, "highpass - out.png <&-")
     assert done.returncode == 1
-    assert_one_line(done.stderr.decode(), message)
+    assert_one_line(done.stderr, "standard input: cannot be read: bad file descriptor; it is closed")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(("redirection", "cause"), [(">/dev/full", "no space left"), (">&-", "bad file descriptor")])
+@pytest.mark.parametrize(
+    "command",
+    ["--version", "engines", f"highpass -n {SAMPLES} o", f"highpass --profile {CAMERA} o.pgm", f"highpass {CAMERA} -"],
+)
+def test_what_standard_output_cannot_take_is_told(tmp_path, command, redirection, cause):
+    done = redirected(tmp_path, f"{command} {redirection}")
+    assert done.returncode == 1, done.stderr
+    assert_one_line(done.stderr, f"^fftfilter: standard output: cannot be written: {cause}.*; ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "redirection", ["2>/dev/full", "2>&-", "<&- >&- 2>&- --processes 2"], ids=["full", "closed", "all closed"]
+)
+def test_messages_that_nobody_can_take_cost_no_file(tmp_path, redirection):
+    for name, data in (("a", b""), ("b", PGM), ("c", PGM)):
+        written(tmp_path / f"{name}.pgm", data)
+    assert redirected(tmp_path, f"highpass . out {redirection}").returncode == 1
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.pgm")) == ["b.pgm", "c.pgm"]
+    assert redirected(tmp_path, f"highpass {redirection}").returncode == 2
 
 
 def test_a_closed_pipe_is_quiet():
