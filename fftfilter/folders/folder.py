@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__, images, scale
 from ..errors import ParameterError, ReadError, WriteError
@@ -22,6 +22,7 @@ from ..leftovers import remove_leftovers
 from ..urls import Url, file_in, place, refuse_reading_only, split
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
+from .report import Report
 from .tree import Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
@@ -92,17 +93,18 @@ class Folder:
         self._prepare_for_urls()
         if isinstance(self.target, Path) and os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+        self._report = Report(self.report, self._warn_once) if self.report else None
         self._tree = Tree(
             self.source,
             images.extensions(read_only=self.format is not None),
             self.recursive,
             self.pattern,
             None if in_place else self.target,
+            self._report.identity if self._report else None,
         )
         if not in_place and not is_inside(real(self.target), real(self.source)):
             self.settings = replace(self.settings, keep_out=real(self.source))
         self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
-        self._report: IO[str] | None = None
 
     @property
     def urls(self) -> list[Url]:
@@ -131,8 +133,8 @@ class Folder:
     def survey(self) -> Survey:
         """Count the files, and refuse what could not end well.
 
-        Raises ParameterError if two inputs would become one output or an output would replace another input,
-        ReadError if the folder cannot be listed.
+        Raises ParameterError if two inputs would become one output, or if an output or the report would replace an
+        input; ReadError if the folder cannot be listed.
         """
         found = Survey()
         try:
@@ -197,8 +199,8 @@ class Folder:
         Raises DeviceError if no device can be used from the start.
         """
         try:
-            if self.report:
-                self._open_report()
+            if self._report:
+                self._report.open()
             if self.scale_of_all:
                 yield from self._measure()
             if not self._is_over():
@@ -249,7 +251,7 @@ class Folder:
                 if outcome.status == DONE:
                     self._remember(outcome)
                 if self._report:
-                    self._tell(outcome, self._report)
+                    self._report.tell(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
             self.lost = str(error)
@@ -268,41 +270,6 @@ class Folder:
         except OSError as error:
             self._warn_once(f"{folder}: cannot note what is done ({error.strerror}); --skip-existing will do it again")
 
-    # The report
-
-    def _open_report(self) -> None:
-        try:
-            self._report = Path(str(self.report)).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
-        except OSError as error:
-            raise WriteError(f"{self.report}: cannot be written: {error.strerror}; choose another file") from error
-
-    def _tell(self, outcome: Outcome, report: IO[str]) -> None:
-        try:
-            report.write(json.dumps(self._line(outcome)) + "\n")
-        except OSError as error:
-            self._warn_once(f"{self.report}: cannot be written ({error.strerror}); the report is incomplete")
-
-    def _line(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the report's line of one file."""
-        settings = self.settings
-        channels, height, width = outcome.shape or (None, None, None)
-        given = {name: value for name, value in settings.options.items() if value is not None}
-        return {
-            "input": outcome.job.source,
-            "output": outcome.job.target,
-            "status": outcome.status,
-            "width": width,
-            "height": height,
-            "channels": channels,
-            "type": outcome.dtype,
-            "filter": {"kind": settings.kind, **given},
-            "scale": "each" if settings.scale is None else settings.scale._asdict(),
-            "extremes": outcome.extremes,
-            "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
-            "device": outcome.device,
-            "error": outcome.error,
-        }
-
     def _warn_once(self, text: str) -> None:
         if not self.counts[text]:
             self.counts[text] += 1
@@ -313,8 +280,7 @@ class Folder:
             book.close()
         self._journals.clear()
         if self._report:
-            with suppress(OSError):
-                self._report.close()
+            self._report.close()
 
 
 def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
