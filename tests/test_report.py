@@ -1,12 +1,13 @@
-"""The report of a folder's run: what it may not replace, and what becomes of it where it cannot be written."""
+"""The report of a folder's run, and its journal: what the first may not replace, what a full disk does to both."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from test_batch import pgm
+from test_batch import names, pgm
 
 from fftfilter.cli import cli
 from fftfilter.folders import journal
@@ -68,3 +69,23 @@ def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name
     for _ in range(2):
         assert run("highpass", "-qr", "--report", tmp_path / name, given, tmp_path / "out") == (0, "")
         assert (tmp_path / name).read_text().count('"done"') == 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_report_on_a_full_disk_is_told_once_and_missed_at_the_end(tmp_path, given):
+    code, said = run("highpass", "-qr", "--report", "/dev/full", given, tmp_path / "out")
+    assert code == 1
+    assert said == "fftfilter: /dev/full: cannot be written (No space left on device); the report is incomplete\n"
+    assert names(tmp_path / "out") == names(given)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_journal_on_a_full_disk_is_told_once_and_costs_nothing(tmp_path, given):
+    out = tmp_path / "out"
+    linked(out / journal.NAME, Path("/dev/full"), "link")
+    code, said = run("highpass", "-q", given, out)
+    assert code == 0
+    assert said == (
+        f"fftfilter: {out}: cannot note what is done (No space left on device); --skip-existing will do it again\n"
+    )
+    assert names(out) == ["a.pgm", "b.png.pgm"]

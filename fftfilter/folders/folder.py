@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections import Counter, OrderedDict
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
@@ -127,6 +127,11 @@ class Folder:
             refuse_reading_only(self.target.text)
         if self.urls:
             self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
+
+    @property
+    def all_is_well(self) -> bool:
+        """Whether everything that was asked for is there: the report, too, but not what is remembered for later."""
+        return not self.counts[FAILED] and not (self._report and self._report.is_incomplete)
 
     # Before anything runs
 
@@ -264,11 +269,21 @@ class Folder:
         if book is None:
             book = self._journals[folder] = _journal_of(place(folder))
             if len(self._journals) > _OPEN_JOURNALS:
-                self._journals.popitem(last=False)[1].close()
-        try:
+                self._close_journal(*self._journals.popitem(last=False))
+        with self._warning_of(folder):
             book.add(name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
+
+    def _close_journal(self, folder: str, book: journal.Journal | UrlJournal) -> None:
+        with self._warning_of(folder):
+            book.close()
+
+    @contextmanager
+    def _warning_of(self, folder: str) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
-            self._warn_once(f"{folder}: cannot note what is done ({error.strerror}); --skip-existing will do it again")
+            why = error.strerror or error
+            self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
 
     def _warn_once(self, text: str) -> None:
         if not self.counts[text]:
@@ -276,9 +291,8 @@ class Folder:
             self.warnings.append(text)
 
     def _close(self) -> None:
-        for book in self._journals.values():
-            book.close()
-        self._journals.clear()
+        while self._journals:
+            self._close_journal(*self._journals.popitem())
         if self._report:
             self._report.close()
 

@@ -91,10 +91,10 @@ class Journal:
             self._torn = False
 
     def close(self) -> None:
-        """Close the file; a later entry opens it again."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file, self._torn = None, True
+        """Close the file; a later entry opens it again; raises OSError."""
+        file, self._file, self._torn = self._file, None, True
+        if file is not None:
+            os.close(file)
 
     def _load(self) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}

@@ -30,6 +30,8 @@ class Report:
         self._file: IO[str] | None = None
         self.identity = identity(path)
         """Of the file that would be overwritten, None if there is none yet."""
+        self.is_incomplete = False
+        """Whether lines are missing."""
         name = Path(real(path)).name
         if Path(name).suffix.lower() in images.extensions(read_only=True):
             raise ParameterError(f"--report {path}: {name} has the name of an image; choose one such as report.jsonl")
@@ -62,6 +64,7 @@ class Report:
                 self._fail(error)
 
     def _fail(self, error: OSError) -> None:
+        self.is_incomplete = True
         self._warn(f"{self._path}: cannot be written ({error.strerror}); the report is incomplete")
 
 
