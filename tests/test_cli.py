@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import SAMPLES, assert_grey_levels
+from conftest import SAMPLES, Started, assert_grey_levels
 from PIL import Image
 
 from fftfilter import __version__, reference
@@ -385,7 +385,7 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
 
 def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
     """Ctrl-C while standard input is waited for."""
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-m", "fftfilter", "highpass", "-", str(tmp_path / "out.pgm")],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -395,8 +395,8 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(1.5)
         waiting.send_signal(signal.SIGINT)
-        said = waiting.stderr.read().decode()
         assert waiting.wait(20) == 130
+        said = waiting.stderr.read().decode()
     # A terminal shows ^C; what is said starts on a line of its own.
     assert_one_line(said.removeprefix("\n"), "interrupted")
     assert not list(tmp_path.iterdir())
@@ -468,12 +468,12 @@ def test_messages_that_nobody_can_take_cost_no_file(tmp_path, redirection):
 
 
 def test_a_closed_pipe_is_quiet():
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-m", "fftfilter", "highpass", CAMERA, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as writing:
         writing.stdout.close()
-        said = writing.stderr.read().decode()
         assert writing.wait(60) == 1
+        said = writing.stderr.read().decode()
     assert said.count("\n") <= 1
     assert "Traceback" not in said
 
