@@ -106,7 +106,7 @@ def test_the_files_of_a_process_that_dies_are_done_by_the_other(tmp_path, given)
         workers = children(started.pid)
         assert len(workers) == 2
         os.kill(workers[0], signal.SIGKILL)
-        said = started.communicate(timeout=60)[1]
+        said = started.communicate(timeout=120)[1]
         assert started.returncode == 0, said
     assert "died (exit code -9); the other devices do its files" in said
     assert "1500 of 1500 files filtered" in said
@@ -118,7 +118,7 @@ def test_without_any_device_left_the_run_ends_and_says_how_to_resume(tmp_path, g
     with running(tmp_path, given, 3000) as started:
         for worker in children(started.pid):
             os.kill(worker, signal.SIGKILL)
-        said = started.communicate(timeout=60)[1]
+        said = started.communicate(timeout=120)[1]
         assert started.returncode == 3, said
     assert "--skip-existing goes on from here" in said
     before = {name for name in names(tmp_path / "out") if not name.startswith(".")}
@@ -130,7 +130,7 @@ def test_without_any_device_left_the_run_ends_and_says_how_to_resume(tmp_path, g
 def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path, given):
     with running(tmp_path, given, 3000) as started:
         os.killpg(started.pid, signal.SIGINT)
-        said = started.communicate(timeout=60)[1]
+        said = started.communicate(timeout=120)[1]
         assert started.returncode == 130, said
     assert "Traceback" not in said
     done = names(tmp_path / "out")
@@ -142,7 +142,7 @@ def test_processes_end_with_their_parent_and_say_nothing(tmp_path, given):
     with running(tmp_path, given, 3000) as started:
         workers = children(started.pid)
         started.kill()
-        assert started.communicate(timeout=60)[1] == ""
+        assert started.communicate(timeout=120)[1] == ""
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.05)
