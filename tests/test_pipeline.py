@@ -181,7 +181,7 @@ def test_floats_of_any_size_give_the_same_picture(size, rng):
 
 
 def test_no_nan_from_any_finite_image():
-    for image in (np.zeros((8, 8)), np.full((5, 7), 1e308), np.eye(9) * 1e-310):
+    for image in (np.zeros((9, 9)), np.full((9, 9), 1e308), np.eye(9) * 1e-310):
         for kind in PASSES:
             assert np.isfinite(Filter(kind, **({} if "band" not in kind else {"inner": 1, "outer": 2}))(image)).all()
 
