@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import SAMPLES
+from conftest import SAMPLES, Started
 from PIL import Image
 
 from fftfilter import filters, leftovers
@@ -667,13 +667,13 @@ def test_an_interrupt_finishes_what_is_under_way(tmp_path):
     for i in range(3000):
         pgm(given / f"{i}.pgm", i % 7, 64, 64)
     command = [sys.executable, "-m", "fftfilter", "highpass", "--skip-existing", given, out]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+    with Started(command, stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 30
         while not list(out.glob("*.pgm")) and time.monotonic() < deadline:
             time.sleep(0.01)
         running.send_signal(signal.SIGINT)
-        said = running.stderr.read()
-        assert running.wait(30) == 130, said
+        said = running.communicate(timeout=30)[1]
+        assert running.returncode == 130, said
     assert "finishing the files under way" in said
     assert "interrupted; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
@@ -723,9 +723,7 @@ def test_progress_is_for_terminals(tmp_path):
         pgm(given / f"{i}.pgm", i)
     assert "\r" not in process("highpass", given, tmp_path / "out").stderr
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "fftfilter", "highpass", given, tmp_path / "out"], stderr=theirs
-    ) as running:
+    with Started([sys.executable, "-m", "fftfilter", "highpass", given, tmp_path / "out"], stderr=theirs) as running:
         os.close(theirs)
         said = b""
         while True:

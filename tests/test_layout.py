@@ -25,6 +25,7 @@ MODULES = {
 LAYERS = {
     "fftfilter": "",
     "errors": "",
+    "standard_streams": "errors",
     "pixels": "",
     "plan": "",
     "tables": "",
@@ -68,7 +69,7 @@ LAYERS = {
     "folders": "fftfilter errors leftovers urls images device selftest filters scale levels",
     "bench": "*",
     "commands": "*",
-    "cli": "fftfilter errors commands",
+    "cli": "fftfilter errors standard_streams commands",
     "__main__": "versions cli",
 }
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from conftest import Started
 from test_batch import names, pgm
 
 from fftfilter.folders.crew import count, useful_processes
@@ -90,7 +91,7 @@ def running(tmp_path, given, count):
     """Start a run on two devices that is not over soon, and wait until it has written something."""
     for i in range(200, count):
         pgm(given / f"{i}.pgm", i % 9, 128, 128)
-    started = subprocess.Popen(
+    started = Started(
         command("--device", "all", given, tmp_path / "out"),
         stderr=subprocess.PIPE,
         text=True,
@@ -108,8 +109,8 @@ def test_the_files_of_a_process_that_dies_are_done_by_the_other(tmp_path, given)
         workers = children(started.pid)
         assert len(workers) == 2
         os.kill(workers[0], signal.SIGKILL)
-        said = started.stderr.read()
-        assert started.wait(60) == 0, said
+        said = started.communicate(timeout=120)[1]
+        assert started.returncode == 0, said
     assert "died (exit code -9); the other devices do its files" in said
     assert "1500 of 1500 files filtered" in said
     assert names(tmp_path / "out") == names(given)
@@ -157,8 +158,8 @@ def test_without_any_device_left_the_run_ends_and_says_how_to_resume(tmp_path, g
     with running(tmp_path, given, 3000) as started:
         for worker in children(started.pid):
             os.kill(worker, signal.SIGKILL)
-        said = started.stderr.read()
-        assert started.wait(60) == 3, said
+        said = started.communicate(timeout=120)[1]
+        assert started.returncode == 3, said
     assert "--skip-existing goes on from here" in said
     before = {name for name in names(tmp_path / "out") if not name.startswith(".")}
     assert 0 < len(before) < 3000
@@ -169,8 +170,8 @@ def test_without_any_device_left_the_run_ends_and_says_how_to_resume(tmp_path, g
 def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path, given):
     with running(tmp_path, given, 3000) as started:
         os.killpg(started.pid, signal.SIGINT)
-        said = started.stderr.read()
-        assert started.wait(60) == 130, said
+        said = started.communicate(timeout=120)[1]
+        assert started.returncode == 130, said
     assert "Traceback" not in said
     done = names(tmp_path / "out")
     assert f"{len(done)} of 3000 files filtered" in said
@@ -181,7 +182,7 @@ def test_processes_end_with_their_parent_and_say_nothing(tmp_path, given):
     with running(tmp_path, given, 3000) as started:
         workers = children(started.pid)
         started.kill()
-        assert started.stderr.read() == ""
+        assert started.communicate(timeout=120)[1] == ""
     deadline = time.monotonic() + 20
     while any(Path(f"/proc/{worker}").exists() for worker in workers) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -230,15 +230,13 @@ def _tell_warnings(run: Folder) -> None:
 
 def _end(run: Folder) -> int:
     """Say how to go on where the run was cut short; return the exit code."""
-    from ..folders.folder import FAILED
-
     if run.stop.asked:
         click.echo("fftfilter: interrupted; the same command with --skip-existing goes on from here", err=True)
         return INTERRUPTED
     if run.lost:
         click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
         return NO_DEVICE
-    return 1 if run.counts[FAILED] else 0
+    return 0 if run.all_is_well else 1
 
 
 def _summary(run: Folder, survey: Survey, seconds: float) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, OrderedDict
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__, images, scale
 from ..errors import ParameterError, ReadError, WriteError
@@ -21,6 +21,7 @@ from ..leftovers import remove_leftovers
 from ..urls import Url, file_in, place, refuse_reading_only, split
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
+from .report import Report
 from .tree import Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
@@ -93,17 +94,18 @@ class Folder:
         self._prepare_for_urls()
         if isinstance(self.target, Path) and os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+        self._report = Report(self.report, self._warn_once) if self.report else None
         self._tree = Tree(
             self.source,
             images.extensions(read_only=self.format is not None),
             self.recursive,
             self.pattern,
             None if in_place else self.target,
+            self._report.identity if self._report else None,
         )
         if not in_place and not is_inside(real(self.target), real(self.source)):
             self.settings = replace(self.settings, keep_out=real(self.source))
         self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
-        self._report: IO[str] | None = None
 
     @property
     def urls(self) -> list[Url]:
@@ -122,13 +124,18 @@ class Folder:
         if self.urls:
             self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
 
+    @property
+    def all_is_well(self) -> bool:
+        """Whether everything that was asked for is there: the report, too, but not what is remembered for later."""
+        return not self.counts[FAILED] and not (self._report and self._report.is_incomplete)
+
     # Before anything runs
 
     def survey(self) -> Survey:
         """Count the files, and refuse what could not end well.
 
-        Raises ParameterError if two inputs would become one output or an output would replace another input,
-        ReadError if the folder cannot be listed.
+        Raises ParameterError if two inputs would become one output, or if an output or the report would replace an
+        input; ReadError if the folder cannot be listed.
         """
         found = Survey()
         try:
@@ -194,8 +201,8 @@ class Folder:
         Raises DeviceError if no device can be used from the start.
         """
         try:
-            if self.report:
-                self._open_report()
+            if self._report:
+                self._report.open()
             if self.scale_of_all:
                 yield from self._measure()
             if not self._is_over():
@@ -255,7 +262,7 @@ class Folder:
                 if outcome.status == DONE:
                     self._remember(outcome)
                 if self._report:
-                    self._tell(outcome, self._report)
+                    self._report.tell(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
             self.lost = str(error)
@@ -268,46 +275,21 @@ class Folder:
         if book is None:
             book = self._journals[folder] = _journal_of(place(folder))
             if len(self._journals) > _OPEN_JOURNALS:
-                self._journals.popitem(last=False)[1].close()
-        try:
+                self._close_journal(*self._journals.popitem(last=False))
+        with self._warning_of(folder):
             book.add(name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
-        except OSError as error:
-            self._warn_once(f"{folder}: cannot note what is done ({error.strerror}); --skip-existing will do it again")
 
-    # The report
+    def _close_journal(self, folder: str, book: journal.Journal | UrlJournal) -> None:
+        with self._warning_of(folder):
+            book.close()
 
-    def _open_report(self) -> None:
+    @contextmanager
+    def _warning_of(self, folder: str) -> Iterator[None]:
         try:
-            self._report = Path(str(self.report)).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
+            yield
         except OSError as error:
-            raise WriteError(f"{self.report}: cannot be written: {error.strerror}; choose another file") from error
-
-    def _tell(self, outcome: Outcome, report: IO[str]) -> None:
-        try:
-            report.write(json.dumps(self._line(outcome)) + "\n")
-        except OSError as error:
-            self._warn_once(f"{self.report}: cannot be written ({error.strerror}); the report is incomplete")
-
-    def _line(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the report's line of one file."""
-        settings = self.settings
-        channels, height, width = outcome.shape or (None, None, None)
-        given = {name: value for name, value in settings.options.items() if value is not None}
-        return {
-            "input": outcome.job.source,
-            "output": outcome.job.target,
-            "status": outcome.status,
-            "width": width,
-            "height": height,
-            "channels": channels,
-            "type": outcome.dtype,
-            "filter": {"kind": settings.kind, **given},
-            "scale": "each" if settings.scale is None else settings.scale._asdict(),
-            "extremes": outcome.extremes,
-            "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
-            "device": outcome.device,
-            "error": outcome.error,
-        }
+            why = error.strerror or error
+            self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
 
     def _warn_once(self, text: str) -> None:
         if not self.counts[text]:
@@ -315,12 +297,10 @@ class Folder:
             self.warnings.append(text)
 
     def _close(self) -> None:
-        for book in self._journals.values():
-            book.close()
-        self._journals.clear()
+        while self._journals:
+            self._close_journal(*self._journals.popitem())
         if self._report:
-            with suppress(OSError):
-                self._report.close()
+            self._report.close()
 
 
 def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:

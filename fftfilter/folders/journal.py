@@ -88,12 +88,13 @@ class Journal:
             self._torn = False
 
     def close(self) -> None:
-        """Close the file; what comes later opens it again."""
-        if self._file is not None:
-            os.close(self._file)
+        """Close the file; what comes later opens it again; raises OSError."""
+        file, self._file, self._torn = self._file, None, True
         if self._lines is not None:
             self._lines.close()
-        self._file, self._torn, self._lines = None, True, None
+            self._lines = None
+        if file is not None:
+            os.close(file)
 
     def _entry(self, name: str) -> Entry | None:
         offset = self._offsets.get(hash(name))

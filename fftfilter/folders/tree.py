@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import urls
+from ..errors import ParameterError
 from ..urls import Url
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Tree:
     root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A link
     to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at
     a time.
+
+    ``report`` is a file that will be overwritten: ParameterError is raised if it is an image of the tree, too.
     """
 
     root: Path | Url
@@ -44,6 +47,7 @@ class Tree:
     recursive: bool = False
     pattern: str | None = None
     avoid: Path | Url | None = None
+    report: Identity | None = None
     left_out: Counter[str] = field(default_factory=Counter)
     """Files of other types that the last walk met, by extension."""
     not_entered: int = 0
@@ -88,6 +92,8 @@ class Tree:
                 if _is_folder(entry):
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
+                    if self._is_report(entry):
+                        raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
                     names.append(entry.name)
         return names, inner
 
@@ -102,6 +108,12 @@ class Tree:
             return True
         self.left_out[extension or "no extension"] += 1
         return False
+
+    def _is_report(self, entry: os.DirEntry[str] | urls.Entry) -> bool:
+        if not isinstance(self.report, tuple) or not isinstance(entry, os.DirEntry):
+            return False
+        # Listing has told the number of a file, and whether it is a link: only a few need another look.
+        return (entry.is_symlink() or entry.inode() == self.report[1]) and identity(entry.path) == self.report
 
 
 def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:

@@ -51,9 +51,8 @@ class UrlJournal:
             self._write()
 
     def close(self) -> None:
-        """Write down what waits; a later entry begins another part."""
-        with suppress(OSError):
-            self._write()
+        """Write down what waits; a later entry begins another part; raises OSError."""
+        self._write()
 
     def _write(self) -> None:
         if self._waiting:
