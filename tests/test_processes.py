@@ -128,6 +128,8 @@ def deadly(path, parent, module):
             while not (readers := [child for child in children(parent, module) if path.name in opened(child)]):
                 time.sleep(0.01)
             os.kill(readers[0], signal.SIGKILL)
+            while Path(f"/proc/{readers[0]}").exists():  # it still counts as a reader
+                time.sleep(0.01)
             os.close(writer)
 
     killer = threading.Thread(target=kill_readers, daemon=True)
