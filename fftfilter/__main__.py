@@ -7,7 +7,8 @@ import gc
 import os
 import sys
 import threading
-from contextlib import suppress
+
+from .versions import load_quickly
 
 INTERRUPTED = 130
 
@@ -22,7 +23,9 @@ def main() -> None:
         # NumPy's linear algebra, which is never called, would keep every core busy waiting for that.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib is slow
-            _load_early()
+            # From the depth of click's calls it takes a twentieth of the whole longer: Python 3.11 gives its stack
+            # back to the system piece by piece, and takes it again.
+            load_quickly()
         cli(prog_name=cli.name)
     except SystemExit as end:
         if isinstance(end.code, int):
@@ -32,19 +35,6 @@ def main() -> None:
         sys.stderr.write("\nfftfilter: interrupted\n")
         _leave(INTERRUPTED)
         sys.exit(INTERRUPTED)
-
-
-def _load_early() -> None:
-    """Load what a filter needs, if it can be.
-
-    From the depth of click's calls that takes a twentieth of the whole longer: Python 3.11 gives its stack back to
-    the system piece by piece, and takes it again.
-    """
-    from .versions import quick_versions
-
-    with suppress(ImportError), quick_versions():
-        import numpy  # noqa: F401, ICN001
-        import pyopencl  # noqa: F401
 
 
 def _leave(code: int) -> None:

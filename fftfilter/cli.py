@@ -18,6 +18,7 @@ import click
 
 from . import __version__, commands
 from .errors import FftfilterError, TooLargeError
+from .standard_streams import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +57,7 @@ class Cli(click.Group):
             if isinstance(found, click.Command):
                 self.add_command(found)
 
+    @guarded()
     def main(
         self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: object, **extra: Any
     ) -> NoReturn:
@@ -64,6 +66,7 @@ class Cli(click.Group):
         extra["standalone_mode"] = False
         try:
             result = super().main(args, prog_name, **extra)
+            sys.stdout.flush()
         except (KeyboardInterrupt, click.Abort):
             self._fail("interrupted", INTERRUPTED)
         except click.exceptions.NoArgsIsHelpError as error:
@@ -79,9 +82,7 @@ class Cli(click.Group):
         except MemoryError:
             self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
         except BrokenPipeError:
-            # Whoever read our output has gone; nothing is left to say, not even at exit.
-            sys.stdout = None
-            sys.exit(1)
+            sys.exit(1)  # whoever read our output has gone; nothing is left to say
         except Exception as error:  # noqa: BLE001  a traceback helps only who asks for it
             what = " ".join(str(error).split())
             self._fail(f"internal error: {type(error).__name__}: {what}; -v -v shows where", 1)

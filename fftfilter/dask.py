@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from .one_call import Options
-    from .transfer import Given
+    from .parameters import Given
 
 # Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.
 _PIXELS_A_LAUNCH = 1 << 22

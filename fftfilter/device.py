@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from . import embedded_pocl
 from .errors import DeviceError, ParameterError, TooLargeError
 from .program import build
+from .versions import load_quickly
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -124,10 +125,11 @@ def _open(index: int) -> Device:
 
 
 def load_ahead() -> None:
-    """Let another thread load the OpenCL platforms while this one goes on; :func:`all_devices` waits for it.
+    """Load OpenCL, and let another thread load its platforms while this one goes on; :func:`all_devices` waits for it.
 
-    That takes 7 ms with PoCL, longer with the drivers of GPUs.
+    The latter takes 7 ms with PoCL, longer with the drivers of GPUs.
     """
+    load_quickly()
     embedded_pocl.prepare_environment()
     _ahead.append(Thread(target=_load))
     _ahead[-1].start()

@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from .algorithms import Algorithm, Option
     from .fused import FusedPipeline
     from .fused_gpu import FusedGpuPipeline
+    from .parameters import Given
     from .pipeline import StagedPipeline
     from .stream import PageLocked, Stream
-    from .transfer import Given
 
     Extremes = Callable[[], list[tuple[float, float]]]
 

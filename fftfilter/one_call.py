@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from .filters import Filter
-from .transfer import MASK
+from .parameters import MASK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from .algorithms import Option
-    from .transfer import Given
+    from .parameters import Given
 
 
 class Options(TypedDict, total=False):

@@ -1,8 +1,5 @@
 """Transfer functions: what a filter does to each frequency, as pure functions in float64.
 
-A filter is a function of the frequency alone. Its cutoff is a radius: cycles across the image's shorter
-side n, on a square image the distance from DC in bins. The default is n / 8, as in the book.
-
 A shape is one low-pass: a function here and its twin of the same name in ``kernels/steps/mask.cl``. The
 four passes are made of it:
 
@@ -16,8 +13,6 @@ Beside them stands :class:`Mask`, any gain for each bin of one size of image.
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -25,22 +20,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ParameterError
+from .parameters import MASK, Parameters, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
+    from .parameters import Given
+
 Gain = NDArray[np.float64]
 Near = NDArray[np.bool_]
 Bins = NDArray[np.int64]
-Given: TypeAlias = "float | str | Radius"
 AnyTransfer: TypeAlias = "Transfer | Mask"
 
-PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
-MASK = "mask"
-MAX_ORDER = 100
-UNITS = "a number (cycles across the shorter side), or one with px, cyc or %: 40, 8px, 0.125cyc, 25%"
 # Cutoffs beyond it pass the same, and their squares would leave float64's range.
 MOST_BINS = 1e100
 # How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
@@ -67,7 +60,7 @@ def butterworth(near: Near, relative2: Gain, order: int) -> Gain:  # noqa: ARG00
 
 
 # Each takes whether a bin is nearer than the cutoff, its distance over the radius squared, and the order.
-SHAPES: dict[str, Callable[[Near, Gain, int], Gain]] = {
+LOWPASSES: dict[str, Callable[[Near, Gain, int], Gain]] = {
     shape.__name__: shape for shape in (ideal, gaussian, butterworth)
 }
 
@@ -81,55 +74,6 @@ class Reach(NamedTuple):
     rows: int
     columns: int
     beyond: float
-
-
-class Radius(NamedTuple):
-    """A cutoff as the user gave it: a number and its unit.
-
-    ``bins`` (cycles across the shorter side), ``px`` (period in pixels), ``cyc`` (cycles per pixel) or
-    ``%`` (of the Nyquist frequency, 0.5 cycles per pixel).
-    """
-
-    value: float
-    unit: str = "bins"
-
-    @classmethod
-    def parse(cls, given: object, name: str = "radius") -> Radius:
-        """Read ``40``, ``"40"``, ``"8px"``, ``"0.125cyc"`` or ``"25%"``.
-
-        Raises ParameterError for a value that is no number, not finite or not above zero, and for an unknown unit.
-        """
-        if isinstance(given, cls):
-            return given
-        match = re.fullmatch(r"\s*([-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf|nan))\s*([^\s\d]*)\s*", str(given), re.IGNORECASE)
-        try:
-            value = float(match[1]) if match else math.nan
-        except ValueError:
-            match = None
-        if match is None:
-            raise ParameterError(f"{name} {str(given)!r} is no number: give {UNITS}")
-        unit = match[2].lower() or "bins"
-        if unit not in ("bins", "px", "cyc", "%"):
-            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {match[2]!r}: give {UNITS}")
-        if not (math.isfinite(value) and value > 0):
-            raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {UNITS}")
-        return cls(value, unit)
-
-    def bins(self, height: int, width: int) -> float:
-        """Return the radius in cycles across the shorter side of a ``(height, width)`` image."""
-        n = min(height, width)
-        match self.unit:
-            case "px":
-                return n / self.value
-            case "cyc":
-                return n * self.value
-            case "%":
-                return n * self.value / 200
-            case _:
-                return self.value
-
-    def __str__(self) -> str:
-        return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)
 
 
 class Cutoff(NamedTuple):
@@ -171,43 +115,23 @@ class Cutoff(NamedTuple):
         return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
 
 
-class Transfer(NamedTuple):
-    """A transfer function H(f): which pass, of which shape, with which cutoffs.
-
-    ``outer`` is the radius of a low-pass or high-pass; None is the default of n / 8. ``inner`` is the lower
-    cutoff of a band. Build one with :func:`transfer`.
-    """
-
-    kind: str
-    outer: Radius | None
-    inner: Radius | None = None
-    shape: str = "ideal"
-    order: int = 2
+class Transfer(Parameters):
+    """A transfer function H(f). Build one with :func:`transfer`."""
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
         """Return the outer and the inner cutoff on a ``(height, width)`` grid.
 
         Raises ParameterError if the inner is not below the outer there.
         """
-        outer = self.outer.bins(height, width) if self.outer else min(height, width) / 8
+        outer, inner = self.radii(height, width)
         cutoff = Cutoff(height, width, min(outer, MOST_BINS))
-        if self.inner is None:
-            return cutoff, None
-        inner = self.inner.bins(height, width)
-        if inner >= outer:
-            are_alike = self.outer is not None and self.inner.unit == self.outer.unit
-            grid = "" if are_alike else f" on {width} x {height} pixels ({inner:g} and {outer:g} bins from DC)"
-            raise ParameterError(
-                f"inner radius {self.inner} is not below outer radius {self.outer}{grid}: "
-                "give a lower inner one (in px, a longer period)"
-            )
-        return cutoff, Cutoff(height, width, min(inner, MOST_BINS))
+        return cutoff, None if inner is None else Cutoff(height, width, min(inner, MOST_BINS))
 
     def reach(self, height: int, width: int) -> Reach:
         """Return where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
         outer, _ = self.cutoffs(height, width)
         x, y = outer.steps()
-        low = SHAPES[self.shape]
+        low = LOWPASSES[self.shape]
 
         def reached(k: Bins, step: float, near: Near) -> int:
             relative2: Gain = np.square(k * step, dtype=np.float64)
@@ -225,17 +149,11 @@ class Transfer(NamedTuple):
 
         def low(cutoff: Cutoff) -> Gain:
             x, y = cutoff.steps()
-            return SHAPES[self.shape](cutoff.near(kx, ky), (kx * x) ** 2 + (ky * y) ** 2, self.order)
+            return LOWPASSES[self.shape](cutoff.near(kx, ky), (kx * x) ** 2 + (ky * y) ** 2, self.order)
 
         outer, inner = self.cutoffs(height, width)
         passed = low(outer) if inner is None else low(outer) * (1 - low(inner))
         return 1 - passed if self.kind in ("highpass", "bandstop") else passed
-
-    def __str__(self) -> str:
-        shape = f"{self.shape} of order {self.order}" if self.shape == "butterworth" else self.shape
-        if self.inner is not None:
-            return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
-        return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,36 +233,15 @@ def transfer(
     order: int | None = None,
     mask: ArrayLike | None = None,
 ) -> AnyTransfer:
-    """Check a filter's parameters and return its transfer function.
+    """Check a filter's parameters, as :func:`parameters.check`, and return its transfer function.
 
-    ``radius`` belongs to lowpass and highpass, ``inner`` and ``outer`` to bandpass and bandstop, ``order``
-    (1 to 100, default 2) to butterworth. Radii are numbers or texts as :meth:`Radius.parse` reads them.
     ``mask`` belongs to the kind "mask", which has nothing else. Raises ParameterError.
     """
     if kind == MASK or mask is not None:
         return _only_mask(
             kind, mask, has_others=(radius, inner, outer, shape, order) != (None, None, None, "ideal", None)
         )
-    if kind not in PASSES:
-        raise ParameterError(f"{kind!r} is no filter: choose {', '.join(PASSES)} or {MASK}")
-    if shape not in SHAPES:
-        raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
-    if order is not None and shape != "butterworth":
-        raise ParameterError(f"order {order} has no meaning for the {shape} shape: leave it out or choose butterworth")
-    order = 2 if order is None else order
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 1 <= order <= MAX_ORDER:
-        raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {MAX_ORDER}")
-    if kind in ("lowpass", "highpass"):
-        if inner is not None or outer is not None:
-            raise ParameterError(f"{kind} has one cutoff: give radius, not inner and outer")
-        return Transfer(kind, None if radius is None else Radius.parse(radius), None, shape, int(order))
-    if radius is not None or inner is None or outer is None:
-        raise ParameterError(f"{kind} has two cutoffs: give inner and outer, not radius")
-    band = Transfer(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order))
-    if band.inner and band.outer and band.inner.unit == band.outer.unit:
-        # Known without an image; units that differ are compared on the image's grid.
-        band.cutoffs(1, 1)
-    return band
+    return Transfer(*check(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order))
 
 
 def _only_mask(kind: str, mask: ArrayLike | None, *, has_others: bool) -> Mask:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -51,3 +51,10 @@ def quick_versions() -> Iterator[None]:
     finally:
         if sys.modules.get(METADATA) is quick:
             del sys.modules[METADATA]
+
+
+def load_quickly() -> None:
+    """Load what a filter needs, if it can be."""
+    with suppress(ImportError), quick_versions():
+        import numpy  # noqa: F401, ICN001
+        import pyopencl  # noqa: F401

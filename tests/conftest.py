@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -15,8 +17,21 @@ _HERE = tempfile.TemporaryDirectory(prefix="fftfilter-tests-")
 os.environ["OCL_ICD_VENDORS"] = str(Path(_HERE.name) / "no-vendors")
 os.environ["XDG_CACHE_HOME"] = str(Path(_HERE.name) / "cache")
 os.environ.pop("FFTFILTER_DEVICE", None)
+# Started with it, a program leaves nothing in a buffer that fails once more at its end.
+os.environ.pop("PYTHONUNBUFFERED", None)
+# Started in the background by a script, a process ignores Ctrl-C, and so would all that it starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SAMPLES = Path(__file__).parent.parent / "samples"
+
+
+class Started(subprocess.Popen):
+    """A process that is gone at the end of its ``with``, which of itself would wait for it for ever."""
+
+    def __exit__(self, *error):
+        self.kill()
+        super().__exit__(*error)
 
 
 @pytest.fixture

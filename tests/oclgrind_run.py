@@ -20,8 +20,9 @@ import fftfilter
 from fftfilter import algorithms, device, filters, program, reference
 from fftfilter.filters import Filter
 from fftfilter.launch import Launcher
+from fftfilter.parameters import PASSES, SHAPES
 from fftfilter.steps.transpose import TRANSPOSES
-from fftfilter.transfer import PASSES, SHAPES, transfer
+from fftfilter.transfer import transfer
 
 DAMAGES = {
     "no barriers": (r"barrier\([^)]*\);", ""),

@@ -14,19 +14,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import SAMPLES
+from conftest import SAMPLES, Started
 from PIL import Image
 
 from fftfilter import filters, leftovers
 from fftfilter.cli import cli
 from fftfilter.device import Device
 from fftfilter.errors import DeviceError, TooLargeError
-from fftfilter.folders import batch, journal
+from fftfilter.folders import batch, codec, journal
 from fftfilter.folders.tree import natural
 from fftfilter.fused_cpu import FusedCpuPipeline
 from fftfilter.fused_gpu import FusedGpuPipeline
 from fftfilter.images import Depth
-from fftfilter.scale import Range, quantize
+from fftfilter.levels import quantize
+from fftfilter.scale import Range
 
 JOURNAL = journal.NAME
 
@@ -225,6 +226,8 @@ def test_natural_order(run, tmp_path):
     order = [line.split(" -> ")[0].removeprefix(f"{given}/") for line in out.splitlines() if " -> " in line]
     assert order == ["IMG1.pgm", "img9.pgm", "img10.pgm", "b2/x.pgm", "b10/x.pgm"]
     assert sorted(["a", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1"]
+    order = ["1", "a", "a0", "a1", "a9.", "a10", "a10 ", "a100", "a 1", "a b", "a.1", "aa"]
+    assert sorted(set(order), key=natural) == order
     assert not (tmp_path / "out").exists()
 
 
@@ -518,14 +521,14 @@ def test_a_folder_that_vanishes(run, tmp_path, monkeypatch):
     given, out = tmp_path / "in", tmp_path / "out"
     pgm(given / "a/1.pgm")
     pgm(given / "b/2.pgm")
-    write = batch.images.write
+    write = codec.images.write
 
     def write_later(picture, target, **options):
         if target.endswith("1.pgm"):
             (out / "a").rename(tmp_path / "gone")
         write(picture, target, **options)
 
-    monkeypatch.setattr(batch.images, "write", write_later)
+    monkeypatch.setattr(codec.images, "write", write_later)
     code, _, said = run("highpass", "-r", given, out)
     assert (code, "1 of 2 files" in said) == (1, True)
     assert "1.pgm: cannot be written: no such file or directory" in said
@@ -664,13 +667,13 @@ def test_an_interrupt_finishes_what_is_under_way(tmp_path):
     for i in range(3000):
         pgm(given / f"{i}.pgm", i % 7, 64, 64)
     command = [sys.executable, "-m", "fftfilter", "highpass", "--skip-existing", given, out]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+    with Started(command, stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 30
         while not list(out.glob("*.pgm")) and time.monotonic() < deadline:
             time.sleep(0.01)
         running.send_signal(signal.SIGINT)
-        said = running.stderr.read()
-        assert running.wait(30) == 130, said
+        said = running.communicate(timeout=30)[1]
+        assert running.returncode == 130, said
     assert "finishing the files under way" in said
     assert "interrupted; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
@@ -720,9 +723,7 @@ def test_progress_is_for_terminals(tmp_path):
         pgm(given / f"{i}.pgm", i)
     assert "\r" not in process("highpass", given, tmp_path / "out").stderr
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "fftfilter", "highpass", given, tmp_path / "out"], stderr=theirs
-    ) as running:
+    with Started([sys.executable, "-m", "fftfilter", "highpass", given, tmp_path / "out"], stderr=theirs) as running:
         os.close(theirs)
         said = b""
         while True:

@@ -8,11 +8,12 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import SAMPLES, assert_grey_levels
+from conftest import SAMPLES, Started, assert_grey_levels
 from PIL import Image
 
 from fftfilter import __version__, reference
@@ -384,7 +385,7 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
 
 def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
     """Ctrl-C while standard input is waited for."""
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-m", "fftfilter", "highpass", "-", str(tmp_path / "out.pgm")],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -394,8 +395,8 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(1.5)
         waiting.send_signal(signal.SIGINT)
-        said = waiting.stderr.read().decode()
         assert waiting.wait(20) == 130
+        said = waiting.stderr.read().decode()
     # A terminal shows ^C; what is said starts on a line of its own.
     assert_one_line(said.removeprefix("\n"), "interrupted")
     assert not list(tmp_path.iterdir())
@@ -420,7 +421,7 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     code = (
         "import sys, fftfilter.__main__ as program\n"
         "def interrupted(): raise KeyboardInterrupt\n"
-        "program._load_early = interrupted\n"
+        "program.load_quickly = interrupted\n"
         f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
         "program.main()"
     )
@@ -428,27 +429,51 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
 
 
-@pytest.mark.parametrize(
-    ("redirection", "message"),
-    [
-        ("- out.png <&-", "standard input: cannot be read: bad file descriptor; it is closed"),
-        (f"{CAMERA} - >&-", "standard output: cannot be written: bad file descriptor; it is closed"),
-    ],
-)
-def test_a_stream_that_is_closed_is_told(tmp_path, redirection, message):
-    program = f"{sys.executable} -m fftfilter highpass {redirection}"
-    done = subprocess.run(["/bin/sh", "-c", program], capture_output=True, cwd=tmp_path, timeout=60, check=False)
+def redirected(tmp_path, command):
+    """Run the program as a shell does; returns its end."""
+    shell = f"exec {sys.executable} -m fftfilter {command}"
+    return subprocess.run(
+        ["/bin/sh", "-c", shell], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+    )
+
+
+def test_standard_input_that_is_closed_is_told(tmp_path):
+    done = redirected(tmp_path, "highpass - out.png <&-")
     assert done.returncode == 1
-    assert_one_line(done.stderr.decode(), message)
+    assert_one_line(done.stderr, "standard input: cannot be read: bad file descriptor; it is closed")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(("redirection", "cause"), [(">/dev/full", "no space left"), (">&-", "bad file descriptor")])
+@pytest.mark.parametrize(
+    "command",
+    ["--version", "engines", f"highpass -n {SAMPLES} o", f"highpass --profile {CAMERA} o.pgm", f"highpass {CAMERA} -"],
+)
+def test_what_standard_output_cannot_take_is_told(tmp_path, command, redirection, cause):
+    done = redirected(tmp_path, f"{command} {redirection}")
+    assert done.returncode == 1, done.stderr
+    assert_one_line(done.stderr, f"^fftfilter: standard output: cannot be written: {cause}.*; ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "redirection", ["2>/dev/full", "2>&-", "<&- >&- 2>&- --processes 2"], ids=["full", "closed", "all closed"]
+)
+def test_messages_that_nobody_can_take_cost_no_file(tmp_path, redirection):
+    for name, data in (("a", b""), ("b", PGM), ("c", PGM)):
+        written(tmp_path / f"{name}.pgm", data)
+    assert redirected(tmp_path, f"highpass . out {redirection}").returncode == 1
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.pgm")) == ["b.pgm", "c.pgm"]
+    assert redirected(tmp_path, f"highpass {redirection}").returncode == 2
 
 
 def test_a_closed_pipe_is_quiet():
-    with subprocess.Popen(
+    with Started(
         [sys.executable, "-m", "fftfilter", "highpass", CAMERA, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as writing:
         writing.stdout.close()
-        said = writing.stderr.read().decode()
         assert writing.wait(60) == 1
+        said = writing.stderr.read().decode()
     assert said.count("\n") <= 1
     assert "Traceback" not in said
 

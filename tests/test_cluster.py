@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -17,6 +21,8 @@ from test_urls import serve
 
 from fftfilter.cli import cli
 from fftfilter.folders import cluster as module
+from fftfilter.folders import dask_scheduler, plan_of_work
+from fftfilter.folders.jobs import DeviceLostError, Settings
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
@@ -149,9 +155,38 @@ def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
     for out, options in (("all of one", ()), ("all of cluster", ("--cluster", address))):
         assert run("-r", "-q", "--scale", "folder", *options, given, tmp_path / out)[0] == 1
     same(tmp_path / "all of one", tmp_path / "all of cluster")
-    listed = CliRunner().invoke(cli, ["highpass", "-n", "--cluster", address, str(given / "0"), str(tmp_path / "none")])
-    assert f"on the workers of cluster {address}: at most 0.0 MB for one picture" in listed.stdout
     assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
+
+
+def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, address, monkeypatch):
+    def listed(*options):
+        result = CliRunner().invoke(cli, ["highpass", "-n", *options, str(given / "0"), str(tmp_path / "none")])
+        return result.exit_code, result.stdout.splitlines(), result.stderr
+
+    _, here, _ = listed()
+    for name in ("Filter", "choose"):
+        monkeypatch.setattr(plan_of_work, name, None)
+    code, lines, said = listed("--cluster", address)
+    assert (code, said) == (0, "")
+    assert lines[:-2] == here[:-2]
+    assert lines[-2] == here[-2].replace("on ", f"on a worker of cluster {address}, with ", 1)
+    code, lines, said = listed("--cluster", address, "--device", "warp drive")
+    assert (code, "no OpenCL device 'warp drive'" in said) == (3, True)
+    assert [line.split("; ") for line in lines[:-2]] == [line.split("; ")[:2] for line in here[:-2]]
+
+
+def test_a_scheduler_remembers_no_names(run, given, tmp_path, address):
+    """It keeps its last messages for who looks for faults, 1000 to a worker: with a million files the names of all."""
+    from distributed import Client
+
+    def remembered():
+        return sum(type(each).__name__ == "Job" for each in gc.get_objects())
+
+    assert run("-r", "-q", "--cluster", address, given, tmp_path / "out")[0] == 0
+    with Client(address, set_as_default=False) as client:
+        assert client.run_on_scheduler(remembered) == 0
+    with dask_scheduler.connect(address, [None]) as client:
+        assert client.scheduler_comm.recent_message_log.maxlen < 100
 
 
 def test_the_first_failure_ends_a_run_that_shall_end(run, tmp_path, address):
@@ -248,6 +283,15 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
     assert names(tmp_path / "out") == names(given)
 
 
+def test_workers_of_ones_own_do_not_hear_an_interrupt_from_their_first_moment():
+    spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
+    with dask_scheduler._deaf_children(), ThreadPoolExecutor(1) as dask:
+        dask.submit(spawned.start).result()
+    os.kill(spawned.pid, signal.SIGINT)
+    spawned.join(30)
+    assert spawned.exitcode == 0
+
+
 def test_workers_read_the_web_themselves(run, tmp_path, given, address):
     with serve(given) as url:
         assert run("-r", "-q", "--cluster", address, url, tmp_path / "out") == (0, "")
@@ -284,7 +328,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
         code, said = run("-r", *options, given, out)
         assert (code, said.count("\n")) == (2, 1), options
     assert run("--cluster", address, given / "0/0.pgm", tmp_path / "out.pgm")[0] == 2
-    monkeypatch.setattr(module, "_SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr(dask_scheduler, "_SECONDS_TO_CONNECT", 0.2)
     code, said = run("-r", "--cluster", "tcp://127.0.0.1:1", given, out)
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -297,7 +341,37 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
     monkeypatch.setattr(module, "_PATIENCE", 0.5)
     with scheduler(tmp_path) as address:
         code, said = run("-r", "--cluster", address, given, tmp_path / "out")
-    assert (code, "no worker came" in said) == (3, True)
+        assert (code, "no worker came" in said) == (3, True)
+        code, said = run("-n", "--cluster", address, given, tmp_path / "out")
+    assert (code, "no worker is there" in said) == (3, True)
+
+
+def test_workers_that_all_went_are_not_said_to_have_never_come(monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", -1)
+    workers = iter([{"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}])
+    client = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://s"), nthreads=lambda **_: next(workers))
+    share = module._Share(client, iter(()), (Settings("highpass"), None), [])
+    share._look()
+    share._look()
+    with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
+        share._look()
+
+
+def test_a_scheduler_that_goes_is_told_of(tmp_path, monkeypatch):
+    """While workers are waited for, and while it hands over what a batch has become."""
+    from distributed.comm import CommClosedError
+
+    def closed(**_):
+        raise CommClosedError("Stream is closed")
+
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with ExitStack() as stack:
+        with scheduler(tmp_path) as address:
+            client = stack.enter_context(dask_scheduler.connect(address, [None]))
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            list(module._Share(client, iter(()), (Settings("highpass"), None), []).run())
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            dask_scheduler.result_of(SimpleNamespace(result=closed, status="finished", client=client), 1)
 
 
 def test_what_a_cluster_costs_is_measured(address):

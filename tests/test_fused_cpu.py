@@ -19,7 +19,8 @@ from fftfilter.filters import Filter
 from fftfilter.fused_cpu import FusedCpuPipeline
 from fftfilter.fused_cpu_plan import vector_width
 from fftfilter.launch import Launcher
-from fftfilter.transfer import PASSES, SHAPES, AnyTransfer, Mask, Reach, transfer
+from fftfilter.parameters import PASSES, SHAPES
+from fftfilter.transfer import AnyTransfer, Mask, Reach, transfer
 
 Array = np.ndarray[Any, Any]
 HIGH = transfer("highpass")

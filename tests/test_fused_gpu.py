@@ -507,10 +507,10 @@ launcher = Launcher(choose("Oclgrind"))
 high = transfer("highpass")
 fused_gpu_transform.GROUP_WANTED = 4
 # In one step, then with turns in local memory, then in two steps.
-rooms = ((10**4, ((8, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (11, 11))))
+rooms = ((10**4, ((10, 6), (3, 17))), (80, ((32, 1), (17, 1))), (5, ((12, 16), (15, 1), (3, 15), (11, 11))))
 if sys.argv[1:] == ["at once"]:
     fused_gpu.AT_ONCE_ON = ("Oclgrind",)
-    rooms = ((10**4, ((8, 8),)),)
+    rooms = ((10**4, ((10, 10),)),)
 for floats, sizes in rooms:
     fused_gpu_transform.LOCAL_BYTES = 4 * floats + fused_gpu_transform.RESERVED_BYTES
     for height, width in sizes:

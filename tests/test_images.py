@@ -520,26 +520,6 @@ def test_messages_name_the_standard_streams():
         check_fits(picture(channels=3), "-", format="pgm")
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_standard_output_is_one_error_and_no_complaint_on_exit():
-    code = (
-        "from fftfilter import errors, images\n"
-        "try: images.write(images.read('-'), '-')\n"
-        "except errors.WriteError as error: raise SystemExit(str(error))"
-    )
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            input=b"P5 1 1 255\n7",
-            stdout=full,
-            stderr=subprocess.PIPE,
-            cwd=ROOT,
-            check=False,
-        )
-    words = "standard output: cannot be written: no space left on device; free some space or choose another folder\n"
-    assert done.stderr.decode() == words
-
-
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_named_pipe_is_written_into_and_stays(tmp_path):
     pipe = tmp_path / "pipe"

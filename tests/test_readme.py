@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from fftfilter import algorithms
 from fftfilter.cli import cli
-from fftfilter.transfer import SHAPES
+from fftfilter.parameters import SHAPES
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"

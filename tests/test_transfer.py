@@ -8,7 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from fftfilter.errors import ParameterError
-from fftfilter.transfer import PASSES, SHAPES, Radius, transfer
+from fftfilter.parameters import PASSES, SHAPES, Radius
+from fftfilter.transfer import transfer
 
 SIZES = [(1, 1), (1, 9), (8, 1), (8, 8), (7, 7), (6, 9), (300, 451), (64, 48)]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import http.server
 import json
@@ -160,6 +161,24 @@ def test_a_run_is_resumed(run, given, memory, monkeypatch):
     assert len(parts) == 1
     memory.pipe_file(parts[0], memory.cat_file(parts[0])[:-30])
     assert skipped() == 4
+
+
+def test_what_cannot_be_remembered_is_told_and_costs_nothing(run, given, memory, monkeypatch):
+    into_memory(memory, given)
+    memory.rm_file("/in/bad.pgm")
+    store = type(memory).pipe_file
+
+    def full(self, path, value, **options):
+        if ".fftfilter-done" in path:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        store(self, path, value, **options)
+
+    monkeypatch.setattr(type(memory), "pipe_file", full)
+    code, _, said = run("-q", "memory://in/", "memory://out/")
+    assert (code, said.count("\n")) == (0, 1), said
+    assert "memory://out: cannot note what is done (" in said
+    assert "No space left" in said
+    assert len(memory.find("/out")) == 4
 
 
 def test_what_cannot_be_done_is_one_line(run, tmp_path, given, memory, web, monkeypatch):

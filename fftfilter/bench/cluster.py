@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WriteError
-from ..folders.cluster import LOCAL, check_address, connect, start_here
+from ..folders.cluster_worker import pack, unpack
+from ..folders.dask_scheduler import LOCAL, check_address, connect
 from ..folders.folder import Folder
 from ..folders.jobs import DONE, Job, Outcome, Settings
 from ..images import Picture, write
@@ -61,10 +62,10 @@ def cluster(
     def steps() -> Iterator[str]:
         with ExitStack() as stack:
             made = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-            found = stack.enter_context(start_here([None])) if address == LOCAL else address
-            client = stack.enter_context(connect(found))
+            client = stack.enter_context(connect(address, [None]))
+            found = client.scheduler.address
             table.about["workers"] = str(len(client.nthreads()))
-            batches = [_jobs_of_a_batch(number) for number in range(max(1, tasks // 10))]
+            batches = [_a_batch(number) for number in range(max(1, tasks // 10))]
             for what, task, given in (
                 ("trivial tasks", _nothing, list(range(tasks))),
                 (f"batches of {_FILES_A_BATCH} files, nothing done", _told, batches),
@@ -74,7 +75,7 @@ def cluster(
                 put(what, "a second", rate)
                 for who, milliseconds in spent.items():
                     put(f"{what}: processor time of the {who}", "ms each", milliseconds)
-            put("a file: told to a worker", "bytes", len(pickle.dumps(batches[0])) // _FILES_A_BATCH)
+            put("a file: told to a worker", "bytes", len(batches[0]) // _FILES_A_BATCH)
             put("a file: told by it", "bytes", len(pickle.dumps(_told(batches[0]))) // _FILES_A_BATCH)
             for extension in formats:
                 for side in sides:
@@ -109,10 +110,10 @@ def _nothing(number: int) -> int:
     return number
 
 
-def _told(jobs: list[Job]) -> list[Outcome]:
+def _told(packed: bytes) -> list[Outcome]:
     """Return what a worker tells of a batch, without doing it."""
     seconds = dict.fromkeys(("read", "filter", "write"), 0.1)
-    return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in jobs]
+    return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in unpack(packed)]
 
 
 def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats, dict[str, float]]:
@@ -127,9 +128,9 @@ def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats
     return Stats.of(rates), {who: (after[who] - before[who]) / runs / len(given) * 1e3 for who in before}
 
 
-def _jobs_of_a_batch(number: int) -> list[Job]:
-    names = [f"{number:06}-{i:03}.png" for i in range(_FILES_A_BATCH)]
-    return [Job(i, f"/shared/input/series/{name}", f"/shared/output/series/{name}") for i, name in enumerate(names)]
+def _a_batch(number: int) -> bytes:
+    names = [f"series/{number:06}-{i:03}.png" for i in range(_FILES_A_BATCH)]
+    return pack([Job(i, f"/shared/input/{name}", f"/shared/output/{name}") for i, name in enumerate(names)])
 
 
 # Files

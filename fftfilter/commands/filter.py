@@ -148,16 +148,11 @@ def bandstop(**given: Any) -> int:
 
 def run(kind: str, *, source: str, target: str, **given: Any) -> int:
     """Filter a picture or a folder; return the exit code."""
-    from ..device import load_ahead
-    from ..transfer import transfer
+    from ..parameters import check
     from ..urls import is_folder, place, without_file_scheme
 
     transform = {name: given[name] for name in TRANSFORM if name in given}
-    transfer(kind, **transform)  # wrong values fail before any work
-    if os.path.isfile(source):  # noqa: PTH113  Path's may raise
-        load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
-    from .. import images
-
+    check(kind, **transform)  # wrong values fail before any work
     settings = {name: given[name] for name in ("png_level", "strip", "preserve_times", "in_place")}
     device_options = {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
     device_options |= {"tune": False} if given["no_tune"] else {}
@@ -165,26 +160,32 @@ def run(kind: str, *, source: str, target: str, **given: Any) -> int:
         raise click.UsageError(f"{'OUT' if source else 'IN'} is an empty name; for this folder give a dot.")
     source, target = without_file_scheme(source), without_file_scheme(target)
     where = place(source)
-    if not (os.path.isdir(where) if isinstance(where, Path) else is_folder(where)):  # noqa: PTH112  Path's may raise
-        if source != "-" and isinstance(where, Path):
-            images.times(source)  # a folder that is missing should not be told to be none
-        refuse_for_one_file(given, to_stream=target == "-")
-        options = transform | device_options | {"device": given["device"], "profile": given["profile"]}
-        run_file(kind, source, target, **settings, options=options, **{name: given[name] for name in OF_ONE_FILE})
-        return 0
-    for name in ONE_FILE:
-        if given[name]:
-            raise click.UsageError(f"--{name.replace('_', '-')} is for one picture, and IN is a folder.")
-    folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report", "cluster")
-    return run_folder(
-        kind,
-        where,
-        target,
-        settings=settings,
-        folder={name: given[name] for name in folder},
-        options=transform | device_options,
-        **{name: given[name] for name in ("scale", "device", "quiet", "verbose", "dry_run", "processes")},
-    )
+    if os.path.isdir(where) if isinstance(where, Path) else is_folder(where):  # noqa: PTH112  Path's may raise
+        for name in ONE_FILE:
+            if given[name]:
+                raise click.UsageError(f"--{name.replace('_', '-')} is for one picture, and IN is a folder.")
+        folder = ("recursive", "pattern", "format_", "skip_existing", "fail_fast", "report", "cluster")
+        return run_folder(
+            kind,
+            where,
+            target,
+            settings=settings,
+            folder={name: given[name] for name in folder},
+            options=transform | device_options,
+            **{name: given[name] for name in ("scale", "device", "quiet", "verbose", "dry_run", "processes")},
+        )
+    if os.path.isfile(source):  # noqa: PTH113  Path's may raise
+        from ..device import load_ahead
+
+        load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+    elif source != "-" and isinstance(where, Path):
+        from .. import images
+
+        images.times(source)  # a folder that is missing should not be told to be none
+    refuse_for_one_file(given, to_stream=target == "-")
+    options = transform | device_options | {"device": given["device"], "profile": given["profile"]}
+    run_file(kind, source, target, **settings, options=options, **{name: given[name] for name in OF_ONE_FILE})
+    return 0
 
 
 def run_file(
@@ -204,15 +205,16 @@ def run_file(
 ) -> None:
     """Read, filter, write; then print what was asked for."""
     from .. import images
-    from .. import scale as scales
     from ..filters import Filter
+    from ..levels import magnitude, quantize
+    from ..scale import parse
     from ..urls import is_url
 
     if preserve_times and "-" in (source, target):
         raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
     if preserve_times and (is_url(source) or is_url(target)):
         raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
-    given_range = scales.parse(scale)
+    given_range = parse(scale)
     images.check_output(source, target, in_place=in_place, format=format_)
     times = images.times(source) if preserve_times else None
     picture = images.read(source)
@@ -228,7 +230,7 @@ def run_file(
             planes = filter_(picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, observe=observe)
         else:
             values = filter_(picture.planes, channel_axis=0, observe=observe)
-            planes = scales.quantize(scales.magnitude(values, picture.planes), given_range, picture.maxval, depth)
+            planes = quantize(magnitude(values, picture.planes), given_range, picture.maxval, depth)
         picture.planes, picture.maxval = planes, depth.maxval
         images.write(picture, target, format=format_, png_level=png_level, times=times)
         if verbose:

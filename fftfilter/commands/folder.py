@@ -6,7 +6,7 @@ import gc
 import signal
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from .options import option, together
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..folders.crew import Crew
     from ..folders.folder import Folder, Stop, Survey
     from ..urls import Url
 
@@ -99,62 +100,63 @@ def run_folder(
     options: dict[str, Any],
 ) -> int:
     """Filter a folder; return the exit code."""
-    from ..folders.processes import Team, useful_processes
     from ..urls import Url, place
 
+    cluster = folder["cluster"]
     if target == "-":
         raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
     if settings["in_place"] and folder["skip_existing"]:
         raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
-    if processes and folder["cluster"] not in (None, "local"):
+    if processes and cluster not in (None, "local"):
         raise click.UsageError("--processes is for this machine: a cluster has the workers that were started for it.")
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
-    format_ = folder.pop("format_")
-    if folder["cluster"]:
-        device = _device_of_workers(folder["cluster"], device)
-    devices = _devices(device) * (processes or 1)
-    is_choice = processes is None and len(devices) == 1 and folder["cluster"] in (None, "local") and not dry_run
-    if is_choice:
-        devices *= _processes_for(source, out, recursive=folder["recursive"])
-    with ExitStack() as stack:
-        team = None
-        if len(devices) > 1 and not (folder["cluster"] or dry_run):
-            # Before NumPy is loaded, as the processes load it at the same time.
-            team = stack.enter_context(Team(devices))
+    devices = _devices(_device_of_workers(cluster, device) if cluster else device)
+    with _crew(source, out, devices, processes, here=not (cluster or dry_run), recursive=folder["recursive"]) as crew:
         from ..folders.folder import Folder, Settings
         from ..images import extension_of
         from ..scale import FOLDER, parse
 
+        format_ = folder.pop("format_")
         run = Folder(
             source,
             out,
             Settings(kind, options, parse(scale), extremes=folder["report"] is not None, **settings),
             format=extension_of(format_) if format_ else None,
             scale_of_all=scale == FOLDER,
-            devices=devices,
-            team=team,
+            **crew._asdict(),
             **folder,
         )
         gc.enable()  # see __main__.py
         survey = run.survey()
         if dry_run:
             return _dry_run(run, survey, quiet=quiet)
-        if is_choice and run.are_urls_for_all:
-            run.devices = devices * useful_processes(survey.files, 0)
-            team = Team(run.devices) if len(run.devices) > 1 and not run.cluster else None
-            run.team = stack.enter_context(team) if team else None
         return _run(run, survey, quiet=quiet, verbose=verbose)
 
 
-def _processes_for(source: Path | Url, target: Path | Url, *, recursive: bool) -> int:
-    """Return how many processes pay for their start; of URLs nothing is known before they are listed."""
-    from ..folders.processes import count, useful_processes
+@contextmanager
+def _crew(
+    source: Path | Url,
+    target: Path | Url,
+    devices: list[str | None],
+    processes: int | None,
+    *,
+    here: bool,
+    recursive: bool,
+) -> Iterator[Crew]:
+    """Start what does the work if it is done here, before anything else: it takes longer than all of that."""
+    from ..folders.crew import Crew, crew
 
-    if isinstance(source, Path) and isinstance(target, Path):
-        return useful_processes(*count(source, recursive=recursive))
-    return 1
+    if not here:
+        yield Crew(devices * (processes or 1))
+        return
+    with crew(source, target, devices, processes, recursive=recursive) as started:
+        if not started.team:
+            from ..device import load_ahead
+
+            load_ahead()
+        yield started
 
 
 def _refuse_image_name(target: str) -> None:
@@ -166,7 +168,7 @@ def _refuse_image_name(target: str) -> None:
 
 def _device_of_workers(cluster: str, given: str | None) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
-    from ..folders.cluster import LOCAL, check_address
+    from ..folders.dask_scheduler import LOCAL, check_address
 
     check_address(cluster)
     if cluster == LOCAL or given is None:
@@ -228,15 +230,13 @@ def _tell_warnings(run: Folder) -> None:
 
 def _end(run: Folder) -> int:
     """Say how to go on where the run was cut short; return the exit code."""
-    from ..folders.folder import FAILED
-
     if run.stop.asked:
         click.echo("fftfilter: interrupted; the same command with --skip-existing goes on from here", err=True)
         return INTERRUPTED
     if run.lost:
         click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
         return NO_DEVICE
-    return 1 if run.counts[FAILED] else 0
+    return 0 if run.all_is_well else 1
 
 
 def _summary(run: Folder, survey: Survey, seconds: float) -> str:
@@ -288,17 +288,16 @@ def _first_interrupt_stops(stop: Stop) -> Iterator[None]:
 
 def _dry_run(run: Folder, survey: Survey, *, quiet: bool) -> int:
     """Print a line a file, then the device and the most memory that a picture takes on it."""
-    from ..folders.plan_of_work import Step, device_line, steps
+    from ..folders.plan_of_work import Plan, Step
 
-    code, largest = 0, 0
-    for step in steps(run):
+    code, plan = 0, Plan(run)
+    for step in plan.steps():
         if isinstance(step, Step):
-            largest = max(largest, step.device_bytes)
             click.echo(str(step))
         else:
-            code = 1
+            code = max(code, step.exit_code)
             click.echo(f"fftfilter: {step}", err=True)
     if not quiet:
-        for line in (device_line(run, largest), f"{survey.files} files", *_left_out(survey)):
+        for line in (plan.device_line, f"{survey.files} files", *_left_out(survey)):
             click.echo(line)
     return code

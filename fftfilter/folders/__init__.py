@@ -7,7 +7,8 @@ batch         read | filter | write, in threads, images of one size in stacks
 processes     several devices, or several processes on one: who gets which files
 worker        one of those processes
 cluster       many machines: batches of files as tasks of Dask's scheduler
-journal       what is done already, and the report
+report        what became of each file, in lines of JSON
+journal       what is done already
 url_journal   the same behind a URL
 progress      the bar on a terminal
 folder        a whole run from these parts

@@ -8,26 +8,21 @@ that calls `step`. Pictures of one size go to the device in stacks.
 
 from __future__ import annotations
 
-import hashlib
-import os
 import sys
 import threading
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from pathlib import Path
-from queue import SimpleQueue
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from .. import images, scale
-from ..errors import DeviceError, FftfilterError, ParameterError
+from ..errors import DeviceError, FftfilterError
 from ..filters import IN_FLIGHT, Filter
-from . import journal
-from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings, processors
-from .tree import is_inside
+from ..levels import magnitude, quantize
+from .codec import Loaded, failed
+from .codec_threads import CodecThreads
+from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,7 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..filters import Pending
-    from ..images import Depth, Picture
+    from ..images import Picture
+    from .codec_processes import CodecProcesses
 
     Key = tuple[object, ...]
 
@@ -50,28 +46,16 @@ PICTURES_A_STACK = 32
 PIXELS_OF_A_WORKER = 1 << 19
 # Decoded pictures that may wait, in bytes: the rest of the memory belongs to others.
 WAITING_BYTES = 1 << 28
-# The most of them that wait for the device to be opened, as memory that was never used before costs time; and how long
-# a thread has its turn until then.
-MOST_BEFORE, BYTES_BEFORE = 512, 1 << 25
+# The most of them that wait for the device to be opened, and how long a thread has its turn until then.
+MOST_BEFORE = 512
 SECONDS_A_TURN = 2e-4
-
-
-@dataclass(eq=False)
-class _Loaded:
-    """A job between its stages."""
-
-    job: Job
-    picture: Picture
-    depth: Depth
-    outcome: Outcome
-    times: images.Times | None
 
 
 @dataclass(eq=False)
 class _Flight:
     """A stack on its way through the device; ``seconds`` is what it took to begin it."""
 
-    stack: list[_Loaded]
+    stack: list[Loaded]
     pending: Pending
     seconds: float
 
@@ -84,18 +68,15 @@ class Batch:
     ``device`` is as for :class:`Filter`; what that raises, the first steps do: files are read before it is open.
     """
 
-    def __init__(self, settings: Settings, device: str | None = None) -> None:
+    def __init__(self, settings: Settings, device: str | None = None, codecs: CodecProcesses | None = None) -> None:
         self._settings = settings
         self._device = device
         self._filter: Filter | None = None
         self._pixels_a_stack = PIXELS_ON_CPU
-        threads = settings.threads or processors()
-        # With a processor to itself this thread does all in turn: handing over costs as much as a small file's codecs.
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
-        self._ahead = 2 * threads
-        self._events: SimpleQueue[_Loaded | Outcome | Filter | BaseException | None] = SimpleQueue()
-        self._reading = self._writing = 0
-        self._waiting: dict[Key, list[_Loaded]] = {}
+        self._threads = None if codecs else CodecThreads()
+        self._codecs = codecs or cast("CodecThreads", self._threads)
+        self._codecs.set(settings)
+        self._waiting: dict[Key, list[Loaded]] = {}
         self._waiting_count = self._waiting_bytes = 0
         self._flying: deque[_Flight] = deque()
         self._too_large: set[Key] = set()
@@ -109,8 +90,8 @@ class Batch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pool:
-            self._pool.shutdown(cancel_futures=True)
+        if self._threads:
+            self._threads.close()
         self._opener.join()
         if self._filter:
             self._filter.close()
@@ -118,19 +99,17 @@ class Batch:
     @property
     def room(self) -> bool:
         """Whether another job may be started now."""
-        if self.lost or self._writing > self._ahead or self._waiting_bytes > WAITING_BYTES:
-            return False
-        if self._reading >= self._ahead:
+        if self.lost or not self._codecs.has_room or self._waiting_bytes > WAITING_BYTES:
             return False
         if self._filter is None:
-            return self._waiting_count < MOST_BEFORE and self._waiting_bytes < BYTES_BEFORE
+            return self._waiting_count < MOST_BEFORE and self._waiting_bytes < self._codecs.bytes_before
         fullest = max((self._stack_size(key) for key in self._waiting), default=1)
-        return self._waiting_count < fullest + self._ahead
+        return self._waiting_count < fullest + self._codecs.ahead
 
     @property
     def idle(self) -> bool:
         """Whether nothing is under way."""
-        return not (self._reading or self._writing or self._waiting_count or self._flying)
+        return not (self._codecs.reading or self._codecs.writing or self._waiting_count or self._flying)
 
     def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
         """Do all jobs; raises DeviceLostError if the device fails for good, with what it has finished returned."""
@@ -145,96 +124,39 @@ class Batch:
 
     def start(self, job: Job) -> None:
         """Begin to read a file."""
-        self._reading += 1
-        self._submit(self._read, job, job)
+        self._codecs.read(job)
 
     def wake(self) -> None:
         """Make :meth:`step` return, from another thread."""
-        self._events.put(None)
+        self._codecs.news.put(None)
 
     def step(self) -> list[Outcome]:
         """Filter a stack that is due, or wait for a file to be read or written; return what is finished."""
         if stack := self._take():
             return self._compute(stack)
-        if self._flying and self._events.empty():
+        if self._flying and not self._codecs.has_news:
             return self._land()
-        event = self._events.get()
-        if isinstance(event, BaseException):
-            raise event
+        event = self._codecs.take()
         if isinstance(event, Filter):
             self._filter = event
             self._pixels_a_stack = PIXELS_ON_GPU if event.launcher.device.is_gpu else PIXELS_ON_CPU
-        elif isinstance(event, _Loaded):
-            self._reading -= 1
+        elif isinstance(event, Loaded):
             if not self.lost:
                 self._wait_for_others(event)
         elif event is not None:
-            if event.seconds.get("write") is None:
-                self._reading -= 1
-            else:
-                self._writing -= 1
             return [event]
         return []
 
-    # Reading, in the codecs' threads
-
-    def _submit(self, work: Callable[[Any], _Loaded | Outcome], what: Any, job: Job) -> None:
-        def attempt() -> None:
-            try:
-                self._events.put(work(what))
-            except BaseException as error:  # noqa: BLE001  an unexpected one ends the run, in the caller's thread
-                error.add_note(f"while working on {job.source}")
-                self._events.put(error)
-
-        if self._pool:
-            self._pool.submit(attempt)
-        else:
-            attempt()
-
-    def _read(self, job: Job) -> _Loaded | Outcome:
-        began = time.perf_counter()
-        outcome = Outcome(job, DONE)
-        settings = self._settings
-        try:
-            if not settings.measure_only:
-                self._check_target(job)
-            times = images.times(job.source) if settings.preserve_times else None
-            data = images.content(job.source)
-            outcome.digest = hashlib.sha256(data).hexdigest()
-            if outcome.digest == job.done_from and not settings.measure_only:
-                return replace(outcome, status=SKIPPED)
-            picture = images.decode(data, job.source)
-            if settings.strip:
-                picture.metadata = None
-            outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-            images.check_fits(picture, job.target)
-            depth = images.plan_output(picture, job.target)
-        except (FftfilterError, MemoryError) as error:
-            return _failed(outcome, error)
-        finally:
-            outcome.seconds["read"] = time.perf_counter() - began
-        return _Loaded(job, picture, depth, outcome, times)
-
-    def _check_target(self, job: Job) -> None:
-        # What is not there is no input; all else that may be wrong, writing tells. Looking costs as much as decoding.
-        if not os.path.lexists(job.target):
-            return
-        images.check_output(job.source, job.target, in_place=self._settings.in_place)
-        keep_out = self._settings.keep_out
-        if keep_out and Path(job.target).is_symlink() and is_inside(os.path.realpath(job.target), keep_out):
-            name = images.quoted_if_odd(job.target)
-            raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
-
     # Stacks
 
-    def _wait_for_others(self, loaded: _Loaded) -> None:
+    def _wait_for_others(self, loaded: Loaded) -> None:
         planes = loaded.picture.planes
         key: Key = (planes.shape, planes.dtype, loaded.depth)
         self._waiting.setdefault(key, []).append(loaded)
         self._waiting_count += 1
         self._waiting_bytes += planes.nbytes
 
-    def _take(self) -> list[_Loaded]:
+    def _take(self) -> list[Loaded]:
         """Return a stack that is due: a full one; the oldest where no more is coming or memory is short.
 
         No more is coming where nothing is read although there would be room for it.
@@ -244,7 +166,7 @@ class Batch:
         for key, waiting in self._waiting.items():
             if len(waiting) >= self._stack_size(key):
                 return self._pop(key)
-        is_last = not self._reading and self._writing <= self._ahead
+        is_last = not self._codecs.reading and self._codecs.has_room
         if self._waiting and (is_last or self._waiting_bytes > WAITING_BYTES):
             return self._pop(next(iter(self._waiting)))
         return []
@@ -256,7 +178,7 @@ class Batch:
             return 1
         return max(1, min(PICTURES_A_STACK, self._pixels_a_stack // (height * width)))
 
-    def _pop(self, key: Key) -> list[_Loaded]:
+    def _pop(self, key: Key) -> list[Loaded]:
         waiting = self._waiting.pop(key)
         size = self._stack_size(key)
         stack, rest = waiting[:size], waiting[size:]
@@ -268,7 +190,7 @@ class Batch:
 
     # Filtering: where the device copies by itself, several stacks are on their way through it
 
-    def _compute(self, stack: list[_Loaded]) -> list[Outcome]:
+    def _compute(self, stack: list[Loaded]) -> list[Outcome]:
         """Begin to filter a stack; return what of it and of those before has failed or needs no writing."""
         began = time.perf_counter()
         try:
@@ -299,14 +221,14 @@ class Batch:
             loaded.outcome.device = self._opened.launcher.device.name
             if self._settings.measure_only:
                 loaded.outcome.status = MEASURED
+                self._codecs.drop(loaded)
                 finished.append(loaded.outcome)
                 continue
             loaded.picture.planes, loaded.picture.maxval = result, loaded.depth.maxval
-            self._writing += 1
-            self._submit(self._write, loaded, loaded.job)
+            self._codecs.write(loaded)
         return finished
 
-    def _not_filtered(self, stack: list[_Loaded], error: Exception) -> list[Outcome]:
+    def _not_filtered(self, stack: list[Loaded], error: Exception) -> list[Outcome]:
         """Try the pictures of a stack one by one, unless there is but one or the device is lost."""
         if isinstance(error, DeviceLostError):
             self.lost = error
@@ -315,7 +237,8 @@ class Batch:
             self._waiting_count = self._waiting_bytes = 0
             return []
         if len(stack) == 1:
-            return [_failed(stack[0].outcome, error)]
+            self._codecs.drop(stack[0])
+            return [failed(stack[0].outcome, error)]
         planes = stack[0].picture.planes
         self._too_large.add((planes.shape, planes.dtype, stack[0].depth))
         return [outcome for loaded in stack for outcome in self._compute([loaded])]
@@ -342,9 +265,9 @@ class Batch:
         before = sys.getswitchinterval()
         sys.setswitchinterval(SECONDS_A_TURN)
         try:
-            self._events.put(self._open())
+            self._codecs.news.put(self._open())
         except BaseException as error:  # noqa: BLE001  ends the run, in the caller's thread
-            self._events.put(error)
+            self._codecs.news.put(error)
         finally:
             sys.setswitchinterval(before)
 
@@ -357,17 +280,17 @@ class Batch:
             **self._settings.options,
         )
 
-    def _begin(self, stack: Sequence[_Loaded]) -> Pending:
+    def _begin(self, stack: Sequence[Loaded]) -> Pending:
         """Begin to filter pictures of one size: alone, or together as a stack."""
         depth = stack[0].depth
         pictures = [loaded.picture for loaded in stack]
         height, width = pictures[0].planes.shape[1:]
-        self._opened.workers = 1 if self._pool and height * width <= PIXELS_OF_A_WORKER else None
+        self._opened.workers = 1 if self._codecs.are_beside and height * width <= PIXELS_OF_A_WORKER else None
         if len(pictures) == 1:
             return self._opened.start(pictures[0].planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval)
         return self._opened.start(self._stacked(pictures), dtype=depth.dtype, levels=depth.maxval)
 
-    def _results(self, stack: Sequence[_Loaded], pending: Pending) -> list[NDArray[Any]]:
+    def _results(self, stack: Sequence[Loaded], pending: Pending) -> list[NDArray[Any]]:
         """Return the new planes of each picture: exactly those that it would get alone."""
         result = pending.result()
         results = [result] if len(stack) == 1 else list(result[:, None])
@@ -387,31 +310,11 @@ class Batch:
             self._stack = self._opened.empty(shape, first.dtype)
         return np.concatenate([picture.planes for picture in pictures], out=self._stack)
 
-    def _scaled(self, loaded: _Loaded, values: NDArray[Any]) -> NDArray[Any]:
+    def _scaled(self, loaded: Loaded, values: NDArray[Any]) -> NDArray[Any]:
         picture, outcome = loaded.picture, loaded.outcome
-        magnitude = scale.magnitude(values, picture.planes)
-        outcome.extremes = float(magnitude.min()), float(magnitude.max())
+        found = magnitude(values, picture.planes)
+        outcome.extremes = float(found.min()), float(found.max())
         outcome.peak = outcome.extremes[1] / picture.maxval
         if self._settings.scale is None:
-            return magnitude
-        return scale.quantize(magnitude, self._settings.scale, picture.maxval, loaded.depth)
-
-    # Writing, in the codecs' threads
-
-    def _write(self, loaded: _Loaded) -> Outcome:
-        began = time.perf_counter()
-        try:
-            images.write(loaded.picture, loaded.job.target, png_level=self._settings.png_level, times=loaded.times)
-            loaded.outcome.stamp = journal.stamp(loaded.job.target)
-        except (FftfilterError, MemoryError) as error:
-            return _failed(loaded.outcome, error)
-        finally:
-            loaded.outcome.seconds["write"] = time.perf_counter() - began
-        return loaded.outcome
-
-
-def _failed(outcome: Outcome, error: Exception) -> Outcome:
-    outcome.status = FAILED
-    outcome.error = str(error) or f"{images.quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
-    outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
-    return outcome
+            return found
+        return quantize(found, self._settings.scale, picture.maxval, loaded.depth)

@@ -1,6 +1,6 @@
 """Many machines: the files of a run in batches, each a task of Dask's distributed scheduler.
 
-    jobs -> batches of about a second -> scheduler -> filter_files in a worker (`batch.py`) -> outcomes
+    jobs -> batches of about a second -> scheduler -> filter_files in a worker (`cluster_worker.py`) -> outcomes
 
 A worker opens its device once and does one batch at a time. Batches of a worker that dies are given to another
 by the scheduler; a batch that no worker survives is done file by file, until the file that kills them is found.
@@ -9,27 +9,21 @@ What a batch that was broken off has written already is written again: the same 
 
 from __future__ import annotations
 
-import logging
-import os
-import threading
 import time
-import warnings
 from collections import deque
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from .. import __version__
-from ..errors import DeviceError, ParameterError
 from ..images import quoted_if_odd
-from ..leftovers import remove_leftovers
 from ..urls import is_url
-from .batch import Batch
+from .cluster_worker import Result, clean, filter_files, pack
+from .dask_scheduler import LOCAL, connect, gone, result_of
 from .jobs import DeviceLostError, Job, Outcome, Settings, failure, processors
 
 if TYPE_CHECKING:
@@ -37,43 +31,17 @@ if TYPE_CHECKING:
 
     from distributed import Client, Future
 
-LOCAL = "local"
-_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
 # What a batch should take: much longer than the scheduler's few milliseconds, short for who waits for its end.
 _SECONDS_A_BATCH = 1.0
 _FIRST_BATCH, _LARGEST_BATCH = 8, 512
 # Batches a worker: one that runs, one that is there when it ends.
 _IN_HAND = 2
 _SECONDS_BETWEEN_LOOKS = 1.0
-# How long a scheduler may take to answer, and a cluster to have a worker (again).
-_SECONDS_TO_CONNECT = 10
+# How long a cluster may take to have a worker (again).
 _PATIENCE = 60.0
 # How long a finished batch's few kilobytes may take: Dask waits for good where a worker dies while it hands them over.
 _SECONDS_TO_HAND_OVER = 5
-# Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
-_MOST_DEATHS = 1
 _DEADLY = "every worker died that had it in hand"
-
-
-class Result(NamedTuple):
-    """What a worker did of a batch."""
-
-    outcomes: list[Outcome]
-    seconds: float
-    worker: str
-    lost: str | None = None
-    """Why the worker is of no use, if so; what it has not done is for others."""
-
-
-def check_address(cluster: str) -> None:
-    """Raise ParameterError unless a cluster is "local" or a scheduler's address, and Dask is installed."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError as error:
-        raise ParameterError("--cluster needs Dask: pip install 'fftfilter[cluster]'") from error
-    parts = urlsplit(cluster)
-    if cluster != LOCAL and not (parts.scheme in _SCHEMES and parts.netloc):
-        raise ParameterError(f"--cluster {cluster!r} is no scheduler: give tcp://HOST:8786, or local to start one here")
 
 
 def run_on_cluster(
@@ -86,91 +54,12 @@ def run_on_cluster(
 
     Raises DeviceError when the scheduler does not answer, DeviceLostError when no worker is left.
     """
-    with _quiet(), ExitStack() as stack:
-        if cluster == LOCAL:
-            settings = replace(settings, threads=settings.threads or max(1, processors() // len(devices)))
-            address, device = stack.enter_context(start_here(devices)), None
-        else:
-            address, device = cluster, devices[0]
-        client = stack.enter_context(connect(address))
+    device = devices[0]
+    if cluster == LOCAL:
+        settings = replace(settings, threads=settings.threads or max(1, processors() // len(devices)))
+        device = None  # which it is, each worker's environment says
+    with connect(cluster, devices) as client:
         yield from _Share(client, jobs, (settings, device), notes).run()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the scheduler's log off the terminal: what matters is told here, in one line."""
-    import distributed  # noqa: F401  it sets its logs up when it is imported
-
-    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
-    before = [log.level for log in logs]
-    for log in logs:
-        log.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for log, level in zip(logs, before, strict=True):
-            log.setLevel(level)
-
-
-@contextmanager
-def start_here(devices: Sequence[str | None]) -> Iterator[str]:
-    """Start a scheduler and a worker process for each device, on this machine only; return its address."""
-    import dask
-    from distributed import Nanny, Scheduler, SpecCluster
-
-    quiet = {"silence_logs": logging.CRITICAL + 1}
-    here = {"host": "127.0.0.1", "dashboard": False}
-    # Ctrl-C, which a terminal sends to all, is for the process that sends the files.
-    leave_interrupts = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-    workers = {
-        index: {
-            "cls": Nanny,
-            "options": {
-                **here,
-                **quiet,
-                "nthreads": 1,
-                "memory_limit": 0,
-                "env": _environment(device, devices.count(device)),
-                "preload": [leave_interrupts],
-            },
-        }
-        for index, device in enumerate(devices)
-    }
-    scheduler = {
-        "cls": Scheduler,
-        "options": {**here, "port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"},
-    }
-    limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
-    with ExitStack() as stack:
-        # Dask would leave an empty folder among the temporary ones.
-        scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
-        stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
-        cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
-        yield cluster.scheduler_address
-
-
-def _environment(device: str | None, sharing: int) -> dict[str, str]:
-    """Return what tells a worker its device; so many share it."""
-    variables = {} if device is None else {"FFTFILTER_DEVICE": device}
-    if sharing > 1 and "POCL_MAX_PTHREAD_COUNT" not in os.environ:
-        variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, processors() // sharing))
-    return variables
-
-
-def connect(address: str) -> Client:
-    """Return a client of a scheduler, to be closed; raises DeviceError if none answers."""
-    from distributed import Client
-    from distributed.versions import VersionMismatchWarning
-
-    try:
-        with warnings.catch_warnings():
-            # A table of many lines; what cannot work together says so when it meets.
-            warnings.simplefilter("ignore", category=VersionMismatchWarning)
-            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise DeviceError(
-            f"{address}: no Dask scheduler answers; check the address, or start one with 'dask scheduler'"
-        ) from error
 
 
 class _Batch(NamedTuple):
@@ -223,9 +112,8 @@ class _Share:
                     self._look()
             self._look()
         finally:
-            if self._in_hand:
+            with suppress(Exception):  # The scheduler may be gone; the next run cleans, too.
                 self._client.cancel(list(self._in_hand))
-            if self._to_clean:
                 self._clean()
 
     # The workers
@@ -237,9 +125,14 @@ class _Share:
     def _look(self) -> None:
         """See which workers there are; raise DeviceLostError when there is none, and none comes."""
         now = time.monotonic()
-        workers = frozenset(self._client.nthreads())
+        try:
+            workers = frozenset(self._client.nthreads(callback_timeout=_PATIENCE))
+        except OSError as error:
+            raise gone(self._client) from error
         if self._workers - workers:
             self._to_clean |= self._recent
+            if not workers:
+                self._why = f"{self._client.scheduler.address}: no worker is left; what they logged says why"
         self._recent = {folder for batch in self._in_hand.values() for folder in batch.folders}
         self._workers, self._looked = workers, now
         if self._useful:
@@ -272,8 +165,8 @@ class _Share:
     def _clean(self) -> None:
         """Remove what workers that died have left half written, once on each of the machines that are left."""
         one_a_host = {urlsplit(worker).hostname: worker for worker in self._workers}
-        with suppress(Exception):  # The next run cleans, too.
-            self._client.run(_remove_leftovers, list(self._to_clean), workers=list(one_a_host.values()))
+        if self._to_clean:
+            self._client.run(clean, list(self._to_clean), workers=list(one_a_host.values()))
 
     # The files
 
@@ -287,7 +180,7 @@ class _Share:
             meant_for = self._useful if self._useless & self._workers else frozenset[str]()
             settings, device = self._how
             future = self._client.submit(
-                filter_files, jobs, settings, device, __version__, workers=list(meant_for) or None, pure=False
+                filter_files, pack(jobs), settings, device, __version__, workers=list(meant_for) or None, pure=False
             )
             batch = self._in_hand[future] = _Batch(jobs, meant_for, is_suspect)
             self._recent |= batch.folders
@@ -319,11 +212,11 @@ class _Share:
         if batch is None:
             return  # It was called back.
         try:
-            result = self._result(future)
+            result: Result = result_of(future, _SECONDS_TO_HAND_OVER)
         except KilledWorker:
             yield from self._suspect(batch)
             return
-        if result is None:
+        except TimeoutError:
             self._client.cancel([future])
             self._do_again(batch)
             return
@@ -335,24 +228,6 @@ class _Share:
             self._do_again(batch._replace(jobs=[job for job in batch.jobs if job.number not in done]))
             self._lose(result.worker, result.lost)
 
-    def _result(self, future: Future[Any]) -> Result | None:
-        """Return what a worker did, None if it died with the result; raises what its task did."""
-        from distributed import CancelledError
-        from distributed import TimeoutError as DaskTimeoutError
-
-        try:
-            result: Result = future.result(timeout=_SECONDS_TO_HAND_OVER)
-        except DaskTimeoutError:
-            return None
-        except CancelledError as error:
-            raise DeviceLostError(f"{self._client.scheduler.address}: the scheduler is gone") from error
-        except (ImportError, RuntimeError) as error:
-            cause = error if isinstance(error, ImportError) else error.__cause__
-            if isinstance(cause, ImportError):
-                raise _without_program(cause) from error
-            raise
-        return result
-
     def _suspect(self, batch: _Batch) -> Iterator[Outcome]:
         """Have the files of a batch that no worker survived done one by one; give up the one that did it."""
         if batch.is_suspect:
@@ -360,55 +235,3 @@ class _Share:
         else:
             self._suspects.extend([job] for job in batch.jobs)
             self._are_more = True
-
-
-def _without_program(error: ImportError) -> DeviceError:
-    return DeviceError(f"the cluster cannot load this program ({error}): install the same version on all its machines")
-
-
-# In a worker
-
-_one_batch_at_a_time = threading.Lock()
-_open: dict[tuple[str, str | None], Batch] = {}
-"""The one batch of this process, with its device, by the settings and the device that it was opened with."""
-
-
-def filter_files(jobs: list[Job], settings: Settings, device: str | None, version: str) -> Result:
-    """Do a batch of files with this worker process's device, which stays open for the next."""
-    from distributed import get_worker
-
-    worker = get_worker().address
-    if version != __version__:
-        return Result([], 0.0, worker, f"has fftfilter {__version__}, and this is {version}")
-    outcomes: list[Outcome] = []
-    with _one_batch_at_a_time:
-        try:
-            batch = _opened(settings, device)
-            began = time.perf_counter()
-            for outcome in batch.run(iter(jobs)):
-                outcomes.append(outcome)  # noqa: PERF402  what is finished counts, whatever happens next
-        except DeviceError as error:
-            _close()
-            return Result(outcomes, 0.0, worker, str(error))
-        except BaseException:
-            _close()
-            raise
-    return Result(outcomes, time.perf_counter() - began, worker)
-
-
-def _opened(settings: Settings, device: str | None) -> Batch:
-    key = (repr(settings), device)
-    if key not in _open:
-        _close()
-        _open[key] = Batch(settings, device)
-    return _open[key]
-
-
-def _close() -> None:
-    while _open:
-        _open.popitem()[1].__exit__()
-
-
-def _remove_leftovers(folders: list[str]) -> None:
-    for folder in folders:
-        remove_leftovers(Path(folder))

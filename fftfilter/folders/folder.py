@@ -5,16 +5,15 @@ survey -> [first pass: the largest value of all] -> jobs -> devices -> outcomes 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections import Counter, OrderedDict
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import __version__, images, scale
 from ..errors import ParameterError, ReadError, WriteError
@@ -22,12 +21,14 @@ from ..leftovers import remove_leftovers
 from ..urls import Url, file_in, place, refuse_reading_only, split
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
+from .report import Report
 from .tree import Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .processes import Team
+    from .codec_processes import CodecProcesses
+    from .team import Team
     from .url_journal import UrlJournal
 
 _OPEN_JOURNALS = 8
@@ -57,7 +58,7 @@ class Folder:
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
     :class:`filters.Filter` takes them; the first does the files, unless there is a ``team`` or a cluster. ``cluster``
-    is as `cluster.check_address` has it: its workers do the files, which they find by their absolute paths.
+    is as `dask_scheduler.check_address` has it: its workers do the files, which they find by their absolute paths.
     """
 
     source: Path | Url
@@ -72,6 +73,7 @@ class Folder:
     report: Path | None = None
     devices: Sequence[str | None] = (None,)
     team: Team | None = None
+    codecs: CodecProcesses | None = None
     cluster: str | None = None
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
@@ -92,32 +94,28 @@ class Folder:
         self._prepare_for_urls()
         if isinstance(self.target, Path) and os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+        self._report = Report(self.report, self._warn_once) if self.report else None
         self._tree = Tree(
             self.source,
             images.extensions(read_only=self.format is not None),
             self.recursive,
             self.pattern,
             None if in_place else self.target,
+            self._report.identity if self._report else None,
         )
         if not in_place and not is_inside(real(self.target), real(self.source)):
             self.settings = replace(self.settings, keep_out=real(self.source))
         self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
-        self._report: IO[str] | None = None
 
     @property
     def urls(self) -> list[Url]:
         """Source and target, as far as they are URLs."""
         return [url for url in (self.source, self.target) if isinstance(url, Url)]
 
-    @property
-    def are_urls_for_all(self) -> bool:
-        """Whether there are URLs, and other processes see the same behind them."""
-        return bool(self.urls) and not any(url.is_of_this_process for url in self.urls)
-
     def _prepare_for_urls(self) -> None:
         """Refuse what only paths can do, and let many codecs wait at once; raises ParameterError."""
         for url in self.urls:
-            if url.is_of_this_process and (self.cluster or self.team):
+            if url.is_of_this_process and (self.cluster or self.team or self.codecs):
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
         if self.urls and self.settings.preserve_times:
             raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
@@ -126,13 +124,18 @@ class Folder:
         if self.urls:
             self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
 
+    @property
+    def all_is_well(self) -> bool:
+        """Whether everything that was asked for is there: the report, too, but not what is remembered for later."""
+        return not self.counts[FAILED] and not (self._report and self._report.is_incomplete)
+
     # Before anything runs
 
     def survey(self) -> Survey:
         """Count the files, and refuse what could not end well.
 
-        Raises ParameterError if two inputs would become one output or an output would replace another input,
-        ReadError if the folder cannot be listed.
+        Raises ParameterError if two inputs would become one output, or if an output or the report would replace an
+        input; ReadError if the folder cannot be listed.
         """
         found = Survey()
         try:
@@ -166,7 +169,6 @@ class Folder:
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
-        key = self._settings_key
         number = 0
         for branch in self._tree.walk():
             source, target = self.source / branch.relative, self.target / branch.relative
@@ -174,16 +176,18 @@ class Folder:
                 with suppress(OSError):  # Each file that cannot be written tells why.
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
-            done = _journal_of(target) if self.skip_existing else None
-            for name in branch.names:
-                made = self._target_name(name)
-                digest = done.digest(made, key) if done else None
-                yield Job(number, file_in(source, name), file_in(target, made), digest)
-                number += 1
+            with closing(_journal_of(target)) as journal_:
+                for name in branch.names:
+                    made = self._target_name(name)
+                    digest = journal_.digest(made, self._settings_key) if self.skip_existing else None
+                    yield Job(number, file_in(source, name), file_in(target, made), digest)
+                    number += 1
 
     @cached_property
     def _settings_key(self) -> str:
         """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
+        import hashlib  # 10 ms, while the processes work
+
         settings = self.settings
         decisive = [__version__, settings.kind, dict(settings.options), settings.scale, settings.png_level]
         decisive += [settings.strip, settings.preserve_times]
@@ -197,8 +201,8 @@ class Folder:
         Raises DeviceError if no device can be used from the start.
         """
         try:
-            if self.report:
-                self._open_report()
+            if self._report:
+                self._report.open()
             if self.scale_of_all:
                 yield from self._measure()
             if not self._is_over():
@@ -224,7 +228,16 @@ class Folder:
         elif self.team:
             yield from self.team.run(jobs, settings, self.warnings)
         else:
-            yield from run_here(jobs, settings, self.devices[0])
+            yield from self._run_here(jobs, settings)
+
+    def _run_here(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
+        """Do all jobs on one device, in this process."""
+        from .batch import Batch
+
+        if self.codecs:
+            self.codecs.warnings = self.warnings
+        with Batch(settings, self.devices[0], self.codecs) as batch:
+            yield from batch.run(jobs)
 
     def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
         try:
@@ -249,7 +262,7 @@ class Folder:
                 if outcome.status == DONE:
                     self._remember(outcome)
                 if self._report:
-                    self._tell(outcome, self._report)
+                    self._report.tell(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
             self.lost = str(error)
@@ -262,46 +275,21 @@ class Folder:
         if book is None:
             book = self._journals[folder] = _journal_of(place(folder))
             if len(self._journals) > _OPEN_JOURNALS:
-                self._journals.popitem(last=False)[1].close()
-        try:
+                self._close_journal(*self._journals.popitem(last=False))
+        with self._warning_of(folder):
             book.add(name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
-        except OSError as error:
-            self._warn_once(f"{folder}: cannot note what is done ({error.strerror}); --skip-existing will do it again")
 
-    # The report
+    def _close_journal(self, folder: str, book: journal.Journal | UrlJournal) -> None:
+        with self._warning_of(folder):
+            book.close()
 
-    def _open_report(self) -> None:
+    @contextmanager
+    def _warning_of(self, folder: str) -> Iterator[None]:
         try:
-            self._report = Path(str(self.report)).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
+            yield
         except OSError as error:
-            raise WriteError(f"{self.report}: cannot be written: {error.strerror}; choose another file") from error
-
-    def _tell(self, outcome: Outcome, report: IO[str]) -> None:
-        try:
-            report.write(json.dumps(self._line(outcome)) + "\n")
-        except OSError as error:
-            self._warn_once(f"{self.report}: cannot be written ({error.strerror}); the report is incomplete")
-
-    def _line(self, outcome: Outcome) -> dict[str, Any]:
-        """Return the report's line of one file."""
-        settings = self.settings
-        channels, height, width = outcome.shape or (None, None, None)
-        given = {name: value for name, value in settings.options.items() if value is not None}
-        return {
-            "input": outcome.job.source,
-            "output": outcome.job.target,
-            "status": outcome.status,
-            "width": width,
-            "height": height,
-            "channels": channels,
-            "type": outcome.dtype,
-            "filter": {"kind": settings.kind, **given},
-            "scale": "each" if settings.scale is None else settings.scale._asdict(),
-            "extremes": outcome.extremes,
-            "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
-            "device": outcome.device,
-            "error": outcome.error,
-        }
+            why = error.strerror or error
+            self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
 
     def _warn_once(self, text: str) -> None:
         if not self.counts[text]:
@@ -309,12 +297,10 @@ class Folder:
             self.warnings.append(text)
 
     def _close(self) -> None:
-        for book in self._journals.values():
-            book.close()
-        self._journals.clear()
+        while self._journals:
+            self._close_journal(*self._journals.popitem())
         if self._report:
-            with suppress(OSError):
-                self._report.close()
+            self._report.close()
 
 
 def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
@@ -323,14 +309,6 @@ def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
     from .url_journal import UrlJournal
 
     return UrlJournal(folder)
-
-
-def run_here(jobs: Iterator[Job], settings: Settings, device: str | None) -> Iterator[Outcome]:
-    """Do all jobs on one device, in this process."""
-    from .batch import Batch
-
-    with Batch(settings, device) as batch:
-        yield from batch.run(jobs)
 
 
 __all__ = ["DONE", "FAILED", "MEASURED", "SKIPPED", "Folder", "Outcome", "Settings", "Stop", "Survey"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DeviceError
 
@@ -77,6 +77,31 @@ class Outcome:
     device: str | None = None
     digest: str | None = None
     stamp: journal.Stamp | None = None
+
+
+class Decoded(NamedTuple):
+    """A picture that another process has read into memory that it shares."""
+
+    number: int
+    start: int
+    """Where its planes lie there."""
+    shape: tuple[int, ...]
+    dtype: str
+    maxval: int
+    stored: tuple[str, int]
+    """The type and white of the file that it becomes."""
+    digest: str | None
+    seconds: float
+
+
+class Written(NamedTuple):
+    """A file that another process has written; or why it has not, and an exit code."""
+
+    number: int
+    stamp: journal.Stamp | None
+    seconds: float
+    error: str | None
+    exit_code: int
 
 
 class DeviceLostError(DeviceError):

@@ -6,16 +6,14 @@ line without its file, or with a changed one, counts for nothing. A line torn by
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple, cast
 
 from .. import urls
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 NAME = ".fftfilter-done.jsonl"
 
@@ -51,32 +49,31 @@ def line(name: str, entry: Entry) -> bytes:
     return json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode() + b"\n"
 
 
-def read_lines(lines: Iterable[bytes], entries: dict[str, Entry]) -> int:
-    """Enter what the lines of a journal say; return how many could be read."""
-    read = 0
-    for text in lines:
-        with suppress(ValueError, TypeError):
-            name, digest, settings, size, changed = json.loads(text)
-            entries[name] = Entry(digest, settings, Stamp(size, changed))
-            read += 1
-    return read
+def read_line(text: bytes) -> tuple[str, Entry] | None:
+    """Return what a line says, None if it cannot be read."""
+    with suppress(ValueError, TypeError):
+        name, digest, settings, size, changed = json.loads(text)
+        return str(name), Entry(digest, settings, Stamp(size, changed))
+    return None
 
 
 class Journal:
-    """The journal of one output folder."""
+    """The journal of one output folder, which may be of a million files: of each, memory holds where its line is."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._path = folder / NAME
         self._file: int | None = None
         self._torn = True
-        self._entries: dict[str, Entry] | None = None
+        self._lines: IO[bytes] | None = None
+        self._offsets: dict[int, int] = {}
+        """Where the last line of a name begins, by the name's hash."""
 
     def digest(self, name: str, settings: str) -> str | None:
         """Return the digest of the input of which a file was made with these settings, None if it was not."""
-        if self._entries is None:
-            self._entries = self._load()
-        entry = self._entries.get(name)
+        if self._lines is None:
+            self._open()
+        entry = self._entry(name)
         if entry is None or entry.settings != settings or stamp(self._folder / name) != entry.stamp:
             return None
         return entry.digest
@@ -91,27 +88,55 @@ class Journal:
             self._torn = False
 
     def close(self) -> None:
-        """Close the file; a later entry opens it again."""
-        if self._file is not None:
-            os.close(self._file)
-        self._file, self._torn = None, True
+        """Close the file; what comes later opens it again; raises OSError."""
+        file, self._file, self._torn = self._file, None, True
+        if self._lines is not None:
+            self._lines.close()
+            self._lines = None
+        if file is not None:
+            os.close(file)
 
-    def _load(self) -> dict[str, Entry]:
-        entries: dict[str, Entry] = {}
-        lines = 0
-        with suppress(OSError), self._path.open("rb") as file:
-            lines = read_lines(file, entries)
-        if lines > 2 * len(entries) + 1000:
-            self._compact(entries)
-        return entries
+    def _entry(self, name: str) -> Entry | None:
+        offset = self._offsets.get(hash(name))
+        if offset is None or self._lines is None:
+            return None
+        self._lines.seek(offset)
+        found = read_line(self._lines.readline())
+        # Another name's hash may be the same: then a file is done again.
+        return found[1] if found and found[0] == name else None
 
-    def _compact(self, entries: dict[str, Entry]) -> None:
+    def _open(self) -> None:
+        """Find the lines, after they were written anew if most of them are out of date."""
+        if self._find() > 2 * len(self._offsets) + 1000:
+            self._compact()
+            self._find()
+
+    def _find(self) -> int:
+        """Enter where lines begin; return how many there are."""
+        self._offsets.clear()
+        try:
+            self._lines = self._path.open("rb")
+        except OSError:
+            self._lines = io.BytesIO()
+        lines = offset = 0
+        with suppress(OSError):
+            for text in self._lines:
+                if found := read_line(text):
+                    self._offsets[hash(found[0])] = offset
+                    lines += 1
+                offset += len(text)
+        return lines
+
+    def _compact(self) -> None:
         """Write the journal anew, one line a file."""
         from ..leftovers import temporary_name
 
         temporary = Path(temporary_name(str(self._path)))
         try:
-            temporary.write_bytes(b"".join(line(name, entry) for name, entry in entries.items()))
+            with cast("IO[bytes]", self._lines) as old, temporary.open("wb") as new:
+                for offset in sorted(self._offsets.values()):
+                    old.seek(offset)
+                    new.write(old.readline().rstrip() + b"\n")
             temporary.replace(self._path)
         except OSError:
             with suppress(OSError):

@@ -1,21 +1,32 @@
-"""What a folder run would do: each file's size, output and memory, from the headers alone."""
+"""What a folder run would do: each file's size, output and memory, from the headers alone.
+
+What a picture takes of a device, the device is asked for: here, or in one of a cluster's workers.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import images
-from ..errors import FftfilterError
+from .. import __version__, images
+from ..device import choose
+from ..errors import DeviceError, FftfilterError
 from ..filters import Filter
+from .cluster_worker import Memory, memory_of
+from .dask_scheduler import LOCAL, connect, result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ..images import Size
     from .folder import Folder
     from .jobs import Job
+
+    Shape = tuple[int, int, int]
+
+_SECONDS_TO_ANSWER = 60
 
 
 class Step(NamedTuple):
@@ -24,47 +35,88 @@ class Step(NamedTuple):
     job: Job
     size: Size
     done_before: bool
-    device_bytes: int
     host_bytes: int
+    device_bytes: int | None
+    """None where no device can be asked."""
 
     def __str__(self) -> str:
         size = self.size
         color = "gray" if size.channels == 1 else "color"
-        what = f"{size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits"
-        does = "skip, done before" if self.done_before else f"{_megabytes(self.device_bytes)} on the device"
-        return f"{self.job}: {what}; {_megabytes(self.host_bytes)} here; {does}"
+        parts = [
+            f"{self.job}: {size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits",
+            f"{_megabytes(self.host_bytes)} on the host",
+        ]
+        if self.done_before:
+            parts.append("skip, done before")
+        elif self.device_bytes is not None:
+            parts.append(f"{_megabytes(self.device_bytes)} on the device")
+        return "; ".join(parts)
 
 
-def steps(run: Folder) -> Iterator[Step | FftfilterError]:
-    """Return each file's step, or why it would fail."""
-    with Filter(run.settings.kind, device=run.devices[0], **run.settings.options) as filter_:
-        memory = cache(filter_.memory)
-        for job in run.jobs(prepare=False):
+class Plan:
+    """The steps of a run, and its device."""
+
+    def __init__(self, run: Folder) -> None:
+        self._run = run
+        self._most: Memory | None = None
+
+    def steps(self) -> Iterator[Step | FftfilterError]:
+        """Return each file's step, or why it would fail; first of all why there is no device, if so."""
+        with ExitStack() as stack:
             try:
-                size = images.measure(job.source)
-                digest = hashlib.sha256(images.content(job.source)).hexdigest() if job.done_from else ""
-            except FftfilterError as error:
+                memory = cache(stack.enter_context(_memory(self._run)))
+                self._most = memory((1, 1, 1))._replace(takes=0)
+            except DeviceError as error:
                 yield error
-                continue
-            shape = (size.channels, size.height, size.width)
-            host = size.channels * size.height * size.width * size.bytes_per_sample
-            yield Step(job, size, bool(digest) and digest == job.done_from, memory(shape), 2 * host)
+            for job in self._run.jobs(prepare=False):
+                try:
+                    size = images.measure(job.source)
+                    digest = hashlib.sha256(images.content(job.source)).hexdigest() if job.done_from else ""
+                except FftfilterError as error:
+                    yield error
+                    continue
+                shape = (size.channels, size.height, size.width)
+                host = 2 * size.channels * size.height * size.width * size.bytes_per_sample
+                takes = None
+                if self._most:
+                    told = memory(shape)
+                    takes, self._most = told.takes, max(self._most, told, key=lambda each: each.takes)
+                yield Step(job, size, bool(digest) and digest == job.done_from, host, takes)
+
+    @property
+    def device_line(self) -> str:
+        """The device, and the most that a picture of the steps so far takes of its memory."""
+        cluster = self._run.cluster
+        workers = "" if cluster in (None, LOCAL) else f" a worker of cluster {cluster}, with"
+        if self._most is None:
+            return f"on{workers} no device"
+        device, has, takes = self._most
+        return f"on{workers} {device}: at most {_megabytes(takes)} of {_megabytes(has)} for one picture"
 
 
-def device_line(run: Folder, most: int) -> str:
-    """Return the devices' names, and the most that a picture takes of the memory of the first.
+@contextmanager
+def _memory(run: Folder) -> Iterator[Callable[[Shape], Memory]]:
+    """Return what says how much of a device's memory a picture takes; raises DeviceError."""
+    settings, cluster = run.settings, run.cluster
+    if cluster in (None, LOCAL):
+        devices = [choose(name) for name in run.devices]
+        names, has = ", ".join(device.name for device in devices), min(d.cl_device.global_mem_size for d in devices)
+        with Filter(settings.kind, device=run.devices[0], **settings.options) as filter_:
+            yield lambda shape: Memory(names, has, filter_.memory(shape))
+        return
+    with connect(cluster, run.devices) as client:
 
-    The devices of a cluster are not asked for; its workers tell what they cannot hold.
-    """
-    from ..device import choose
+        def ask(shape: Shape) -> Memory:
+            if not client.nthreads():
+                raise DeviceError(f"{cluster}: no worker is there; start one with 'dask worker'")
+            asked = client.submit(memory_of, shape, settings, run.devices[0], __version__, pure=False)
+            try:
+                told: Memory = result_of(asked, _SECONDS_TO_ANSWER)
+            except TimeoutError as error:
+                raise DeviceError(f"{cluster}: no worker answers, all are busy; try again") from error
+            return told
 
-    if run.cluster:
-        return f"on the workers of cluster {run.cluster}: at most {_megabytes(most)} for one picture"
-
-    devices = [choose(name) for name in run.devices]
-    names = ", ".join(device.name for device in devices)
-    have = min(device.cl_device.global_mem_size for device in devices)
-    return f"on {names}: at most {_megabytes(most)} of {_megabytes(have)} for one picture"
+        yield ask
 
 
 def _megabytes(size: int) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import urls
+from ..errors import ParameterError
 from ..urls import Url
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 Identity = tuple[int, int] | str
 
-_NUMBER = re.compile(r"([0-9]+)")
+_NUMBER = re.compile(r"[0-9]+")
 
 
 class Branch(NamedTuple):
@@ -37,6 +38,8 @@ class Tree:
     root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A link
     to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at
     a time.
+
+    ``report`` is a file that will be overwritten: ParameterError is raised if it is an image of the tree, too.
     """
 
     root: Path | Url
@@ -44,6 +47,7 @@ class Tree:
     recursive: bool = False
     pattern: str | None = None
     avoid: Path | Url | None = None
+    report: Identity | None = None
     left_out: Counter[str] = field(default_factory=Counter)
     """Files of other types that the last walk met, by extension."""
     not_entered: int = 0
@@ -66,7 +70,8 @@ class Tree:
             return
         names, inner = self._list(folder, relative)
         if names:
-            yield Branch(relative, sorted(names, key=natural))
+            names.sort(key=natural)
+            yield Branch(relative, names)
         if not self.recursive:
             self.not_entered += len(inner)
             return
@@ -87,6 +92,8 @@ class Tree:
                 if _is_folder(entry):
                     inner.append(entry.name)
                 elif self._is_wanted(entry, relative):
+                    if self._is_report(entry):
+                        raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
                     names.append(entry.name)
         return names, inner
 
@@ -102,6 +109,12 @@ class Tree:
         self.left_out[extension or "no extension"] += 1
         return False
 
+    def _is_report(self, entry: os.DirEntry[str] | urls.Entry) -> bool:
+        if not isinstance(self.report, tuple) or not isinstance(entry, os.DirEntry):
+            return False
+        # Listing has told the number of a file, and whether it is a link: only a few need another look.
+        return (entry.is_symlink() or entry.inode() == self.report[1]) and identity(entry.path) == self.report
+
 
 def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:
     try:
@@ -115,10 +128,18 @@ def join(relative: str, name: str) -> str:
     return f"{relative}/{name}" if relative else name
 
 
-def natural(name: str) -> tuple[list[str | int], str]:
-    """Return a key that sorts as people count: 2 before 10, case last."""
-    parts = _NUMBER.split(name.casefold())
-    return [int(part) if i % 2 else part for i, part in enumerate(parts)], name
+def natural(name: str) -> str:
+    """Return a key that sorts as people count: 2 before 10, case last.
+
+    One string, as a folder may have millions: before a number's digits stands how many they are, and before that, as
+    at the end of the name without its case, what no name contains.
+    """
+    return _NUMBER.sub(_number_key, name.casefold()) + "\0\0" + name
+
+
+def _number_key(number: re.Match[str]) -> str:
+    digits = number[0].lstrip("0")
+    return f"\0{chr(len(digits) + 1)}{digits}"
 
 
 def identity(path: str | os.PathLike[str] | Url) -> Identity | None:

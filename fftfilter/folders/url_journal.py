@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 
 from .. import urls
-from .journal import Entry, Stamp, line, read_lines
+from .journal import Entry, Stamp, line, read_line
 
 _PREFIX = ".fftfilter-done-"
 # When lines become a part, and how many parts are joined by the next run.
@@ -51,9 +51,8 @@ class UrlJournal:
             self._write()
 
     def close(self) -> None:
-        """Write down what waits; a later entry begins another part."""
-        with suppress(OSError):
-            self._write()
+        """Write down what waits; a later entry begins another part; raises OSError."""
+        self._write()
 
     def _write(self) -> None:
         if self._waiting:
@@ -66,7 +65,7 @@ class UrlJournal:
             self._stamps = {entry.name: Stamp(*entry.stamp) for entry in found}
         parts = [str(self._url / name) for name in sorted(self._stamps) if name.startswith(_PREFIX)]
         for part in parts:
-            read_lines(urls.content(part).splitlines(), entries)
+            entries.update(filter(None, map(read_line, urls.content(part).splitlines())))
         if len(parts) > _MOST_PARTS:
             self._waiting = [line(name, entry) for name, entry in entries.items()]
             self._write()

@@ -1,76 +1,66 @@
-"""A process of a team: settings and files come in, outcomes go out, pickled, through standard input and output."""
+"""A process of a team: settings and files come in, outcomes go out."""
 
 from __future__ import annotations
 
-import gc
-import os
-import pickle
-import signal
-import sys
-import threading
 import time
 from collections import deque
-from contextlib import suppress
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, BinaryIO, cast
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, cast
 
+from ..device import load_ahead
 from ..errors import DeviceError, FftfilterError
-from .batch import Batch
+from .child import Parent, leave
+from .codec_processes import CodecProcesses
 from .jobs import DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
-    Message = Settings | list[Job] | None
+    from .batch import Batch
 
 # What is finished is told at this interval, since a message costs as much as a small file.
 _SECONDS_A_MESSAGE = 0.02
 
 
-def serve(device: str | None) -> None:
+def serve(device: str, codecs: str) -> None:
     """Do what comes in until nothing more can, and end the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # A parent that was killed has nobody to tell.
-    with suppress(BrokenPipeError), os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a driver prints is no outcome
-        worker = _Worker(device, out)
-        threading.Thread(target=worker.listen, args=(sys.stdin.buffer,), daemon=True).start()
-        gc.freeze()  # what modules made while they loaded is no garbage
-        gc.enable()
+    with ExitStack() as stack:
+        # At once, as processes take longer to start than what comes next.
+        processes = stack.enter_context(CodecProcesses(int(codecs))) if int(codecs) else None
+        load_ahead()
+        from ..selftest import open_device
+        from . import batch  # noqa: F401
+
+        with suppress(FftfilterError):  # which is told when there is something to be done
+            open_device(device or None)
+        worker = _Worker(device or None, processes)
         try:
             worker.work()
         except DeviceError as error:
-            worker.tell(DeviceLostError(str(error)))
+            worker.parent.tell(DeviceLostError(str(error)))
         except FftfilterError as error:
-            worker.tell(error)
-    # All is written, and taking the interpreter and OpenCL down in order would keep the parent waiting.
-    os._exit(0)
+            worker.parent.tell(error)
+    leave()
 
 
 class _Worker:
-    def __init__(self, device: str | None, out: BinaryIO) -> None:
-        self._device, self._out = device, out
-        self._inbox: SimpleQueue[Message] = SimpleQueue()
+    def __init__(self, device: str | None, codecs: CodecProcesses | None) -> None:
+        self._device, self._codecs = device, codecs
         self._jobs: deque[Job] = deque()
         self._batch: Batch | None = None
         self._finished: list[Outcome] = []
         self._told = time.monotonic()
+        self.parent = Parent(self._wake)
 
-    def listen(self, given: BinaryIO) -> None:
-        """Take what comes in, in a thread of its own; the step that waits is woken for each message."""
-        with suppress(EOFError, OSError, pickle.UnpicklingError):
-            while True:
-                self._put(pickle.load(given))  # noqa: S301  from the parent
-        self._put(None)
-
-    def _put(self, message: Message) -> None:
-        self._inbox.put(message)
+    def _wake(self) -> None:
+        """Let the step that waits look at a message."""
         if self._batch:
             self._batch.wake()
 
     def work(self) -> None:
         """Do all jobs; raises FftfilterError if the device or the settings cannot be used."""
+        inbox = self.parent.inbox
         while True:
-            while self._is_idle or not self._inbox.empty():
-                message = self._inbox.get()
+            while self._is_idle or not inbox.empty():
+                message = inbox.get()
                 if message is None:
                     return
                 if isinstance(message, Settings):
@@ -84,6 +74,8 @@ class _Worker:
         return not self._jobs and (self._batch is None or self._batch.idle)
 
     def _open(self, settings: Settings) -> None:
+        from .batch import Batch
+
         if self._batch:
             self._batch.__exit__()
         self._batch = Batch(settings, self._device)
@@ -97,12 +89,7 @@ class _Worker:
             self._finished += batch.step()
         now = time.monotonic()
         if self._finished and (is_lost or self._is_idle or now - self._told > _SECONDS_A_MESSAGE):
-            self.tell(self._finished)
+            self.parent.tell(self._finished)
             self._finished, self._told = [], now
         if is_lost and batch.lost:
             raise batch.lost
-
-    def tell(self, what: list[Outcome] | FftfilterError) -> None:
-        """Send something to the parent."""
-        pickle.dump(what, self._out, pickle.HIGHEST_PROTOCOL)
-        self._out.flush()

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .picture import Parts
 
 Times = tuple[int, int]
-# Files of up to so many bytes are put together in memory.
-AT_ONCE = 1 << 20
+# What systems with writev take in one call.
+MOST_PARTS = 1024
 
 
 def open_stream(stream: TextIO | None) -> BinaryIO:
@@ -105,11 +105,15 @@ def _replace(path: str, old: os.stat_result | None, parts: Parts, times: Times |
 
 
 def _write(file: io.FileIO, parts: Parts) -> None:
-    """Write parts, small files in one call: each lets another thread take its turn."""
-    if sum(memoryview(part).nbytes for part in parts) > AT_ONCE:
+    """Write parts in one call, where the system has one for that: each lets another thread take its turn."""
+    if not hasattr(os, "writev"):
         with io.BufferedWriter(file) as buffered:
             buffered.writelines(parts)
         return
-    left = memoryview(b"".join(parts))
+    left = [memoryview(part) for part in parts]
     while left:
-        left = left[file.write(left) :]
+        written = os.writev(file.fileno(), left[:MOST_PARTS])
+        while left and written >= left[0].nbytes:
+            written -= left.pop(0).nbytes
+        if written:  # the disk is full, or this was as much as one call takes
+            left[0] = memoryview(left[0].tobytes())[written:]

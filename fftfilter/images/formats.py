@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fftfilter.errors import ParameterError, WriteError
 
 from .files import is_special
-from .picture import F32, U8, U16, WHITE, Depth, Picture
 from .words import STANDARD_STREAM, quoted_if_odd, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
+    from .picture import Picture
+
+
+# Types of samples, as NumPy calls them; it is not loaded for this table.
+U8, U16, F32 = "u1", "u2", "f4"
 
 
 class Format(NamedTuple):
@@ -25,9 +28,9 @@ class Format(NamedTuple):
 
     name: str
     """Pillow's name."""
-    gray: np.dtype[Any] = U8
+    gray: str = U8
     """Deepest type of a gray image without alpha."""
-    color: np.dtype[Any] | None = U8
+    color: str | None = U8
     """Deepest type of any other image; None if it cannot hold color."""
     alpha: bool = False
     longest: int = 2**31 - 1
@@ -87,27 +90,6 @@ def check_fits(
         raise WriteError(f"{shown(target, 'standard output')}: {problem}")
 
 
-def plan_output(
-    picture: Picture,
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002
-) -> Depth:
-    """Return how the target will store samples: as the picture does, or as near to it as its format can."""
-    suffix = suffix_of(target, format, picture)
-    kind = FORMATS[suffix]
-    plain_gray = len(picture.planes) == 1 and picture.alpha is None
-    deepest = kind.gray if plain_gray else kind.color or kind.gray
-    if suffix == ".pfm":
-        return Depth(F32, 1)
-    dtype = picture.planes.dtype
-    if dtype == F32 or deepest == U8:
-        dtype = deepest
-    if kind.name == "PPM" and picture.planes.dtype != F32:
-        return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
-    return Depth(dtype, WHITE[dtype])
-
-
 def suffix_of(target: str | os.PathLike[str], format_: str | None = None, picture: Picture | None = None) -> str:
     """Return the key of FORMATS that says how `target` is written.
 
@@ -121,21 +103,21 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")
         return suffix
     given = os.fsdecode(target)
-    extension = _extension(given)
-    suffix = extension.lower()
-    if suffix in FORMATS:
-        return suffix
+    if known := _suffix(given):
+        return known
     if given == STANDARD_STREAM or is_special(Path(given)):
         own = SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
-    odd = f"extension {quoted_if_odd(extension)}" if suffix else "a name without extension"
+    extension = PurePath(given).suffix
+    odd = f"extension {quoted_if_odd(extension)}" if extension else "a name without extension"
     raise ParameterError(f"{shown(given, 'standard output')}: cannot write {odd}; choose {_GOOD_EXTENSIONS}")
 
 
 @lru_cache(64)
-def _extension(path: str) -> str:
-    """Return a path's extension; each step of a file's way asks for it."""
-    return PurePath(path).suffix
+def _suffix(path: str) -> str | None:
+    """Return the key of FORMATS for a path, None if there is none; each step of a file's way asks for it."""
+    suffix = PurePath(path).suffix.lower()
+    return suffix if suffix in FORMATS else None
 
 
 def misfit(picture: Picture, suffix: str) -> str | None:

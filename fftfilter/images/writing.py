@@ -17,8 +17,9 @@ from fftfilter import urls
 from fftfilter.errors import ParameterError, TooLargeError, WriteError
 
 from . import pnm
+from .depth import plan_output
 from .files import is_same_file, is_special, store
-from .formats import FORMATS, check_fits, plan_output, suffix_of
+from .formats import FORMATS, check_fits, suffix_of
 from .picture import F32, U16, WHITE, Depth, Parts, Picture, Samples
 from .words import STANDARD_STREAM, first_line, quoted_if_odd, reason, shown
 

@@ -328,11 +328,21 @@ COMPOSITE(12, 4, 3)
 COMPOSITE(14, 2, 7)
 COMPOSITE(15, 3, 5)
 
+// Whether a stage has this radix, known before any function is: a compiler that takes all butterflies into each stage,
+// to leave all but one out again, is busy for most of its time.
+#ifdef RADICES
+#define AMONG(radix, all) AMONG_(radix, all)
+#define AMONG_(radix, r0, r1, r2, r3, r4) (radix == r0 || radix == r1 || radix == r2 || radix == r3 || radix == r4)
+#define HAS(radix) AMONG(radix, RADICES)
+#else
+#define HAS(radix) 0
+#endif
+
 // The butterfly of a stage: x[q] times w^q, then the transform. The caller's radix is a constant, one case is left.
 ALWAYS void butterfly(complex_t *v, const uint radix)
 {
     switch (radix) {
-#define CASE(r) case r: butterfly_##r(v); break;
+#define CASE(r) case r: if (HAS(r)) butterfly_##r(v); break;
     CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9)
     CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16) CASE(32)
 #undef CASE
@@ -343,11 +353,11 @@ ALWAYS void butterfly_spun(complex_t *v, const uint radix, const complex_t w)
 {
     const complex_t w2 = squared(w), w4 = squared(w2), w8 = squared(w4);
     switch (radix) {
-    case 2: spun_2(v, w); break;
-    case 4: spun_4(v, w, w2); break;
-    case 8: spun_8(v, w, w2, w4); break;
-    case 16: spun_16(v, w, w2, w4, w8); break;
-    case 32: spun_32(v, w, w2, w4, w8, squared(w8)); break;
+    case 2: if (HAS(2)) spun_2(v, w); break;
+    case 4: if (HAS(4)) spun_4(v, w, w2); break;
+    case 8: if (HAS(8)) spun_8(v, w, w2, w4); break;
+    case 16: if (HAS(16)) spun_16(v, w, w2, w4, w8); break;
+    case 32: if (HAS(32)) spun_32(v, w, w2, w4, w8, squared(w8)); break;
     default: {
         // powers by doubling: w^q from w^(q/2), so that rounding grows with log q
         complex_t power[16];

@@ -23,11 +23,14 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
     const uint own = get_group_id(0) * FFTS + own_fft(ACROSS), j = min(own, (uint)(OTHER - 1));
     lines += get_global_id(2) * LINES_LENGTH;
 
+    // A work-item without a transform of its own reads nothing: the last one's numbers are for another to write.
+    const bool is_own = OTHER % FFTS == 0 || own < OTHER;
     FOR_OWN(own_item(ACROSS), FIRST, i, t) {
         UNROLL
         for (uint q = 0; q < FIRST; q++) {
             const uint k = APART(j, t, q, FIRST);
-            v[i * FIRST + q] = !BACK || in_reach(k, reach) ? lines[line_place(k, p)] : (complex_t)(0);
+            const bool is_read = !BACK || in_reach(k, reach);
+            v[i * FIRST + q] = is_own && is_read ? lines[line_place(k, p)] : (complex_t)(0);
         }
     }
 

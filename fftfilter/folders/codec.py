@@ -1,0 +1,88 @@
+"""A file's way from its bytes to pixels, and from the filtered pixels to a file: what any thread or process does."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import images
+from ..errors import FftfilterError, ParameterError
+from . import journal
+from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
+from .tree import is_inside
+
+if TYPE_CHECKING:
+    from ..images import Depth, Picture
+
+
+@dataclass(eq=False)
+class Loaded:
+    """A file that was read."""
+
+    job: Job
+    picture: Picture
+    depth: Depth
+    """How its pixels will be stored."""
+    outcome: Outcome
+    times: images.Times | None = None
+
+
+def read(job: Job, settings: Settings) -> Loaded | Outcome:
+    """Read a file; return its outcome if it failed or needs no work."""
+    began = time.perf_counter()
+    outcome = Outcome(job, DONE)
+    try:
+        if not settings.measure_only:
+            _check_target(job, settings)
+        times = images.times(job.source) if settings.preserve_times else None
+        data = images.content(job.source)
+        outcome.digest = hashlib.sha256(data).hexdigest()
+        if outcome.digest == job.done_from and not settings.measure_only:
+            return replace(outcome, status=SKIPPED)
+        picture = images.decode(data, job.source)
+        if settings.strip:
+            picture.metadata = None
+        outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
+        images.check_fits(picture, job.target)
+        depth = images.plan_output(picture, job.target)
+    except (FftfilterError, MemoryError) as error:
+        return failed(outcome, error)
+    finally:
+        outcome.seconds["read"] = time.perf_counter() - began
+    return Loaded(job, picture, depth, outcome, times)
+
+
+def _check_target(job: Job, settings: Settings) -> None:
+    # What is not there is no input; all else that may be wrong, writing tells. Looking costs as much as decoding.
+    if not os.path.lexists(job.target):
+        return
+    images.check_output(job.source, job.target, in_place=settings.in_place)
+    keep_out = settings.keep_out
+    if keep_out and Path(job.target).is_symlink() and is_inside(os.path.realpath(job.target), keep_out):
+        name = images.quoted_if_odd(job.target)
+        raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
+
+
+def write(loaded: Loaded, settings: Settings) -> Outcome:
+    """Write a file that was filtered."""
+    began = time.perf_counter()
+    try:
+        images.write(loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times)
+        loaded.outcome.stamp = journal.stamp(loaded.job.target)
+    except (FftfilterError, MemoryError) as error:
+        return failed(loaded.outcome, error)
+    finally:
+        loaded.outcome.seconds["write"] = time.perf_counter() - began
+    return loaded.outcome
+
+
+def failed(outcome: Outcome, error: Exception) -> Outcome:
+    """Return an outcome with what went wrong."""
+    outcome.status = FAILED
+    outcome.error = str(error) or f"{images.quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
+    outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
+    return outcome

@@ -1,0 +1,88 @@
+"""A run told in a file: a line of JSON about each image."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from .. import images
+from ..errors import ParameterError, WriteError
+from . import journal
+from .tree import identity, real
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .jobs import Outcome, Settings
+
+
+class Report:
+    """A file with a line about each outcome.
+
+    Raises ParameterError for a file that the run itself might read or write: inputs and outputs have the names of
+    images, whatever leads to them. Of an input that has another name, too, `Tree` is told by :attr:`identity`.
+    """
+
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        self._path = path
+        self._warn = warn
+        self._file: IO[str] | None = None
+        self.identity = identity(path)
+        """Of the file that would be overwritten, None if there is none yet."""
+        self.is_incomplete = False
+        """Whether lines are missing."""
+        name = Path(real(path)).name
+        if Path(name).suffix.lower() in images.extensions(read_only=True):
+            raise ParameterError(f"--report {path}: {name} has the name of an image; choose one such as report.jsonl")
+        if name == journal.NAME:
+            raise ParameterError(
+                f"--report {path}: is what a folder remembers for --skip-existing; choose another file"
+            )
+
+    def open(self) -> None:
+        """Begin an empty file; raises WriteError."""
+        try:
+            self._file = self._path.open("w", encoding="utf-8", buffering=1)
+        except OSError as error:
+            raise WriteError(f"{self._path}: cannot be written: {error.strerror}; choose another file") from error
+
+    def tell(self, outcome: Outcome, settings: Settings) -> None:
+        """Write the line of one file."""
+        if self._file:
+            try:
+                self._file.write(json.dumps(_line(outcome, settings)) + "\n")
+            except OSError as error:
+                self._fail(error)
+
+    def close(self) -> None:
+        """End the file."""
+        if self._file:
+            try:
+                self._file.close()
+            except OSError as error:
+                self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.is_incomplete = True
+        self._warn(f"{self._path}: cannot be written ({error.strerror}); the report is incomplete")
+
+
+def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
+    channels, height, width = outcome.shape or (None, None, None)
+    given = {name: value for name, value in settings.options.items() if value is not None}
+    return {
+        "input": outcome.job.source,
+        "output": outcome.job.target,
+        "status": outcome.status,
+        "width": width,
+        "height": height,
+        "channels": channels,
+        "type": outcome.dtype,
+        "filter": {"kind": settings.kind, **given},
+        "scale": "each" if settings.scale is None else settings.scale._asdict(),
+        "extremes": outcome.extremes,
+        "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
+        "device": outcome.device,
+        "error": outcome.error,
+    }
