@@ -175,7 +175,7 @@ def test_they_end_with_their_parent_and_say_nothing(tmp_path):
 @pytest.mark.usefixtures("gpu")
 def test_which_processes_there_are(tmp_path, monkeypatch):
     monkeypatch.setattr("fftfilter.folders.crew.processors", lambda: 8)
-    for i in range(70):
+    for i in range(130):
         pgm(tmp_path / f"in/{i}.pgm")
     started = []
     monkeypatch.setattr(codec_processes.CodecProcesses, "__init__", lambda _, count: started.append(count))

@@ -61,7 +61,8 @@ folder_options = together(
         group="Folders",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let N processes a device share the files.  [default: as many as pay for their start]",
+        help="Let N processes share the files: with a CPU each filters, with a GPU they read and write beside the "
+        "one that does.  [default: as many as pay for their start]",
     ),
     option("-q", "--quiet", group="Folders", is_flag=True, help="No progress and no summary; errors only."),
 )

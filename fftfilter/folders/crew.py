@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # so much longer than Python that threads of one process keep all processors busy.
 _FILES_A_START, _LARGE_FILE = 100, 1 << 20
 # Files that pay for the start of a process that reads and writes, on a processor that has nothing else to do.
-_FILES_A_CODEC = 16
-_MOST_PROCESSES, _MOST_CODECS = 8, 15
+_FILES_A_CODEC = 32
+_MOST_PROCESSES, _MOST_CODECS = 8, 32
 _MOST_COUNTED, _MOST_MEASURED = _FILES_A_START * _MOST_PROCESSES**2, 256
 _VENDORS = "/etc/OpenCL/vendors"
 
