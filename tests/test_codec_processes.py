@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from fftfilter.folders.codec_processes import CodecProcesses
 from fftfilter.folders.crew import Crew, crew
 from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Settings
 from fftfilter.folders.shared_memory import Arena, View
+from fftfilter.folders.team import Team
 
 pytestmark = pytest.mark.skipif(not shared_memory.is_possible(), reason="needs Linux's files without a name")
 
@@ -140,6 +142,28 @@ def test_only_the_file_that_two_processes_die_of_is_given_up(tmp_path, pictures)
     assert "3.pgm: given up: a process that reads and writes files died (exit code -9)" in str(outcomes[3].error)
     assert len(outcomes) == 20
     assert len(warnings) == 2
+
+
+def test_those_of_a_team_read_its_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe.pgm")
+    job = Job(0, str(tmp_path / "pipe.pgm"), str(tmp_path / "out.pgm"))
+    readers = []
+
+    def look():
+        writer = os.open(tmp_path / "pipe.pgm", os.O_WRONLY)  # waits for a reader
+        workers = test_processes.children(os.getpid())
+        while not readers:
+            codecs = [codec for worker in workers for codec in children(worker)]
+            readers.extend(codec for codec in codecs if "pipe.pgm" in test_processes.opened(codec))
+        os.close(writer)
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    with Team(["cpu"], codecs=1) as team:
+        (outcome,) = team.run(iter([job]), Settings("highpass"), [])
+    looking.join(10)
+    assert len(readers) == 1
+    assert "empty (0 bytes)" in outcome.error
 
 
 def test_processes_that_cannot_start_are_told(tmp_path, monkeypatch):

@@ -1,8 +1,8 @@
 """Many files through one device: read | compute | write, overlapped, in bounded memory.
 
-    start(job) -> [threads: read, decode] -> step(): stack, filter -> [threads: encode, write] -> Outcome
+    start(job) -> [codecs: read, decode] -> step(): stack, filter -> [codecs: encode, write] -> Outcome
 
-The codecs run in threads, since Pillow and zlib let others work meanwhile; the device is fed by the thread
+The codecs run in threads or processes (`codec_threads.py`, `codec_processes.py`); the device is fed by the thread
 that calls `step`. Pictures of one size go to the device in stacks.
 """
 

@@ -78,7 +78,7 @@ class _Worker:
 
         if self._batch:
             self._batch.__exit__()
-        self._batch = Batch(settings, self._device)
+        self._batch = Batch(settings, self._device, self._codecs)
 
     def _step(self) -> None:
         batch = cast("Batch", self._batch)  # settings come before files
