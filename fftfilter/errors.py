@@ -6,6 +6,7 @@
     │   ├── ReadError                      missing, truncated, not an image, not finite ...
     │   ├── WriteError                     no permission, disk full, format cannot hold it ...
     │   └── TooLargeError                  more bytes than the device or the machine has
+    ├── ProcessError         exit code 1   another process that cannot be started
     └── DeviceError          exit code 3   no usable OpenCL device
         ├── BuildError                     a kernel that the device's compiler refuses
         └── RefusedError                   a device that computes wrongly
@@ -47,6 +48,10 @@ class WriteError(ImageError):
 
 class TooLargeError(ImageError):
     """An image that needs more memory than there is."""
+
+
+class ProcessError(FftfilterError):
+    """A process that cannot be started."""
 
 
 class DeviceError(FftfilterError):

@@ -14,12 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import test_processes
+from click.testing import CliRunner
 from hypothesis import given as given_that
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from PIL import Image, PngImagePlugin
 from test_batch import names, pgm
 
+from fftfilter.cli import cli
 from fftfilter.folders import codec_processes, shared_memory
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.codec_processes import CodecProcesses
@@ -171,6 +173,25 @@ def test_processes_that_cannot_start_are_told(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(DeviceLostError, match=r"died \(exit code 1\) at its start"):
         run([Job(0, str(tmp_path / "in.pgm"), str(tmp_path / "out.pgm"))])
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_a_program_that_cannot_be_started_again_is_one_line(tmp_path, monkeypatch, device):
+    pgm(tmp_path / "in/0.pgm")
+    monkeypatch.setattr(sys, "executable", "/missing/python")
+    options = ["--device", device, "--processes", "2"]
+    done = CliRunner().invoke(cli, ["highpass", *options, str(tmp_path / "in"), str(tmp_path / "out")])
+    wanted = "fftfilter: /missing/python: cannot be started once more: no such file or directory; give --processes 1\n"
+    assert (done.exit_code, done.stderr) == (1, wanted)
+
+
+def test_a_limit_on_files_leaves_threads():
+    code = (
+        "import resource; from fftfilter.folders import shared_memory as memory\n"
+        "print(memory.is_possible()); resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))\n"
+        "print(memory.is_possible())"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "True\nFalse\n"
 
 
 @pytest.mark.usefixtures("gpu")

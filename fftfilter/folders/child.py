@@ -16,6 +16,8 @@ from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, cast
 
+from ..errors import ProcessError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -38,16 +40,23 @@ class Child:
         *,
         keep: Sequence[int] = (),
     ) -> None:
-        """Start it; ``variables`` are set unless the environment has them, ``keep`` are open files that it shares."""
-        with _no_interrupts():
-            self._popen = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM.format(module), str(len(arguments)), *arguments, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                # NumPy's linear algebra, which nothing here uses, starts workers that wait busily.
-                env={"OPENBLAS_NUM_THREADS": "1", **(variables or {}), **os.environ},
-                pass_fds=keep,
-            )
+        """Start it; ``variables`` are set unless the environment has them, ``keep`` are open files that it shares.
+
+        Raises ProcessError.
+        """
+        try:
+            with _no_interrupts():
+                self._popen = subprocess.Popen(
+                    [sys.executable, "-c", _PROGRAM.format(module), str(len(arguments)), *arguments, *sys.path],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    # NumPy's linear algebra, which nothing here uses, starts workers that wait busily.
+                    env={"OPENBLAS_NUM_THREADS": "1", **(variables or {}), **os.environ},
+                    pass_fds=keep,
+                )
+        except OSError as error:
+            cause = (error.strerror or str(error)).lower()
+            raise ProcessError(f"{sys.executable}: cannot be started once more: {cause}; give --processes 1") from error
         self.pid = self._popen.pid
         self._to, self._from = cast("IO[bytes]", self._popen.stdin), cast("IO[bytes]", self._popen.stdout)
 

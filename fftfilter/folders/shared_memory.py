@@ -24,8 +24,17 @@ class Block(NamedTuple):
 
 
 def is_possible() -> bool:
-    """Tell whether this system has such memory."""
-    return hasattr(os, "memfd_create")
+    """Tell whether this system has such memory, and no limit on files forbids it."""
+    if not hasattr(os, "memfd_create"):
+        return False
+    descriptor = create()
+    try:
+        os.ftruncate(descriptor, _STEP)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
 
 
 def create() -> int:
