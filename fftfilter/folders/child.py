@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -127,6 +128,8 @@ class Parent:
             while True:
                 self._put(pickle.load(sys.stdin.buffer))  # noqa: S301  from the parent
         self._put(None)
+        time.sleep(_SECONDS_TO_END)
+        leave()  # from a file that never comes
 
     def _put(self, message: object) -> None:
         self.inbox.put(message)
