@@ -168,6 +168,16 @@ def test_those_of_a_team_read_its_files(tmp_path):
     assert "empty (0 bytes)" in outcome.error
 
 
+def test_pictures_that_wait_for_others_of_their_size_give_way_when_memory_is_full(tmp_path, monkeypatch):
+    monkeypatch.setattr(codec_processes, "_MOST_BYTES", 1 << 18)
+    jobs = []
+    for i in range(60):
+        given = pgm(tmp_path / f"in/{i}.pgm", i, 96 + i % 2 * 32, 120)
+        jobs.append(Job(i, str(given), str(tmp_path / f"{i}.pgm")))
+    outcomes, _ = run(jobs)
+    assert [outcome.status for outcome in outcomes.values()] == [DONE] * 60
+
+
 def test_processes_that_cannot_start_are_told(tmp_path, monkeypatch):
     pgm(tmp_path / "in.pgm")
     monkeypatch.setattr(sys, "executable", "/bin/false")
@@ -280,6 +290,13 @@ def test_a_large_block_goes_back_to_the_system():
 
 def test_memory_that_the_system_does_not_have_is_told():
     descriptor = shared_memory.create()
+    arena = Arena(descriptor)
+    kept = arena.take(5000)
     with pytest.raises(MemoryError):
-        Arena(descriptor).take(1 << 62)
+        arena.take(1 << 62)
+    assert arena.take(1).start == 8192
+    arena.give_back(kept)
+    with pytest.raises(MemoryError):
+        arena.take(1 << 62)
+    assert (arena.take(1).start, arena.used) == (0, 8192)
     os.close(descriptor)

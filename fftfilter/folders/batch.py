@@ -157,17 +157,13 @@ class Batch:
         self._waiting_bytes += planes.nbytes
 
     def _take(self) -> list[Loaded]:
-        """Return a stack that is due: a full one; the oldest where no more is coming or memory is short.
-
-        No more is coming where nothing is read although there would be room for it.
-        """
+        """Return a stack that is due: a full one; the oldest where no more is coming or memory is short."""
         if self._filter is None:
             return []
         for key, waiting in self._waiting.items():
             if len(waiting) >= self._stack_size(key):
                 return self._pop(key)
-        is_last = not self._codecs.reading and self._codecs.has_room
-        if self._waiting and (is_last or self._waiting_bytes > WAITING_BYTES):
+        if self._waiting and (not self._codecs.is_more_coming or self._waiting_bytes > WAITING_BYTES):
             return self._pop(next(iter(self._waiting)))
         return []
 

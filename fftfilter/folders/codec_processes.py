@@ -44,6 +44,7 @@ class _Server:
         self.writing: dict[int, Loaded] = {}
         self.wanted = _FEWEST_AHEAD
         self.is_alive = True
+        self.is_full = False
         self.has_spoken = False
         self._asked: dict[str, list[Any]] = {}
         self._sent = 0.0
@@ -113,6 +114,14 @@ class CodecProcesses:
         return len(self._events) + len(self._suspects) + sum(len(server.reading) for server in self._servers)
 
     @property
+    def is_more_coming(self) -> bool:
+        """Whether pictures will be read before any is written."""
+        return bool(self._events) or any(
+            self._suspects and not server.writing if not server.reading else not server.is_full
+            for server in self._servers
+        )
+
+    @property
     def writing(self) -> int:
         """How many files are being written."""
         return sum(len(server.writing) for server in self._servers)
@@ -175,10 +184,13 @@ class CodecProcesses:
                 self._hear(server, told)
         return self._events.popleft()
 
-    def _hear(self, server: _Server, told: list[Decoded | Outcome | Written]) -> None:
+    def _hear(self, server: _Server, told: list[Decoded | Outcome | Written | None]) -> None:
         server.has_spoken, self._stillborn = True, 0
+        server.is_full = told[-1] is None
         read = 0
         for each in told:
+            if each is None:
+                continue
             if isinstance(each, Written):
                 self._events.append(_written(server.writing.pop(each.number), each))
                 continue

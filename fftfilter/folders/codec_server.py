@@ -1,7 +1,8 @@
 """A process that reads and writes files for a device's: pictures lie in memory that both share.
 
     in    Settings; ("read", jobs); ("write", numbers), of pictures that now are filtered; ("drop", numbers)
-    out   what is finished, several at once: Decoded, Outcome of what failed or needs no work, Written
+    out   what is finished, several at once: Decoded, Outcome of what failed or needs no work, Written;
+          None when no more is read before something is written
 
 A picture's place in the memory is this process's to take and to give back.
 """
@@ -42,7 +43,7 @@ class _Server:
         self._to_read: deque[Job] = deque()
         self._to_write: deque[int] = deque()
         self._held: dict[int, tuple[Loaded, Block]] = {}
-        self._finished: list[Decoded | Outcome | Written] = []
+        self._finished: list[Decoded | Outcome | Written | None] = []
         self._told = time.monotonic()
 
     def work(self) -> None:
@@ -50,6 +51,8 @@ class _Server:
         while True:
             while self._has_nothing_to_do or not inbox.empty():
                 if inbox.empty():
+                    if self._to_read:
+                        self._finished.append(None)
                     self._tell()
                 message = inbox.get()
                 if message is None:

@@ -48,6 +48,11 @@ class CodecThreads:
         return self.reading < self.ahead and self.writing <= self.ahead
 
     @property
+    def is_more_coming(self) -> bool:
+        """Whether pictures will be read before any is written."""
+        return self.reading > 0 or self.writing > self.ahead
+
+    @property
     def has_news(self) -> bool:
         """Whether :meth:`take` would not wait."""
         return not self.news.empty()

@@ -74,8 +74,11 @@ class Arena(View):
                 self._free[i : i + 1] = [Block(start + size, free - size)] if free > size else []
                 break
         else:
-            start = self._free.pop().start if self._free and sum(self._free[-1]) == self._end else self._end
+            is_last_free = bool(self._free) and sum(self._free[-1]) == self._end
+            start = self._free[-1].start if is_last_free else self._end
             self._grow(start + size)
+            if is_last_free:
+                self._free.pop()
         self.used += size
         return Block(start, size)
 
@@ -94,10 +97,10 @@ class Arena(View):
         self._free.insert(i, Block(start, size))
 
     def _grow(self, end: int) -> None:
-        self._end = end
         try:
             if os.fstat(self.descriptor).st_size < end:
                 os.ftruncate(self.descriptor, -(-end // _STEP) * _STEP)
             self.upto(end)
         except (OSError, ValueError, OverflowError) as error:
             raise MemoryError from error
+        self._end = end
