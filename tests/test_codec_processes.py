@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import test_processes
+import test_team
 from click.testing import CliRunner
 from hypothesis import given as given_that
 from hypothesis import settings as hypothesis_settings
@@ -60,7 +60,7 @@ def pictures(tmp_path, rng):
 
 
 def children(pid):
-    return test_processes.children(pid, "codec_server")
+    return test_team.children(pid, "codec_server")
 
 
 def process(*arguments):
@@ -137,7 +137,7 @@ def test_files_of_a_process_that_dies_are_done_by_another(tmp_path, pictures):
 def test_only_the_file_that_two_processes_die_of_is_given_up(tmp_path, pictures):
     jobs = [Job(i, str(pictures / f"{i}.pgm"), str(tmp_path / f"{i}.pgm")) for i in range(20)]
     (pictures / "3.pgm").unlink()
-    with test_processes.deadly(pictures / "3.pgm", os.getpid(), "codec_server"):
+    with test_team.deadly(pictures / "3.pgm", os.getpid(), "codec_server"):
         outcomes, warnings = run(jobs)
     assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
     assert outcomes[3].status == FAILED
@@ -153,10 +153,10 @@ def test_those_of_a_team_read_its_files(tmp_path):
 
     def look():
         writer = os.open(tmp_path / "pipe.pgm", os.O_WRONLY)  # waits for a reader
-        workers = test_processes.children(os.getpid())
+        workers = test_team.children(os.getpid())
         while not readers:
             codecs = [codec for worker in workers for codec in children(worker)]
-            readers.extend(codec for codec in codecs if "pipe.pgm" in test_processes.opened(codec))
+            readers.extend(codec for codec in codecs if "pipe.pgm" in test_team.opened(codec))
         os.close(writer)
 
     looking = threading.Thread(target=look, daemon=True)

@@ -1,4 +1,7 @@
-"""Several devices of one machine: a process each. PoCL shows as many devices as POCL_DEVICES names."""
+"""Processes that filter: one for each of several devices, or several on one.
+
+PoCL shows as many devices as POCL_DEVICES names.
+"""
 
 from __future__ import annotations
 
