@@ -3,8 +3,9 @@
     import fftfilter
     edges = fftfilter.highpass(image, radius=64)
 
-Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``apply_mask``
-for any mask of one's own, and ``fft``, ``ifft``, ``fft2`` and ``ifft2`` for the bare transforms.
+Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
+for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``, ``fft2``
+and ``ifft2`` for the bare transforms.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .filters import Filter
-    from .one_call import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
     from .transforms import fft, fft2, ifft, ifft2
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Filter",
@@ -37,5 +38,5 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use: `fftfilter --help` imports this package and must not wait for OpenCL.
     if name not in __all__:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
-    home = "filters" if name == "Filter" else "transforms" if "fft" in name else "one_call"
+    home = "filters" if name == "Filter" else "transforms" if "fft" in name else "calls"
     return getattr(import_module(f".{home}", __name__), name)

@@ -18,7 +18,7 @@ import click
 
 from . import __version__, commands
 from .errors import FftfilterError, TooLargeError
-from .standard_streams import guarded
+from .files.standard_streams import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

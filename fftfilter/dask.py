@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from . import transfer
 from .errors import ParameterError
 from .filters import Filter, pixel_type
-from .transfer import transfer
 
 try:
     from dask.array import Array, map_blocks
@@ -30,54 +30,83 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .one_call import Options
-    from .parameters import Given
+    from .calls import Options
+    from .transfer import Transfer
+    from .transfer.units import Given
 
 # Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.
 _PIXELS_A_LAUNCH = 1 << 22
-_OF_TRANSFER = ("radius", "inner", "outer", "shape", "order", "mask")
 
 
-def lowpass(stack: Array, radius: Given | None = None, **options: Unpack[Options]) -> Array:
+def lowpass(
+    stack: Array,
+    radius: Given | None = None,
+    *,
+    shape: str = "ideal",
+    order: int | None = None,
+    **options: Unpack[Options],
+) -> Array:
     """Return :func:`fftfilter.lowpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, "lowpass", {"radius": radius, **options})
+    return _filtered(stack, transfer.lowpass(radius, shape=shape, order=order), options)
 
 
-def highpass(stack: Array, radius: Given | None = None, **options: Unpack[Options]) -> Array:
+def highpass(
+    stack: Array,
+    radius: Given | None = None,
+    *,
+    shape: str = "ideal",
+    order: int | None = None,
+    **options: Unpack[Options],
+) -> Array:
     """Return :func:`fftfilter.highpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, "highpass", {"radius": radius, **options})
+    return _filtered(stack, transfer.highpass(radius, shape=shape, order=order), options)
 
 
-def bandpass(stack: Array, inner: Given, outer: Given, **options: Unpack[Options]) -> Array:
+def bandpass(
+    stack: Array,
+    inner: Given,
+    outer: Given,
+    *,
+    shape: str = "ideal",
+    order: int | None = None,
+    **options: Unpack[Options],
+) -> Array:
     """Return :func:`fftfilter.bandpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, "bandpass", {"inner": inner, "outer": outer, **options})
+    return _filtered(stack, transfer.bandpass(inner, outer, shape=shape, order=order), options)
 
 
-def bandstop(stack: Array, inner: Given, outer: Given, **options: Unpack[Options]) -> Array:
+def bandstop(
+    stack: Array,
+    inner: Given,
+    outer: Given,
+    *,
+    shape: str = "ideal",
+    order: int | None = None,
+    **options: Unpack[Options],
+) -> Array:
     """Return :func:`fftfilter.bandstop` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, "bandstop", {"inner": inner, "outer": outer, **options})
+    return _filtered(stack, transfer.bandstop(inner, outer, shape=shape, order=order), options)
 
 
 def apply_mask(stack: Array, mask: ArrayLike, **options: Unpack[Options]) -> Array:
     """Return :func:`fftfilter.apply_mask` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, "mask", {"mask": np.asarray(mask), **options})
+    return _filtered(stack, transfer.mask(mask), options)
 
 
-def _filtered(stack: Array, kind: str, options: dict[str, Any]) -> Array:
-    """Return the filtered stack; raises ParameterError for what can be no stack of images."""
+def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
+    """Return the filtered stack; raises ParameterError for what is no stack of images."""
     if not isinstance(stack, Array) or stack.ndim not in (2, 3) or stack.dtype.kind not in "biuf":
         raise ParameterError(
             f"{stack!r} is no stack of images: give a Dask array of real numbers, (count, height, width) or "
             "(height, width)"
         )
-    transfer(kind, **{name: value for name, value in options.items() if name in _OF_TRANSFER})
     whole = stack.rechunk({-1: -1, -2: -1})
     # Without an array to go by, Dask would call the filter to see what it gives.
     empty = np.empty((0,) * stack.ndim, _dtype(stack.dtype, options))
-    return map_blocks(_filter_block, whole, kind, options, tokenize(kind, options), dtype=empty.dtype, meta=empty)
+    return map_blocks(_filter_block, whole, made, options, tokenize(made, options), dtype=empty.dtype, meta=empty)
 
 
-def _dtype(given: np.dtype[Any], options: dict[str, Any]) -> np.dtype[Any]:
+def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
     """Return the type that :class:`Filter` gives."""
     if options.get("output") == "real":
         return np.dtype(np.float64 if options.get("precision") == "double" else np.float32)
@@ -91,13 +120,13 @@ _open: dict[str, Filter] = {}
 """The filter that this process used last, by what tells it from others."""
 
 
-def _filter_block(block: NDArray[Any], kind: str, options: dict[str, Any], key: str) -> NDArray[Any]:
+def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: str) -> NDArray[Any]:
     images = block.reshape(-1, *block.shape[-2:])
     # Floats of a stack share a power of two, by which the faintest of numbers might be rounded.
     at_once = 1 if pixel_type(block.dtype).kind == "f" else max(1, _PIXELS_A_LAUNCH // images[0].size)
     with _one_chunk_at_a_time:
         if key not in _open:
             _open.clear()
-            _open[key] = Filter(kind, **options)
+            _open[key] = Filter(made, **options)
         parts = [_open[key](images[first : first + at_once]) for first in range(0, len(images), at_once)]
     return np.concatenate(parts).reshape(block.shape)

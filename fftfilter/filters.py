@@ -1,4 +1,4 @@
-""":class:`Filter`: one filter on one device, a plan to use again."""
+""":class:`Filter`: one transfer function on one device, to use again."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from .device.choice import open_device
+from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError
-from .fused import fused, serves
-from .fused import memory as fused_memory
-from .launch import Launcher, Timing
-from .pixels import PIXELS
-from .selftest import open_device
-from .transfer import Mask, transfer
-from .tuning import remembered
+from .fused import device_bytes, fused, serves
+from .output.stack import PIXELS, Stack
+from .transfer import Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -25,123 +23,88 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from .algorithms import Algorithm, Option
-    from .fused import FusedPipeline
-    from .fused_gpu import FusedGpuPipeline
-    from .parameters import Given
-    from .pipeline import StagedPipeline
-    from .stream import PageLocked, Stream
+    from .device.pipeline import Pipeline
+    from .fused.gpu.pipeline import FusedGpuPipeline
+    from .fused.gpu.stream import Flight, PageLocked, Stream
+    from .staged.algorithms import Algorithm, Option
 
+    Array = NDArray[Any]
     Extremes = Callable[[], list[tuple[float, float]]]
+    Finish = Callable[[Array], Array]
 
 OUTPUTS = ("magnitude", "real")
 FUSED = "fused"
-# Pictures of a stream that are begun before a result is asked for: one less than have room on their way.
+# Images of a stream that are on their way through a GPU before the first result is waited for.
 IN_FLIGHT = 3
-
-
-class Pending:
-    """A picture that :meth:`Filter.start` has begun: :meth:`result` waits for it and returns it."""
-
-    def __init__(
-        self,
-        land: Callable[[], NDArray[Any]],
-        finish: Callable[[NDArray[Any]], NDArray[Any]],
-        extremes: Extremes,
-        *,
-        flies: bool,
-    ) -> None:
-        self._land, self._finish = land, finish
-        self._result: NDArray[Any] | None = None
-        self.extremes = extremes
-        """Returns what :meth:`Filter.extremes` does, of this picture; until four more are begun."""
-        self.flies = flies
-        """Whether the device works on it while the caller does something else."""
-
-    def result(self) -> NDArray[Any]:
-        """Return the filtered picture, as a call of the filter does; the caller's to keep."""
-        if self._result is None:
-            self._result = self._finish(self._land())
-        return self._result
 
 
 class Filter:
     """A filter to use again: one transfer function on one device.
 
-    ``kind`` is lowpass or highpass with ``radius`` (default n/8), bandpass or bandstop with ``inner`` and
-    ``outer``; n is the image's shorter side. A radius is a number of cycles across it, or a text with a unit:
-    ``"8px"`` (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of Nyquist). ``shape`` is ideal,
-    gaussian or butterworth with ``order``. The kind mask has any real gain for each frequency instead: ``mask`` is an
-    array of the images' own size, ``(height, width)``, DC in the corner as ``numpy.fft.fft2`` has it.
+    ``transfer`` is made by the functions of ``fftfilter.transfer`` and may be a product of them.
 
     ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` "magnitude" is the normalized picture
     of the input's type, "real" the filtered values as they are, float.
 
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
-    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and masks with H(-k)
-    other than H(k), whose result is complex ("real" is its real part): without an ``engine``, asking for one of them
-    takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine`` says which one
-    filtered last.
+    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer functions
+    with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``, asking for one
+    of them takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine`` says which
+    one filtered last.
 
-    What ``fftfilter bench tune`` has found on the device is made use of unless ``tune`` is False: the result is the
-    same.
+    Raises ParameterError for invalid values, DeviceError without a usable device.
 
-    Raises ParameterError for values that cannot be meant, DeviceError without a usable device.
+        from fftfilter import transfer as H
+        with fftfilter.Filter(H.bandpass("20px", "4px"), device="gpu") as f:
+            for image in images:
+                out = f(image)
     """
 
     def __init__(
         self,
-        kind: str,
+        transfer: Transfer,
         *,
-        radius: Given | None = None,
-        inner: Given | None = None,
-        outer: Given | None = None,
-        shape: str = "ideal",
-        order: int | None = None,
-        mask: ArrayLike | None = None,
         engine: str | None = None,
         engine_options: Mapping[str, Option] | None = None,
         device: str | int | None = None,
         precision: str = "single",
-        tune: bool = True,
         work_group_size: int | None = None,
         transpose: str | None = None,
         output: str = "magnitude",
         profile: bool = False,
     ) -> None:
+        if not isinstance(transfer, Transfer):
+            raise ParameterError(
+                f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
+            )
         _check("output", output, OUTPUTS)
         if transpose is not None:
-            from .steps.transpose import TRANSPOSES
+            from .staged.steps.transpose import TRANSPOSES
 
             _check("transpose", transpose, TRANSPOSES)
-        self.transfer = transfer(kind, radius=radius, inner=inner, outer=outer, shape=shape, order=order, mask=mask)
-        self._gain = self.transfer.scale if isinstance(self.transfer, Mask) else 1.0
-        staged = {
+        self.transfer = transfer
+        staged_only = {
             "double precision": precision == "double",
             "work-group size": work_group_size is not None,
             "choice of transpose": transpose is not None,
-            "mask with H(-k) other than H(k)": isinstance(self.transfer, Mask) and not self.transfer.is_even,
+            "mask with H(-k) other than H(k)": not transfer.is_even,
             "options": bool(engine_options),
         }
-        self._insists = engine == FUSED
-        self.engine = engine or ("book" if any(staged.values()) else FUSED)
-        self._algorithm = None
-        if self.engine != FUSED:
-            self._algorithm = _algorithm(self.engine, **(engine_options or {}))
-        elif any(staged.values()):
-            wanted = " and no ".join(what for what, asked in staged.items() if asked)
+        needs_staged = any(staged_only.values())
+        if engine == FUSED and needs_staged:
+            wanted = " and no ".join(what for what, asked in staged_only.items() if asked)
             raise ParameterError(f"the fused engine has no {wanted}: leave the engine out, or choose book")
-        self._output, self._tune = output, tune
-        self.workers: int | None = None
-        """How many of a CPU's compute units the fused engine takes, None for all: fewer leave cores to others."""
-        self._transpose = transpose
+        self.engine = engine or ("book" if needs_staged else FUSED)
+        self._insists_on_fused = engine == FUSED
+        self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
+        self._output, self._transpose = output, transpose
         self.launcher = Launcher(
-            open_device(device), precision=precision, work_group_size=work_group_size, profile=profile
+            open_device(device, fused), precision=precision, work_group_size=work_group_size, profile=profile
         )
-        self._key: tuple[object, ...] = ()
+        self._stack: Stack | None = None
         self._extremes: Extremes | None = None
-        self._pipeline: StagedPipeline | FusedPipeline | None = None
+        self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
 
@@ -152,8 +115,8 @@ class Filter:
         channel_axis: int | None = None,
         dtype: DTypeLike | None = None,
         levels: int | None = None,
-        observe: Callable[[str, NDArray[Any]], None] | None = None,
-    ) -> NDArray[Any]:
+        observe: Callable[[str, Array], None] | None = None,
+    ) -> Array:
         """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
 
         uint8 and uint16 give their own type, every other real type float32 from 0 to 1, unless ``dtype``
@@ -166,23 +129,11 @@ class Filter:
 
         Raises ParameterError for an array that is no image, TooLargeError for one that the device cannot hold.
         """
-        return self._begun(image, channel_axis, dtype, levels, observe=observe).result()
-
-    def start(
-        self,
-        image: ArrayLike,
-        *,
-        channel_axis: int | None = None,
-        dtype: DTypeLike | None = None,
-        levels: int | None = None,
-    ) -> Pending:
-        """Begin to filter an image or a stack as a call does.
-
-        The image may be changed when this returns; an array of :meth:`empty` when one more has been begun.
-        The fused engine on a GPU copies in, filters and copies out at the same time if several are begun before the
-        first result is asked for; four are enough. Everything else has its result at once.
-        """
-        return self._begun(image, channel_axis, dtype, levels, flies=True)
+        if observe is not None and self._algorithm is None:
+            raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
+        pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
+        run: Callable[..., Array] = pipeline.run
+        return finish(run(images) if observe is None else run(images, observe=observe))
 
     def stream(
         self,
@@ -191,29 +142,38 @@ class Filter:
         channel_axis: int | None = None,
         dtype: DTypeLike | None = None,
         levels: int | None = None,
-    ) -> Iterator[NDArray[Any]]:
+    ) -> Iterator[Array]:
         """Filter images or stacks one after the other, as calls do, and yield their results in order.
 
-        On a GPU copies and filters overlap, as :meth:`start` says: of the ``images``, three more than were yielded are
-        asked for. An image has been read before the next one is asked for, so that a generator may fill the same
-        array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in turn: one is
-        read while the next is filled.
+        The fused engine on a GPU copies in, filters and copies out at the same time: of the ``images``, three more than
+        were yielded are asked for. An image has been read before the next one is asked for, so that a generator may
+        fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
+        turn: one is read while the next is filled.
         """
-        flying: deque[Pending] = deque()
+        flights: deque[tuple[Flight, Finish, Extremes]] = deque()
 
-        def first() -> NDArray[Any]:
-            pending = flying.popleft()
-            self._extremes = pending.extremes
-            return pending.result()
+        def land() -> Array:
+            flight, finish, self._extremes = flights.popleft()
+            return finish(flight.result())
 
         for image in images:
-            flying.append(self.start(image, channel_axis=channel_axis, dtype=dtype, levels=levels))
-            while flying and (len(flying) > IN_FLIGHT or not flying[-1].flies):
-                yield first()
-        while flying:
-            yield first()
+            pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
+            extremes = cast("Extremes", self._extremes)
+            stream = self._stream_of(pipeline)
+            if stream is None:
+                while flights:
+                    yield land()
+                self._extremes = extremes
+                yield finish(pipeline.run(pixels))
+                continue
+            flight = stream.put(pixels)
+            flights.append((flight, finish, partial(extremes, flight.extremes)))
+            if len(flights) > IN_FLIGHT:
+                yield land()
+        while flights:
+            yield land()
 
-    def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.uint8) -> NDArray[Any]:
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.uint8) -> Array:
         """Return an array to be filled with images and filtered, not initialized.
 
         For a GPU it lies in page-locked memory, from which the device copies by itself, and which is used again when
@@ -223,58 +183,6 @@ class Filter:
             return np.empty(shape, dtype)
         return self._locked().empty(shape, dtype)
 
-    def _begun(
-        self,
-        image: ArrayLike,
-        channel_axis: int | None,
-        dtype: DTypeLike | None,
-        levels: int | None,
-        *,
-        observe: Callable[[str, NDArray[Any]], None] | None = None,
-        flies: bool = False,
-    ) -> Pending:
-        array = np.asarray(image)
-        axes = (2, 3) if channel_axis is None else (3,)
-        if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
-            raise ParameterError(
-                f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
-                "(height, width), a stack (count, height, width), or channels with channel_axis"
-            )
-        stack = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
-        stack = stack.reshape(-1, *stack.shape[-2:])
-        pixel = pixel_type(stack.dtype)
-        out = pixel if dtype is None else np.dtype(dtype)
-        if out not in PIXELS:
-            raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
-        if observe is not None and self._algorithm is None:
-            raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
-        pipeline = self._prepared(stack.shape, pixel, out, levels, one_scale=channel_axis is not None)
-        stack, exponent = _pixels(stack, pixel)
-        # Not self: what a filter keeps must not keep the filter, or its memory would wait for the garbage collector.
-        gain, is_real = self._gain, self._output == "real"
-
-        def finish(result: NDArray[Any]) -> NDArray[Any]:
-            if is_real:
-                result = _in_grey_levels(result, exponent, gain)
-            return result.reshape(array.shape) if channel_axis is None else np.moveaxis(result, 0, channel_axis)
-
-        def extremes(of: Callable[[], NDArray[Any]]) -> list[tuple[float, float]]:
-            found = _in_grey_levels(of().astype(np.float64), exponent, gain)
-            return [(float(low), float(high)) for low, high in found]
-
-        stream = self._streaming(pipeline) if flies else None
-        if stream is not None:
-            flight = stream.put(stack)
-            pending = Pending(flight.result, finish, partial(extremes, flight.extremes), flies=True)
-        else:
-            run: Callable[..., NDArray[Any]] = pipeline.run
-            if self.engine != FUSED:
-                run = partial(run, observe=observe)
-            pending = Pending(partial(run, stack), finish, partial(extremes, pipeline.extremes), flies=False)
-            pending.result()
-        self._extremes = pending.extremes
-        return pending
-
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
 
@@ -282,11 +190,11 @@ class Filter:
         """
         return [] if self._extremes is None else self._extremes()
 
-    def memory(self, shape: tuple[int, int, int]) -> int:
+    def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
-        if self._algorithm is None and (self._insists or serves(self.launcher.device, *shape[1:])):
-            return fused_memory(self.launcher.device, shape, real=self._output == "real")
-        from .pipeline import buffer_bytes
+        if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
+            return device_bytes(self.launcher.device, shape, real=self._output == "real")
+        from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
 
@@ -295,10 +203,10 @@ class Filter:
         return self.launcher.timings()
 
     def close(self) -> None:
-        """Give the device's memory back; a later call takes it again."""
+        """Release the device's memory; a later call takes it again."""
         if self._stream is not None:
             self._stream.settle()
-        self._key, self._pipeline, self._stream, self._extremes = (), None, None, None
+        self._stack, self._pipeline, self._stream, self._extremes = None, None, None, None
 
     def __enter__(self) -> Self:
         return self
@@ -308,64 +216,83 @@ class Filter:
     ) -> None:
         self.close()
 
+    def _prepare(
+        self, image: ArrayLike, channel_axis: int | None, dtype: DTypeLike | None, levels: int | None
+    ) -> tuple[Pipeline, Array, Finish]:
+        """Return the pipeline for an image, its pixels, and what turns the pipeline's result into the caller's."""
+        array = np.asarray(image)
+        axes = (2, 3) if channel_axis is None else (3,)
+        if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+                "(height, width), a stack (count, height, width), or channels with channel_axis"
+            )
+        planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+        planes = planes.reshape(-1, *planes.shape[-2:])
+        pixel = pixel_type(planes.dtype)
+        out = pixel if dtype is None else np.dtype(dtype)
+        if out not in PIXELS:
+            raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
+        white: int | None = _white(levels, out)
+        if self._output == "real":
+            out, white = self.launcher.real, None
+        pipeline = self._pipeline_for(Stack(*planes.shape, pixel, out, white, one_scale=channel_axis is not None))
+        pixels, exponent = _pixels(planes, pixel)
+        # Not self: a result that is still to come must not keep the filter, whose memory would wait for the collector.
+        factor, is_real = self.transfer.largest, self._output == "real"
+
+        def finish(result: Array) -> Array:
+            if is_real:
+                result = _in_grey_levels(result, exponent, factor)
+            return result.reshape(array.shape) if channel_axis is None else np.moveaxis(result, 0, channel_axis)
+
+        def extremes(of: Callable[[], Array] = pipeline.extremes) -> list[tuple[float, float]]:
+            found = _in_grey_levels(of().astype(np.float64), exponent, factor)
+            return [(float(low), float(high)) for low, high in found]
+
+        self._extremes = extremes
+        return pipeline, pixels, finish
+
+    def _pipeline_for(self, stack: Stack) -> Pipeline:
+        """Return the pipeline for a stack: the last one, if it fits."""
+        if self._pipeline is None or stack != self._stack:
+            self.close()
+            algorithm = self._algorithm
+            if (
+                algorithm is None
+                and not self._insists_on_fused
+                and not serves(self.launcher.device, stack.height, stack.width)
+            ):
+                algorithm = _algorithm("book")
+            if algorithm is None:
+                self._pipeline = fused(self.launcher, self.transfer, stack)
+            else:
+                from .staged.pipeline import StagedPipeline
+
+                self._pipeline = StagedPipeline(
+                    self.launcher, self.transfer, stack, algorithm=algorithm, transpose_kind=self._transpose
+                )
+            self.engine = FUSED if algorithm is None else algorithm.name
+            self._stack = stack
+        return self._pipeline
+
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
-            from .stream import PageLocked
+            from .fused.gpu.stream import PageLocked
 
             self._page_locked = PageLocked(self.launcher)
         return self._page_locked
 
-    def _streaming(self, pipeline: StagedPipeline | FusedPipeline) -> Stream | None:
+    def _stream_of(self, pipeline: Pipeline) -> Stream | None:
         """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
         if self.engine != FUSED or not self.launcher.device.is_gpu:
             return None
         if self._stream is None:
-            from .stream import Stream
+            from .fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
                 self._stream = Stream(cast("FusedGpuPipeline", pipeline), self._locked())
         return self._stream
-
-    def _prepared(
-        self,
-        shape: tuple[int, ...],
-        pixel: np.dtype[Any],
-        out: np.dtype[Any],
-        levels: int | None,
-        *,
-        one_scale: bool,
-    ) -> StagedPipeline | FusedPipeline:
-        """Return the pipeline for such stacks: the last one, if it fits."""
-        white: int | None = _white(levels, out)
-        if self._output == "real":
-            out, white = self.launcher.real, None
-        key = (shape, pixel, out, white, one_scale, self.workers)
-        if self._pipeline is None or key != self._key:
-            self.close()
-            count, height, width = shape
-            algorithm = self._algorithm
-            if algorithm is None and not self._insists and not serves(self.launcher.device, height, width):
-                algorithm = _algorithm("book")
-            self.engine = FUSED if algorithm is None else algorithm.name
-            pipeline: Callable[..., StagedPipeline | FusedPipeline]
-            if algorithm is None:
-                tuned = remembered(self.launcher.device, (count, height, width), pixel) if self._tune else {}
-                pipeline = partial(fused, tuning=tuned, workers=self.workers)
-            else:
-                from .pipeline import StagedPipeline
-
-                pipeline = partial(StagedPipeline, algorithm=algorithm, transpose_kind=self._transpose)
-            self._pipeline = pipeline(
-                self.launcher,
-                (count, height, width),
-                pixel,
-                self.transfer,
-                out=out,
-                levels=white,
-                one_scale=one_scale,
-            )
-            self._key = key
-        return self._pipeline
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:
@@ -374,7 +301,7 @@ def _check(what: str, given: str, known: tuple[str, ...]) -> None:
 
 
 def _algorithm(name: str, **options: Option) -> Algorithm:
-    from . import algorithms  # the fused engine does without
+    from .staged import algorithms  # the fused engine does without
 
     return algorithms.load(name, **options)
 
@@ -389,20 +316,20 @@ def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def _white(levels: int | None, out: np.dtype[Any]) -> int:
     """Return the output's white, by default its type's largest value; raises ParameterError."""
-    most = 1 if out.kind == "f" else int(np.iinfo(out).max)
+    largest = 1 if out.kind == "f" else int(np.iinfo(out).max)
     if levels is None:
-        return most
-    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= most:
-        raise ParameterError(f"levels {levels!r} are impossible for {out}: give a whole number from 1 to {most}")
+        return largest
+    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
+        raise ParameterError(f"levels {levels!r} are impossible for {out}: give a whole number from 1 to {largest}")
     return int(levels)
 
 
-def _pixels(stack: NDArray[Any], pixel: np.dtype[Any]) -> tuple[NDArray[Any], int]:
-    """Return a stack as the device's pixels, floats divided by 2^exponent to lie within [-1, 1]."""
+def _pixels(planes: Array, pixel: np.dtype[Any]) -> tuple[Array, int]:
+    """Return planes as the device's pixels, floats divided by 2^exponent to lie within [-1, 1]."""
     if pixel.kind == "u":
-        pixels = np.ascontiguousarray(stack, pixel)
-        return (pixels * np.uint8(255) if stack.dtype.kind == "b" else pixels), 0
-    wide = stack.astype(np.result_type(stack.dtype, np.float64), copy=False)
+        pixels = np.ascontiguousarray(planes, pixel)
+        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), 0
+    wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
     finite = np.isfinite(wide)
     if not finite.all():
         first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
@@ -414,9 +341,9 @@ def _pixels(stack: NDArray[Any], pixel: np.dtype[Any]) -> tuple[NDArray[Any], in
     return np.ascontiguousarray(np.ldexp(wide, -exponent), pixel), exponent
 
 
-def _in_grey_levels(values: NDArray[Any], exponent: int, gain: float) -> NDArray[Any]:
-    """Return a pipeline's values as those of the image and the mask as they were given."""
+def _in_grey_levels(values: Array, exponent: int, factor: float) -> Array:
+    """Return a pipeline's values as those of the image and the transfer function as they were given."""
     if exponent:
         values = np.ldexp(values, exponent)
     # The product in float64: a gain beyond single precision must not make a NaN of 0.
-    return values if gain == 1 else np.multiply(values, gain, dtype=np.float64).astype(values.dtype)
+    return values if factor == 1 else np.multiply(values, factor, dtype=np.float64).astype(values.dtype)

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import algorithms
+from .staged import algorithms
 from .errors import ParameterError
-from .fft_core import fft_core, plan_rows
-from .launch import Launcher
-from .plan import FORWARD, INVERSE, X
-from .selftest import open_device
-from .steps.transpose import transpose
-from .workspace import Workspace
+from .fused import fused
+from .staged.fft_core import fft_core, plan_rows
+from .device.launcher import Launcher
+from .staged.plan import FORWARD, INVERSE, X
+from .device.choice import open_device
+from .staged.steps.transpose import transpose
+from .staged.workspace import Workspace
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .algorithms import Algorithm, Option
+    from .staged.algorithms import Algorithm, Option
 
     Complex = NDArray[np.complexfloating[Any, Any]]
 
@@ -98,7 +99,7 @@ def _transform(
             f"an array of shape {data.shape} and type {data.dtype} has no transform over {axes} axes: "
             "give numbers, at least one along each axis"
         )
-    launcher = Launcher(open_device(device), precision=precision)
+    launcher = Launcher(open_device(device, fused), precision=precision)
     data, exponent = _scaled(data, launcher.complex)
 
     height, width = data.shape[-2:] if axes == 2 else (1, data.shape[-1])

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import assert_grey_levels
+from tests.helpers import assert_grey_levels
 
 import fftfilter
-from fftfilter import reference
-from fftfilter.transfer import transfer
+from fftfilter.transfer import reference
+from fftfilter.transfer.functions import transfer
 
 ROOT = Path(__file__).parent.parent
 WHERE = "import fftfilter, fftfilter.program as p; print(fftfilter.__file__, p.folder(), sep='\\n')"

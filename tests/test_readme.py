@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from fftfilter import algorithms
+from fftfilter.staged import algorithms
 from fftfilter.cli import cli
-from fftfilter.parameters import SHAPES
+from fftfilter.transfer.parameters import SHAPES
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import assert_transform
+from tests.helpers import assert_transform
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fftfilter
-from fftfilter import algorithms
+from fftfilter.staged import algorithms
 from fftfilter.errors import ParameterError
 
 UNIT = {"single": 1e-7, "double": 1e-15}

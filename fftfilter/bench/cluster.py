@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import WriteError
-from ..folders.cluster_worker import pack, unpack
-from ..folders.dask_scheduler import LOCAL, check_address, connect
-from ..folders.folder import Folder
+from ..folders.cluster.worker import pack, unpack
+from ..folders.cluster.scheduler import LOCAL, check_address, connect
+from ..folders.run import Folder
 from ..folders.jobs import DONE, Job, Outcome, Settings
 from ..images import Picture, write
 from .compare import Stats

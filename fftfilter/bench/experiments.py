@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import __version__, algorithms, reference
+from .. import __version__
+from ..staged import algorithms
+from ..transfer import reference
 from ..filters import Filter
-from ..launch import Launcher
-from ..selftest import open_device
-from ..transfer import transfer
+from ..device.launcher import Launcher
+from ..device.selftest import open_device
+from ..transfer.functions import transfer
 from ..transforms import Transform
 from . import published
 from .compare import Stats, gflops, ratio
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..algorithms import Algorithm
-    from ..device import Device
+    from ..staged.algorithms import Algorithm
+    from ..device.device import Device
     from .measure import Times
 
 MS = 1e3

@@ -21,8 +21,8 @@ from .. import images
 from ..errors import RefusedError
 from ..filters import Filter
 from ..images import Picture
-from ..reference import filter_image
-from ..transfer import transfer
+from ..transfer.reference import filter_image
+from ..transfer.functions import transfer
 from . import by_others
 from .by_others import gmic, imagemagick
 from .by_others.pool import CORES

@@ -14,7 +14,7 @@ from .compare import Stats
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from ..launch import Launcher
+    from ..device.launcher import Launcher
 
     Array = np.ndarray[Any, Any]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..pixels import NUDGE
+from ..output.pixels import NUDGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..filters import Filter
 from ..fused import fused
-from ..launch import Launcher
-from ..reference import filter_image
-from ..transfer import transfer
+from ..device.launcher import Launcher
+from ..transfer.reference import filter_image
+from ..transfer.functions import transfer
 from .compare import Stats, ratio
 from .experiments import MS, SPREAD, Experiment
 from .measure import check_peer
@@ -26,7 +26,7 @@ from .tables import Lines, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..transfer import AnyTransfer
+    from ..transfer.functions import AnyTransfer
     from .experiments import Setting
 
     Array = np.ndarray[Any, Any]

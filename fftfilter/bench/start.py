@@ -21,8 +21,8 @@ from PIL import Image
 
 from ..errors import ReadError, RefusedError
 from ..images import quoted_if_odd
-from ..reference import filter_image
-from ..transfer import transfer
+from ..transfer.reference import filter_image
+from ..transfer.functions import transfer
 from .compare import Stats, ratio
 from .environment import users_environment
 from .experiments import MS, SPREAD, Experiment

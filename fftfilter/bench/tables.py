@@ -8,7 +8,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..tables import text_table
 from .compare import Stats
 
 if TYPE_CHECKING:
@@ -162,3 +161,18 @@ def _sides(table: Table) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
+    """Return rows of texts as aligned lines under a header; ``right`` has an ``r`` for each column of numbers."""
+    columns = [[str(cell) for cell in column] for column in zip(header, *rows, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    sides = [right[i : i + 1] == "r" for i in range(len(columns))]
+    lines = zip(*columns, strict=True)
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if side else cell.ljust(width)
+            for cell, width, side in zip(line, widths, sides, strict=True)
+        ).rstrip()
+        for line in lines
+    )

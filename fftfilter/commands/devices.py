@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ..errors import DeviceError
-from .options import device_option, verbose_option
+from .shared.options import device_option, verbose_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
 
@@ -26,11 +26,12 @@ def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa
     Example: fftfilter devices
              fftfilter devices --json
     """
-    from .. import diagnosis
+    from ..device import diagnosis
+    from ..fused import fused
 
     found = [diagnosis.describe(each) for each in diagnosis.devices()]
     index, why = diagnosis.chosen(device)
-    wrong = diagnosis.problems()
+    wrong = diagnosis.problems(fused)
     if as_json:
         import json
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import verbose_option
+from .shared.options import verbose_option
 
 if TYPE_CHECKING:
-    from ..algorithms import Entry
+    from ..staged.algorithms import Entry
 
 WIDTH = 100
 FUSED = """fused: The default for images, and no transform of rows: the whole filter in four steps
-   See      fftfilter/fused.py, fused_cpu.py and fused_gpu.py"""
+   See      fftfilter/fused.py, fused/cpu/pipeline.py and fused/gpu/pipeline.py"""
 
 
 @click.command()
@@ -30,7 +30,7 @@ def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noq
     Example: fftfilter engines
              fftfilter engines stockham pease
     """
-    from .. import algorithms
+    from ..staged import algorithms
     from ..errors import check_option
 
     for name in names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .options import GroupedCommand, device_option, file_options, option, precision_option
+from .shared.options import GroupedCommand, device_option, file_options, option, precision_option
 
 
 @click.command(cls=GroupedCommand)
@@ -41,7 +41,7 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
     """
     from .. import images
-    from ..stage_pictures import log_magnitude
+    from .shared.stage_pictures import log_magnitude
     from ..transforms import fft2
 
     images.check_output(source, target, in_place=in_place)

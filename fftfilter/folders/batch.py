@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import DeviceError, FftfilterError
 from ..filters import IN_FLIGHT, Filter
-from ..levels import magnitude, quantize
+from ..output.quantize import magnitude, quantize
 from .codec import Loaded, failed
 from .codec_threads import CodecThreads
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings

@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Self
 
-from ..leftovers import remove_leftovers
+from ..files.leftovers import remove_leftovers
 from .child import Child
 from .jobs import DONE, FAILED, Decoded, DeviceLostError, Job, Outcome, Settings, Written, failure
 from .shared_memory import View, create

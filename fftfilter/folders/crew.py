@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..urls import Url
+from ..files.urls import Url
 from . import shared_memory
 from .jobs import processors
 

@@ -14,7 +14,7 @@ from ..errors import DeviceError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .. import scale
+    from ..output import scale
     from . import journal
 
 DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"

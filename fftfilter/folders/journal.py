@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from .. import urls
+from ..files import urls
 
 NAME = ".fftfilter-done.jsonl"
 
@@ -129,7 +129,7 @@ class Journal:
 
     def _compact(self) -> None:
         """Write the journal anew, one line a file."""
-        from ..leftovers import temporary_name
+        from ..files.leftovers import temporary_name
 
         temporary = Path(temporary_name(str(self._path)))
         try:

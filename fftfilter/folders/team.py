@@ -140,7 +140,7 @@ class _Share:
 
     def _lose(self, process: _Process, why: str, *, died: bool) -> None:
         from ..images import quoted_if_odd
-        from ..leftovers import remove_leftovers
+        from ..files.leftovers import remove_leftovers
 
         self._alive.remove(process)
         for job in process.in_hand.values():

@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import urls
+from ..files import urls
 from ..errors import ParameterError
-from ..urls import Url
+from ..files.urls import Url
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

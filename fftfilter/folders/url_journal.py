@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 
-from .. import urls
+from ..files import urls
 from .journal import Entry, Stamp, line, read_line
 
 _PREFIX = ".fftfilter-done-"

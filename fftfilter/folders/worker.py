@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, cast
 
-from ..device import load_ahead
+from ..device.choice import load_ahead
 from ..errors import DeviceError, FftfilterError
 from .child import Parent, leave
 from .codec_processes import CodecProcesses
@@ -26,7 +26,7 @@ def serve(device: str, codecs: str) -> None:
         # At once, as processes take longer to start than what comes next.
         processes = stack.enter_context(CodecProcesses(int(codecs))) if int(codecs) else None
         load_ahead()
-        from ..selftest import open_device
+        from ..device.selftest import open_device
         from . import batch  # noqa: F401
 
         with suppress(FftfilterError):  # which is told when there is something to be done

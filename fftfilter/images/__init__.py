@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .depth import plan_output
-    from .files import Times
+    from ..files.atomic import Times
     from .formats import check_fits, extension_of, extensions
     from .picture import Depth, Picture, Size
     from .reading import content, decode, measure, read, times
-    from .words import quoted_if_odd
+    from ..files.messages import quoted_if_odd
     from .writing import check_output, write
 
 _HOMES = {

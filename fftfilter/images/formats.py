@@ -8,10 +8,10 @@ from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fftfilter.errors import ParameterError, WriteError
+from ..errors import ParameterError, WriteError
 
-from .files import is_special
-from .words import STANDARD_STREAM, quoted_if_odd, shown
+from ..files.atomic import is_special
+from ..files.messages import STANDARD_STREAM, quoted_if_odd, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from fftfilter.errors import TooLargeError
+from ..errors import TooLargeError
 
 
 def refuse_oversize(name: str, width: int, height: int, nbytes: int) -> None:

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from fftfilter.errors import FftfilterError, ReadError
+from ..errors import FftfilterError, ReadError
 
 from .memory import refuse_oversize
 from .metadata import gather
 from .picture import F32, WHITE, Picture, Samples, Size
-from .words import first_line
+from ..files.messages import first_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

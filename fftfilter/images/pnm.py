@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from fftfilter.errors import ReadError
+from ..errors import ReadError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

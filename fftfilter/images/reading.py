@@ -8,17 +8,17 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fftfilter import urls
-from fftfilter.errors import ReadError, TooLargeError
+from ..files import urls
+from ..errors import ReadError, TooLargeError
 
 from . import pnm
-from .files import open_stream
+from ..files.atomic import open_stream
 from .memory import physical_memory, refuse_oversize
 from .picture import Picture, Size
-from .words import STANDARD_STREAM, reason, shown
+from ..files.messages import STANDARD_STREAM, reason, shown
 
 if TYPE_CHECKING:
-    from .files import Times
+    from ..files.atomic import Times
 
 # Where a PGM's header ends at the latest, comments included, in a file that is met in practice.
 _HEADER_BYTES = 1 << 16

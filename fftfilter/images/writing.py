@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fftfilter import urls
-from fftfilter.errors import ParameterError, TooLargeError, WriteError
+from ..files import urls
+from ..errors import ParameterError, TooLargeError, WriteError
 
 from . import pnm
 from .depth import plan_output
-from .files import is_same_file, is_special, store
+from ..files.atomic import is_same_file, is_special, store
 from .formats import FORMATS, check_fits, suffix_of
 from .picture import F32, U16, WHITE, Depth, Parts, Picture, Samples
-from .words import STANDARD_STREAM, first_line, quoted_if_odd, reason, shown
+from ..files.messages import STANDARD_STREAM, first_line, quoted_if_odd, reason, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .files import Times
+    from ..files.atomic import Times
     from .metadata import Metadata
 
 # A PNG's signature and its first chunk, behind which metadata belong.

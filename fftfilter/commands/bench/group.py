@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..options import device_option, together, verbose_option
+from ..shared.options import device_option, together, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -42,21 +42,3 @@ def stream(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     from ...bench.overlap import overlap
 
     run(lambda setting: overlap(setting, shapes=[(1, *shape) for shape in shapes]), **given)
-
-
-@experiment
-@size_option("several from 512x512 to 4096x4096")
-@click.option("--count", type=click.IntRange(min=1), metavar="N", default=1, show_default=True, help="Images a stack.")
-def tune(*, shapes: tuple[tuple[int, int], ...], count: int, **given: Any) -> None:
-    """Find what is faster on this device than the defaults, and remember it for the filters.
-
-    Choices that leave every bit of the result as it is: how many transforms share a work-group on a GPU, how strips
-    are read on a CPU. Kept in the cache folder by device, driver, version and size.
-
-    \b
-    Example: fftfilter bench tune
-             fftfilter bench tune --size 1920x1080 --count 4
-    """
-    from ...bench import tune as tuning
-
-    run(lambda setting: tuning.tune(setting, shapes=[(count, *shape) for shape in shapes]), **given)

@@ -1,0 +1,101 @@
+"""Which OpenCL devices there are, and which one is taken."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pyopencl as cl
+
+from .. import startup
+from ..errors import DeviceError
+from . import embedded_pocl, selftest
+from .device import SIMULATORS, Device
+
+if TYPE_CHECKING:
+    from .pipeline import MakePipeline
+
+VARIABLE = "FFTFILTER_DEVICE"
+
+# The CPU runtimes that auto knows, best first; PoCL by its version.
+CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
+
+
+def open_device(wanted: str | int | None, make_pipeline: MakePipeline) -> Device:
+    """Return the device that ``wanted`` names (see :func:`choose`), checked with a small filter if it is new here.
+
+    ``make_pipeline`` makes the pipeline that filters. Raises RefusedError if the device computes wrongly.
+    """
+    device = choose(wanted)
+    selftest.check(device, make_pipeline)
+    return device
+
+
+def choose(wanted: str | int | None = None) -> Device:
+    """Return the device that ``wanted`` names: auto, gpu, cpu, an index (also as a number) or a part of a name.
+
+    None takes the environment variable FFTFILTER_DEVICE, and auto where that is not set. Raises DeviceError if
+    there is no such device.
+    """
+    asked = wanted if wanted is not None else os.environ.get(VARIABLE) or "auto"
+    found = all_devices()
+    if not found:
+        raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and the line that mends it")
+    return _device(_index(str(asked), found))
+
+
+@cache
+def all_devices() -> tuple[cl.Device, ...]:
+    """Return the devices of all platforms, in the order of their indices."""
+    embedded_pocl.prepare_environment()
+    startup.wait_for_platforms()
+    try:
+        platforms = cl.get_platforms()
+    except cl.LogicError:
+        return ()
+    found: list[cl.Device] = []
+    for platform in platforms:
+        try:
+            found += platform.get_devices()
+        except cl.Error:
+            continue  # a platform without a device says so by an error
+    return tuple(found)
+
+
+def rank(device: cl.Device) -> tuple[int, int, str]:
+    """Return the preference of auto for a device, to be compared: GPUs, then the best CPU runtime, then the rest."""
+    platform = device.platform.name
+    if any(name in platform for name in SIMULATORS):
+        return (0, 0, "")
+    if device.type & cl.device_type.GPU:
+        return (3, device.max_compute_units, "")
+    known = [len(CPU_RUNTIMES) - i for i, name in enumerate(CPU_RUNTIMES) if name in platform]
+    return (2 if device.type & cl.device_type.CPU else 1, max(known, default=0), device.platform.version)
+
+
+@cache
+def _device(index: int) -> Device:
+    """Return the device at a place in the list, the same object every time, ready to build."""
+    chosen = all_devices()[index]
+    return Device(index, chosen, embedded_pocl.mend(chosen))
+
+
+def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
+    by_rank = sorted(range(len(found)), key=lambda i: rank(found[i]), reverse=True)
+    choice = asked.strip().lower()
+    if choice == "auto":
+        if rank(found[by_rank[0]])[0] == 0:
+            raise DeviceError("no OpenCL device but a simulator: name it with --device if it is meant")
+        return by_rank[0]
+    if choice in ("gpu", "cpu"):
+        kind = cl.device_type.GPU if choice == "gpu" else cl.device_type.CPU
+        matching = [i for i in by_rank if found[i].type & kind and rank(found[i])[0] > 0]
+    elif choice.isdecimal():
+        matching = [int(choice)] if int(choice) < len(found) else []
+    else:
+        matching = [i for i in by_rank if choice in f"{found[i].name} {found[i].platform.name}".lower()]
+    if not matching:
+        names = ", ".join(f"{i} {device.name.strip()}" for i, device in enumerate(found))
+        raise DeviceError(f"no OpenCL device {asked!r}: there is {names}")
+    return matching[0]

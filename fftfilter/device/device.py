@@ -1,0 +1,99 @@
+"""One OpenCL device: its name, its limits, and what was built for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyopencl as cl
+
+from ..errors import ParameterError, TooLargeError
+from . import embedded_pocl
+from .programs import build
+
+# A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
+SIMULATORS = ("Oclgrind",)
+
+
+@dataclass(eq=False)
+class Device:
+    """One OpenCL device and what was built for it.
+
+    ``index`` is its place in the list of all devices, ``mended`` what had to be mended before it could
+    build (see ``embedded_pocl.py``).
+    """
+
+    index: int
+    cl_device: cl.Device
+    mended: str | None = None
+    _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict, repr=False)
+
+    @property
+    def name(self) -> str:
+        """The device's own name."""
+        return str(self.cl_device.name).strip()
+
+    @property
+    def platform(self) -> str:
+        """The name of its platform."""
+        return str(self.cl_device.platform.name).strip()
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU; a simulator, which says that it is everything, is not."""
+        return bool(self.cl_device.type & cl.device_type.GPU) and not self.is_simulator
+
+    @property
+    def is_simulator(self) -> bool:
+        """Whether it only simulates a device."""
+        return any(name in self.platform for name in SIMULATORS)
+
+    @property
+    def fp64(self) -> bool:
+        """Whether it computes in double precision."""
+        return bool(self.cl_device.double_fp_config)
+
+    @property
+    def work_group_limit(self) -> int:
+        """The most work-items that a work-group may have, in one dimension."""
+        return int(min(self.cl_device.max_work_group_size, self.cl_device.max_work_item_sizes[0]))
+
+    @cached_property
+    def context(self) -> cl.Context:
+        """The context that all buffers and programs on this device share."""
+        return cl.Context([self.cl_device])
+
+    @cached_property
+    def own_builtins(self) -> tuple[str, ...]:
+        """The defines for programs that can declare by themselves what they call of OpenCL, where that is quicker."""
+        spared = embedded_pocl.without_header(self.cl_device)
+        return ("OWN_BUILTINS=1", *spared) if spared else ()
+
+    def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
+        """Return the program of these files with these defines and compiler's options, built on first use."""
+        key = (names, defines, options)
+        if key not in self._programs:
+            self._programs[key] = build(self.context, *key)
+        return self._programs[key]
+
+    def check_work_group_size(self, size: int) -> None:
+        """Raise ParameterError unless work-groups may have that many work-items."""
+        if not 1 <= size <= self.work_group_limit:
+            sizes = " ".join(str(s) for s in self.cl_device.max_work_item_sizes)
+            raise ParameterError(
+                f"work-group size {size} is not possible on {self.name}: give 1 to {self.work_group_limit} "
+                f"(work-group size {self.cl_device.max_work_group_size}, work-item sizes {sizes})"
+            )
+
+    def check_memory(self, what: str, buffers: list[int]) -> None:
+        """Raise TooLargeError if buffers of so many bytes cannot be held, before any is asked for."""
+        limits = (
+            (max(buffers), self.cl_device.max_mem_alloc_size, "in one buffer"),
+            (sum(buffers), self.cl_device.global_mem_size, "in all"),
+        )
+        for need, have, where in limits:
+            if need > have:
+                raise TooLargeError(
+                    f"{what} needs {need:,} bytes {where} and {self.name} has {have:,}: "
+                    "take a smaller image or a device with more memory"
+                )

@@ -1,0 +1,132 @@
+"""What OpenCL there is on this machine, what is wrong with it, and the line that mends it."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyopencl as cl
+
+from ..errors import FftfilterError
+from . import embedded_pocl
+from .choice import VARIABLE, all_devices, choose, open_device, rank
+
+if TYPE_CHECKING:
+    from .device import Device
+    from .pipeline import MakePipeline
+
+VENDORS = Path("/etc/OpenCL/vendors")
+
+# A driver's library, the file that announces it to OpenCL, and what its platform is called.
+DRIVERS = (
+    ("libnvidia-opencl.so.1", "nvidia.icd", "NVIDIA"),
+    ("libamdocl64.so", "amdocl64.icd", "AMD"),
+    ("libigdrcl.so", "intel.icd", "Intel"),
+)
+
+
+class Problem(NamedTuple):
+    """Something that keeps a device from being used, and the line that mends it."""
+
+    what: str
+    mend: str
+
+
+def describe(device: Device) -> dict[str, Any]:
+    """Return a device's name, driver and limits; bytes as numbers."""
+    raw = device.cl_device
+    return {
+        "index": device.index,
+        "name": device.name,
+        "platform": device.platform,
+        "platform version": raw.platform.version.strip(),
+        "driver": raw.driver_version.strip(),
+        "type": ", ".join(name for name in ("GPU", "CPU", "ACCELERATOR") if raw.type & getattr(cl.device_type, name)),
+        "OpenCL": raw.version.strip(),
+        "compute units": raw.max_compute_units,
+        "work-item dimensions": raw.max_work_item_dimensions,
+        "work-item sizes": list(raw.max_work_item_sizes),
+        "work-group size": raw.max_work_group_size,
+        "local memory": raw.local_mem_size,
+        "global memory": raw.global_mem_size,
+        "largest allocation": raw.max_mem_alloc_size,
+        "fp64": device.fp64,
+        "mended": device.mended,
+    }
+
+
+def devices() -> list[Device]:
+    """Return all devices, each ready to build."""
+    return [choose(str(index)) for index in range(len(all_devices()))]
+
+
+def chosen(wanted: str | None = None) -> tuple[int | None, str]:
+    """Return the index of the device that would be taken, and why; None where none can be."""
+    asked = wanted or os.environ.get(VARIABLE) or "auto"
+    where = "--device" if wanted else VARIABLE if os.environ.get(VARIABLE) else "auto"
+    try:
+        device = choose(asked)
+    except FftfilterError as error:
+        return None, str(error)
+    if asked != "auto":
+        return device.index, f"{where} asks for {asked!r}"
+    if device.is_gpu:
+        return device.index, "auto takes a GPU first"
+    if len([d for d in all_devices() if rank(d)[0] > 0]) == 1:
+        return device.index, "auto: the only device"
+    return device.index, "auto: no GPU, and the best CPU runtime"
+
+
+def problems(make_pipeline: MakePipeline) -> list[Problem]:
+    """Return what is wrong, most serious first; checks every device but simulators with a small filter."""
+    found = []
+    if not all_devices():
+        found.append(Problem("no OpenCL platform has a device", _install()))
+    for device in devices():
+        if device.is_simulator:
+            continue
+        try:
+            open_device(str(device.index), make_pipeline)
+        except FftfilterError as error:
+            way_out = embedded_pocl.ways_out() if "PoCL" in device.cl_device.platform.version else "update its driver"
+            found.append(Problem(str(error), way_out))
+    found += _unannounced_drivers()
+    return found
+
+
+def _install() -> str:
+    if sys.platform == "linux" and os.uname().machine == "x86_64":
+        return f"pip install 'pyopencl[pocl]'; or {embedded_pocl.ways_out()}"
+    return embedded_pocl.ways_out()
+
+
+def _vendors() -> Path:
+    """Return the folder in which OpenCL's loader looks for drivers."""
+    return Path(os.environ.get("OCL_ICD_VENDORS") or VENDORS)
+
+
+def _unannounced_drivers() -> list[Problem]:
+    """Return drivers whose library is here while no platform of theirs is."""
+    platforms = {device.platform.name for device in all_devices()}
+    found = []
+    for library, icd, vendor in DRIVERS:
+        if any(vendor in platform for platform in platforms) or not _loads(library):
+            continue
+        folder = _vendors()
+        if (folder / icd).exists():
+            mend = f"check that {folder / icd} holds {library}, and that the driver sees its device"
+        else:
+            mend = f"mkdir -p {folder} && echo {library} > {folder / icd}"
+        found.append(Problem(f"the driver {library} is installed, but its platform does not appear", mend))
+    return found
+
+
+def _loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,225 @@
+"""A queue on a device: buffers, kernels, launches, and the times of all steps."""
+
+from __future__ import annotations
+
+from functools import wraps
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
+
+import numpy as np
+import pyopencl as cl
+
+from ..errors import DeviceError, ParameterError, TooLargeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .device import Device
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# One size for every launch: PoCL compiles a kernel anew for each work-group size that it meets.
+WORK_GROUP_SIZE = 64
+
+PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
+    "single": ("float", np.dtype(np.float32), np.dtype(np.complex64)),
+    "double": ("double", np.dtype(np.float64), np.dtype(np.complex128)),
+}
+
+
+class Timing(NamedTuple):
+    """The time that a step took on the device, from OpenCL's events."""
+
+    step: str
+    launches: int
+    seconds: float
+
+
+def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
+    """Turn what OpenCL raises in a Launcher's method into this package's errors."""
+
+    @wraps(method)
+    def plain(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(*args, **kwargs)
+        except cl.MemoryError as error:
+            name = cast("Launcher", args[0]).device.name
+            raise TooLargeError(
+                f"{name} ran out of memory ({error}): take a smaller image, or another device with --device"
+            ) from error
+        except cl.Error as error:
+            name = cast("Launcher", args[0]).device.name
+            raise DeviceError(
+                f"{name} failed ({error}): see 'fftfilter devices', or choose another device with --device"
+            ) from error
+
+    return plain
+
+
+def _these(event: Any) -> list[Any] | None:
+    return None if event is None else [event]
+
+
+class Launcher:
+    """A queue on a device, in one precision and with one work-group size.
+
+    Raises ParameterError if the device
+    has no double precision or no work-groups of that size.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        *,
+        precision: str = "single",
+        work_group_size: int | None = None,
+        profile: bool = False,
+    ) -> None:
+        if precision not in PRECISIONS:
+            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        if precision == "double" and not device.fp64:
+            raise ParameterError(f"{device.name} has no double precision (fp64): choose single or another device")
+        if work_group_size is not None:
+            device.check_work_group_size(work_group_size)
+        self.device = device
+        self.real_name, self.real, self.complex = PRECISIONS[precision]
+        self.work_group_size = work_group_size or min(WORK_GROUP_SIZE, device.work_group_limit)
+        properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profile else 0
+        self.queue = cl.CommandQueue(device.context, properties=properties)
+        self.profiles = profile
+        self._events: list[tuple[str, Any]] = []
+
+    @property
+    def reduction_size(self) -> int:
+        """The work-group of a reduction: a power of two, at most 256."""
+        return 1 << (min(256, self.work_group_size).bit_length() - 1)
+
+    @property
+    def tile_side(self) -> int:
+        """The side of a transpose's tile: a power of two, at most 16, its square within a work-group."""
+        return 1 << ((self.reduction_size.bit_length() - 1) // 2)
+
+    @_plain_errors
+    def allocate(self, size: int) -> cl.Buffer:
+        """Return a device buffer of so many bytes."""
+        return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, size)
+
+    @_plain_errors
+    def wrap(self, array: np.ndarray[Any, Any], *, constant: bool = False) -> cl.Buffer:
+        """Return a buffer on the memory of a contiguous host array; ``constant`` is a copy that kernels read."""
+        flags: int = cl.mem_flags.COPY_HOST_PTR if constant else cl.mem_flags.USE_HOST_PTR
+        only_read = constant or not array.flags.writeable
+        flags |= cl.mem_flags.READ_ONLY if only_read else cl.mem_flags.READ_WRITE
+        return cl.Buffer(self.device.context, flags, hostbuf=array)
+
+    @_plain_errors
+    def kernel(
+        self,
+        names: tuple[str, ...],
+        defines: tuple[str, ...],
+        kernel: str,
+        arguments: Iterable[Any] = (),
+        *,
+        options: tuple[str, ...] = (),
+    ) -> cl.Kernel:
+        """Return a kernel of the program of these files, its arguments set (None: to be set later).
+
+        ``options`` are the compiler's own.
+
+        A kernel does not keep its buffers alive.
+        """
+        made = cl.Kernel(self.device.program(names, (f"REAL={self.real_name}", *defines), options), kernel)
+        for i, argument in enumerate(arguments):
+            if argument is not None:
+                made.set_arg(i, argument)
+        return made
+
+    @_plain_errors
+    def enqueue(
+        self,
+        step: str,
+        kernel: cl.Kernel,
+        items: tuple[int, ...],
+        group: tuple[int, ...],
+        *,
+        after: cl.Event | None = None,
+    ) -> cl.Event:
+        """Launch a kernel whose arguments are set, not before an event of another queue."""
+        return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group, wait_for=_these(after)))
+
+    @_plain_errors
+    def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
+        """Wait until a buffer on an array's memory is written and the host sees it there."""
+        if "Portable Computing Language" in self.device.platform:
+            # Its CPU device works on the array itself; mapping it would take as long as a small image.
+            self.queue.finish()
+            return
+        mapped, _ = cl.enqueue_map_buffer(
+            self.queue, buffer, cl.map_flags.READ, 0, array.shape, array.dtype, is_blocking=True
+        )
+        if mapped.ctypes.data != array.ctypes.data:
+            array[...] = mapped
+        mapped.base.release(self.queue)
+
+    @_plain_errors
+    def page_locked(self, size: int) -> np.ndarray[Any, Any]:
+        """Return so many bytes of the host's memory that the device copies from and to by itself."""
+        buffer = cl.Buffer(self.device.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
+        flags: Any = cl.map_flags.READ | cl.map_flags.WRITE
+        mapped: np.ndarray[Any, Any] = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
+        return mapped
+
+    @_plain_errors
+    def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any], *, wait: bool = True) -> cl.Event:
+        """Copy a contiguous host array into the buffer; unless ``wait``, it must not change until the event."""
+        event = self._keep("write", cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait))
+        self.queue.flush()
+        return event
+
+    @_plain_errors
+    def read(
+        self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
+    ) -> cl.Event:
+        """Copy the buffer's beginning into a contiguous host array, not before an event of another queue."""
+        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=_these(after), is_blocking=wait)
+        self.queue.flush()
+        return self._keep("read", copied)
+
+    @_plain_errors
+    def copy(self, target: cl.Buffer, source: cl.Buffer) -> cl.Event:
+        """Copy a buffer into another one on the device."""
+        event = self._keep("copy", cl.enqueue_copy(self.queue, target, source))
+        self.queue.flush()
+        return event
+
+    @_plain_errors
+    def wait(self, event: cl.Event) -> None:
+        """Wait for an event; raises what has gone wrong before it."""
+        event.wait()
+
+    @_plain_errors
+    def launch(
+        self, step: str, kernel: cl.Kernel, arguments: Iterable[Any], items: tuple[int, ...], group: tuple[int, ...]
+    ) -> None:
+        """Set all arguments of a kernel and launch it."""
+        kernel.set_args(*arguments)
+        self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
+
+    def keep_host_time(self, step: str, begin: int, end: int) -> None:
+        """Add a step that the host has done itself to the timings, in nanoseconds."""
+        self._keep(step, SimpleNamespace(profile=SimpleNamespace(start=begin, end=end)))
+
+    def timings(self) -> list[Timing]:
+        """Return the time of each step since the last call, in the order of first use; needs ``profile``."""
+        self.queue.finish()
+        seconds: dict[str, list[float]] = {}
+        for step, event in self._events:
+            seconds.setdefault(step, []).append((event.profile.end - event.profile.start) * 1e-9)
+        self._events.clear()
+        return [Timing(step, len(each), sum(each)) for step, each in seconds.items()]
+
+    def _keep(self, step: str, event: R) -> R:
+        if self.profiles:
+            self._events.append((step, event))
+        return event

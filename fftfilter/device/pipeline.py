@@ -1,0 +1,29 @@
+"""What every pipeline offers, staged or fused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..output.stack import Stack
+    from ..transfer import Transfer
+    from .launcher import Launcher
+
+    Array = np.ndarray[Any, Any]
+
+
+class Pipeline(Protocol):
+    """The whole filter for stacks of one kind, ready on a device."""
+
+    def run(self, images: Array) -> Array:
+        """Return the filtered images ``(count, height, width)``."""
+
+    def extremes(self) -> Array:
+        """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
+
+
+MakePipeline = Callable[["Launcher", "Transfer", "Stack"], Pipeline]
+"""Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""

@@ -1,0 +1,67 @@
+"""OpenCL programs: the ``.cl`` files found, joined behind the prelude, built and kept.
+
+Each file stands behind a ``#line`` directive, so that a compiler's message names the real file and line.
+"""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import BuildError
+
+if TYPE_CHECKING:
+    import pyopencl as cl
+
+PRELUDE = "complex.cl"
+
+
+@cache
+def folder() -> Path:
+    """Return the folder of the kernels: inside an installed package, beside it in a checkout."""
+    package = Path(__file__).parent.parent
+    installed = package / "kernels"
+    return installed if installed.is_dir() else package.parent / "kernels"
+
+
+@cache
+def source(name: str) -> str:
+    """Return the text of one file, named as under ``kernels/``: ``staged/steps/butterfly.cl``."""
+    return (folder() / name).read_text(encoding="utf-8")
+
+
+def join(names: tuple[str, ...]) -> str:
+    """Return the prelude and the named files as one text."""
+    return "".join(f'#line 1 "{name}"\n{source(name)}\n' for name in (PRELUDE, *names))
+
+
+def build(
+    context: cl.Context, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()
+) -> cl.Program:
+    """Build the named files with ``-D`` for each define (``REAL=float``) and a compiler's own options.
+
+    Raises BuildError with the compiler's first error.
+    """
+    import pyopencl as cl
+
+    # -w: PoCL counts its compiler's warnings on stderr.
+    arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
+    with warnings.catch_warnings():
+        # Compilers chat ("kernel was vectorized ..."); what matters is raised.
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        try:
+            program: cl.Program = cl.Program(context, join(names)).build(arguments)
+        except cl.Error as error:
+            raise BuildError(
+                f"{context.devices[0].name.strip()} cannot build {', '.join(names)}: {first_error(str(error))}; "
+                "see 'fftfilter devices' for what else there is"
+            ) from error
+    return program
+
+
+def first_error(log: str) -> str:
+    """Return the line of a build log that tells most: the first with the word error, else the first."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line.lower()), lines[0] if lines else "no build log")

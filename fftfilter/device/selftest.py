@@ -1,0 +1,89 @@
+"""A device is checked before it is trusted: once with each driver, when it is first used.
+
+A small filter is compared with the float64 reference. That a device passed is remembered in the user's
+cache folder, under everything that could change the result: device, driver, platform, fftfilter and its
+kernels. A device that computes wrongly is refused with its name and the error measured.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .. import __version__
+from ..errors import RefusedError
+from ..output.stack import Stack
+from ..transfer import highpass, reference
+from .launcher import Launcher
+from .programs import folder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .device import Device
+    from .pipeline import MakePipeline
+
+# Powers of eight, as those of most images: their kernels are then built already.
+SIDE = 64
+# A level here or there is rounding; a wrong kernel is off by 0.1 and more.
+LARGEST_ERROR = 1e-2
+
+
+@cache
+def check(device: Device, make_pipeline: MakePipeline) -> None:
+    """Raise RefusedError if a device computes wrongly; it is asked once with each driver."""
+    passed = _cache_file(device)
+    if device.is_simulator or passed.exists():
+        return
+    error = measure(device, make_pipeline)
+    if error > LARGEST_ERROR:
+        raise RefusedError(
+            f"{device.name} ({device.platform}, driver {device.cl_device.driver_version}) computes wrongly: "
+            f"relative error {error:.1e} in a small filter, at most {LARGEST_ERROR:.0e} is right; "
+            "update its driver or choose another device with --device"
+        )
+    _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
+
+
+def measure(device: Device, make_pipeline: MakePipeline) -> float:
+    """Return the error of a small high-pass on the device: of its 8-bit picture in norm, relative to the reference."""
+    image = np.random.default_rng(61).integers(0, 256, (1, SIDE, SIDE), dtype=np.uint8)
+    transfer = highpass()
+    stack = Stack(1, SIDE, SIDE, image.dtype, image.dtype, white=255)
+    got = make_pipeline(Launcher(device), transfer, stack).run(image).astype(float)
+    wanted = reference.filter_image(image, transfer.gain(SIDE, SIDE)).astype(float)
+    return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+
+
+def _remember(file: Path, result: Mapping[str, object]) -> None:
+    """Write a result to a file of the cache, whole or not at all; without a writable cache nothing is kept."""
+    import json
+    import tempfile
+
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=file.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as out:
+            json.dump(result, out)
+        Path(name).replace(file)
+    except OSError:
+        return
+
+
+def _cache_file(device: Device) -> Path:
+    from platformdirs import user_cache_path
+
+    cl_device = device.cl_device
+    described = [__version__, cl_device.name, cl_device.driver_version, cl_device.version]
+    described += [cl_device.platform.name, cl_device.platform.version, str(device.mended)]
+    key = zlib.crc32("\n".join(described).encode())  # hashlib takes 3 ms to load
+    for root, _, names in sorted(os.walk(folder())):
+        for name in sorted(names):
+            with open(f"{root}/{name}", "rb", buffering=0) as kernel:  # noqa: PTH123  50 files: Path takes its time
+                key = zlib.crc32(kernel.read(), key)
+    return user_cache_path("fftfilter") / f"trusted-{key:08x}.json"

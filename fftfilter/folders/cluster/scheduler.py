@@ -1,0 +1,182 @@
+"""A scheduler of Dask's with its workers: reached by its address, or started here."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import warnings
+from contextlib import ExitStack, contextmanager
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from ...errors import DeviceError, ParameterError
+from ..jobs import DeviceLostError, processors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from distributed import Client, Future
+
+LOCAL = "local"
+_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
+_SECONDS_TO_CONNECT = 10
+# Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
+_MOST_DEATHS = 1
+# Messages that each side of a connection keeps for who looks for faults in Dask: with 1000, its default, the names of
+# as many batches of files.
+_MESSAGES_KEPT = 20
+
+
+def check_address(cluster: str) -> None:
+    """Raise ParameterError unless a cluster is "local" or a scheduler's address, and Dask is installed."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise ParameterError("--cluster needs Dask: pip install 'fftfilter[cluster]'") from error
+    parts = urlsplit(cluster)
+    if cluster != LOCAL and not (parts.scheme in _SCHEMES and parts.netloc):
+        raise ParameterError(f"--cluster {cluster!r} is no scheduler: give tcp://HOST:8786, or local to start one here")
+
+
+@contextmanager
+def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
+    """Return a client of a cluster as :func:`check_address` has it; "local" gets a worker for each of ``devices``.
+
+    Raises DeviceError if no scheduler answers.
+    """
+    import dask
+
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        stack.enter_context(dask.config.set({"distributed.admin.low-level-log-length": _MESSAGES_KEPT}))
+        address = stack.enter_context(_started_here(devices)) if cluster == LOCAL else cluster
+        yield stack.enter_context(_client(address))
+
+
+def result_of(future: Future[Any], seconds: float) -> Any:
+    """Return what a task gave, or raise what it raised; TimeoutError if that does not come in time.
+
+    Raises DeviceLostError if the scheduler is gone, DeviceError if the workers have not this program.
+    """
+    from distributed import CancelledError
+
+    try:
+        return future.result(timeout=seconds)
+    except TimeoutError:
+        raise
+    except CancelledError as error:
+        raise gone(future.client) from error
+    except OSError as error:
+        if future.status == "error":
+            raise
+        raise gone(future.client) from error
+    except (ImportError, RuntimeError) as error:
+        cause = error if isinstance(error, ImportError) else error.__cause__
+        if isinstance(cause, ImportError):
+            raise DeviceError(
+                f"the cluster cannot load this program ({cause}): install the same version on all its machines"
+            ) from error
+        raise
+
+
+def gone(client: Client) -> DeviceLostError:
+    """Return what is to be raised when a client has lost its scheduler."""
+    return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
+
+
+def _client(address: str) -> Client:
+    from distributed import Client
+    from distributed.versions import VersionMismatchWarning
+
+    try:
+        with warnings.catch_warnings():
+            # A table of many lines; what cannot work together says so when it meets.
+            warnings.simplefilter("ignore", category=VersionMismatchWarning)
+            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise DeviceError(
+            f"{address}: no Dask scheduler answers; check the address, or start one with 'dask scheduler'"
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the scheduler's log off the terminal: what matters is told here, in one line."""
+    import distributed  # noqa: F401  it sets its logs up when it is imported
+
+    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
+
+
+@contextmanager
+def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
+    """Start a scheduler and a worker process for each device, on this machine only; return its address."""
+    import dask
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    quiet = {"silence_logs": logging.CRITICAL + 1}
+    here = {"host": "127.0.0.1", "dashboard": False}
+    # Ctrl-C, which a terminal sends to all, is for the process that sends the files; here for systems without masks.
+    leave_interrupts = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    workers = {
+        index: {
+            "cls": Nanny,
+            "options": {
+                **here,
+                **quiet,
+                "nthreads": 1,
+                "memory_limit": 0,
+                "env": _environment(device, devices.count(device)),
+                "preload": [leave_interrupts],
+            },
+        }
+        for index, device in enumerate(devices)
+    }
+    scheduler = {
+        "cls": Scheduler,
+        "options": {**here, "port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"},
+    }
+    limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
+    with ExitStack() as stack:
+        # Dask would leave an empty folder among the temporary ones.
+        scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
+        stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
+        with _deaf_children():
+            cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
+        yield cluster.scheduler_address
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Let the processes that start not hear Ctrl-C, from their first moment; here it waits for the end.
+
+    A mask is inherited, by threads and by the processes that they start, now or later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # would unmask it when the first process starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _environment(device: str | None, sharing: int) -> dict[str, str]:
+    """Return what tells a worker its device; so many share it."""
+    variables = {} if device is None else {"FFTFILTER_DEVICE": device}
+    if sharing > 1 and "POCL_MAX_PTHREAD_COUNT" not in os.environ:
+        variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, processors() // sharing))
+    return variables

@@ -1,0 +1,315 @@
+"""A whole folder filtered: which files, into which, what is remembered of it, what is told of it.
+
+survey -> [first pass: the largest value of all] -> jobs -> devices -> outcomes -> journal, report
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, OrderedDict
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .. import __version__, images
+from ..output import scale
+from ..errors import ParameterError, ReadError, WriteError
+from ..files.leftovers import remove_leftovers
+from ..files.urls import Url, file_in, place, refuse_reading_only, split
+from . import journal
+from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
+from .report import Report
+from .tree import Tree, identity, is_inside, join, real
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .codec_processes import CodecProcesses
+    from .team import Team
+    from .url_journal import UrlJournal
+
+_OPEN_JOURNALS = 8
+# Codecs' threads of a run over a network, most of whose time is waiting.
+_THREADS_FOR_URLS = 16
+
+
+@dataclass
+class Stop:
+    """Asked for by an interrupt: files under way are finished, no other is begun."""
+
+    asked: bool = False
+
+
+@dataclass
+class Survey:
+    """What there is to do."""
+
+    files: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    not_entered: int = 0
+
+
+@dataclass
+class Folder:
+    """A run over a folder.
+
+    ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
+    :class:`filters.Filter` takes them; the first does the files, unless there is a ``team`` or a cluster. ``cluster``
+    is as `dask_scheduler.check_address` has it: its workers do the files, which they find by their absolute paths.
+    """
+
+    source: Path | Url
+    target: Path | Url
+    settings: Settings
+    recursive: bool = False
+    pattern: str | None = None
+    format: str | None = None
+    scale_of_all: bool = False
+    skip_existing: bool = False
+    fail_fast: bool = False
+    report: Path | None = None
+    devices: Sequence[str | None] = (None,)
+    team: Team | None = None
+    codecs: CodecProcesses | None = None
+    cluster: str | None = None
+    stop: Stop = field(default_factory=Stop)
+    counts: Counter[str] = field(default_factory=Counter)
+    """Outcomes by status."""
+    warnings: list[str] = field(default_factory=list)
+    """What went wrong without harm to a file; for the caller to tell and clear."""
+    lost: str | None = None
+    """Why no device is left, if so."""
+
+    def __post_init__(self) -> None:
+        if self.cluster:
+            self.source, self.target = self.source.absolute(), self.target.absolute()
+        in_place = self.settings.in_place
+        if not in_place and identity(self.source) == identity(self.target):
+            raise ParameterError(
+                f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
+            )
+        self._prepare_for_urls()
+        if isinstance(self.target, Path) and os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
+            raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+        self._report = Report(self.report, self._warn_once) if self.report else None
+        self._tree = Tree(
+            self.source,
+            images.extensions(read_only=self.format is not None),
+            self.recursive,
+            self.pattern,
+            None if in_place else self.target,
+            self._report.identity if self._report else None,
+        )
+        if not in_place and not is_inside(real(self.target), real(self.source)):
+            self.settings = replace(self.settings, keep_out=real(self.source))
+        self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
+
+    @property
+    def urls(self) -> list[Url]:
+        """Source and target, as far as they are URLs."""
+        return [url for url in (self.source, self.target) if isinstance(url, Url)]
+
+    def _prepare_for_urls(self) -> None:
+        """Refuse what only paths can do, and let many codecs wait at once; raises ParameterError."""
+        for url in self.urls:
+            if url.is_of_this_process and (self.cluster or self.team or self.codecs):
+                raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
+        if self.urls and self.settings.preserve_times:
+            raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
+        if isinstance(self.target, Url):
+            refuse_reading_only(self.target.text)
+        if self.urls:
+            self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
+
+    @property
+    def all_is_well(self) -> bool:
+        """Whether everything that was asked for is there: the report, too, but not what is remembered for later."""
+        return not self.counts[FAILED] and not (self._report and self._report.is_incomplete)
+
+    # Before anything runs
+
+    def survey(self) -> Survey:
+        """Count the files, and refuse what could not end well.
+
+        Raises ParameterError if two inputs would become one output, or if an output or the report would replace an
+        input; ReadError if the folder cannot be listed.
+        """
+        found = Survey()
+        try:
+            for branch in self._tree.walk():
+                self._refuse_collisions(branch.relative, branch.names)
+                found.files += len(branch.names)
+        except OSError as error:
+            raise ReadError(
+                f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
+            ) from error
+        found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
+        return found
+
+    def _refuse_collisions(self, relative: str, names: list[str]) -> None:
+        made: dict[str, str] = {}
+        for name in names:
+            other = made.setdefault(self._target_name(name), name)
+            if other != name:
+                raise ParameterError(
+                    f"{join(relative, other)} and {join(relative, name)} would both become "
+                    f"{join(relative, self._target_name(name))}: rename one, or keep their formats"
+                )
+        keep_out = self.settings.keep_out
+        if keep_out and is_inside(real(self.target / relative), keep_out):
+            raise ParameterError(
+                f"{self.target / relative}: lies among the inputs, which would be overwritten; choose another folder"
+            )
+
+    def _target_name(self, name: str) -> str:
+        return name if self.format is None else Path(name).stem + self.format
+
+    def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
+        """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
+        number = 0
+        for branch in self._tree.walk():
+            source, target = self.source / branch.relative, self.target / branch.relative
+            if prepare and isinstance(target, Path):
+                with suppress(OSError):  # Each file that cannot be written tells why.
+                    target.mkdir(parents=True, exist_ok=True)
+                remove_leftovers(target)
+            with closing(_journal_of(target)) as journal_:
+                for name in branch.names:
+                    made = self._target_name(name)
+                    digest = journal_.digest(made, self._settings_key) if self.skip_existing else None
+                    yield Job(number, file_in(source, name), file_in(target, made), digest)
+                    number += 1
+
+    @cached_property
+    def _settings_key(self) -> str:
+        """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
+        import hashlib  # 10 ms, while the processes work
+
+        settings = self.settings
+        decisive = [__version__, settings.kind, dict(settings.options), settings.scale, settings.png_level]
+        decisive += [settings.strip, settings.preserve_times]
+        return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()[:16]
+
+    # The run
+
+    def run(self) -> Iterator[Outcome]:
+        """Do all files and return what became of each, in the order in which they are finished.
+
+        Raises DeviceError if no device can be used from the start.
+        """
+        try:
+            if self._report:
+                self._report.open()
+            if self.scale_of_all:
+                yield from self._measure()
+            if not self._is_over():
+                yield from self._noted(self._outcomes(self._until_over(self.jobs()), self.settings))
+        finally:
+            self._close()
+
+    def _measure(self) -> Iterator[Outcome]:
+        """Find the largest value of all; files that cannot be read are told of in the second pass."""
+        largest = 0.0
+        jobs = takewhile(lambda _: not self.stop.asked, self.jobs(prepare=False))
+        for outcome in self._outcomes(jobs, replace(self.settings, measure_only=True)):
+            largest = max(largest, outcome.peak)
+            yield replace(outcome, status=MEASURED)
+        self.__dict__.pop("_settings_key", None)
+        self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
+
+    def _outcomes(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
+        if self.cluster:
+            from .cluster.run import run_on_cluster
+
+            yield from run_on_cluster(jobs, settings, self.cluster, self.devices, self.warnings)
+        elif self.team:
+            yield from self.team.run(jobs, settings, self.warnings)
+        else:
+            yield from self._run_here(jobs, settings)
+
+    def _run_here(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
+        """Do all jobs on one device, in this process."""
+        from .batch import Batch
+
+        if self.codecs:
+            self.codecs.warnings = self.warnings
+        with Batch(settings, self.devices[0], self.codecs) as batch:
+            yield from batch.run(jobs)
+
+    def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
+        try:
+            for job in jobs:
+                if self._is_over():
+                    return
+                yield job
+        except OSError as error:
+            self.counts[FAILED] += 1
+            self.warnings.append(f"{self.source}: cannot be listed any more: {error.strerror}; its files are not done")
+        for path, why in self._tree.failed.items():
+            self.counts[FAILED] += 1
+            self.warnings.append(f"{self.source / path}: cannot be listed: {why.strerror}; its files are not done")
+
+    def _is_over(self) -> bool:
+        return self.stop.asked or self.lost is not None or bool(self.fail_fast and self.counts[FAILED])
+
+    def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
+        try:
+            for outcome in outcomes:
+                self.counts[outcome.status] += 1
+                if outcome.status == DONE:
+                    self._remember(outcome)
+                if self._report:
+                    self._report.tell(outcome, self.settings)
+                yield outcome
+        except DeviceLostError as error:
+            self.lost = str(error)
+
+    def _remember(self, outcome: Outcome) -> None:
+        if outcome.stamp is None or outcome.digest is None or self.settings.in_place:
+            return
+        folder, name = split(outcome.job.target)
+        book = self._journals.get(folder)
+        if book is None:
+            book = self._journals[folder] = _journal_of(place(folder))
+            if len(self._journals) > _OPEN_JOURNALS:
+                self._close_journal(*self._journals.popitem(last=False))
+        with self._warning_of(folder):
+            book.add(name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
+
+    def _close_journal(self, folder: str, book: journal.Journal | UrlJournal) -> None:
+        with self._warning_of(folder):
+            book.close()
+
+    @contextmanager
+    def _warning_of(self, folder: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            why = error.strerror or error
+            self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
+
+    def _warn_once(self, text: str) -> None:
+        if not self.counts[text]:
+            self.counts[text] += 1
+            self.warnings.append(text)
+
+    def _close(self) -> None:
+        while self._journals:
+            self._close_journal(*self._journals.popitem())
+        if self._report:
+            self._report.close()
+
+
+def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
+    if isinstance(folder, Path):
+        return journal.Journal(folder)
+    from .url_journal import UrlJournal
+
+    return UrlJournal(folder)
+
+
+__all__ = ["DONE", "FAILED", "MEASURED", "SKIPPED", "Folder", "Outcome", "Settings", "Stop", "Survey"]

@@ -1,0 +1,62 @@
+"""The fused pipeline, the default engine: the book's flow in four steps, in the form that fits the device.
+
+    cpu    columns, rows with the mask, columns back, quantize     vectors over neighboring columns
+    gpu    rows, columns with the mask, rows back, quantize        registers, exchange through local memory
+
+A step is a launch on a GPU; small images there, and all on a CPU, go in one. Both transform real input as real, at any
+size without padding, and keep the spectrum on the chip between the transforms around the mask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..device.device import Device
+    from ..device.launcher import Launcher
+    from ..output.stack import Stack
+    from ..transfer import Transfer
+    from .cpu.pipeline import FusedCpuPipeline
+    from .gpu.pipeline import FusedGpuPipeline
+
+    FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
+
+
+def fused(launcher: Launcher, transfer: Transfer, stack: Stack) -> FusedPipeline:
+    """Return the fused pipeline for a stack; the transfer function has to be even: the result is real."""
+    # Each form is some 10 ms of import: only the one that is needed.
+    if launcher.device.is_gpu:
+        from .gpu.pipeline import FusedGpuPipeline
+
+        return FusedGpuPipeline(launcher, transfer, stack)
+    from .cpu.pipeline import FusedCpuPipeline
+
+    return FusedCpuPipeline(launcher, transfer, stack)
+
+
+def serves(device: Device, height: int, width: int) -> bool:
+    """Tell whether images of that size are filtered by the device's form: on a CPU all, on a GPU up to some length."""
+    if not device.is_gpu:
+        return True
+    from .gpu.plan import supports
+
+    return supports((height, width))
+
+
+def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:
+    """Return the bytes of the device that a stack ``(count, height, width)`` of a size that is served takes.
+
+    Pixels are counted with a byte, tables not; ``real`` is for filtered values as they are.
+    """
+    count, height, width = shape
+    level = 4 if real else 1
+    if not device.is_gpu:
+        from .cpu import plan as cpu_plan
+
+        return sum(cpu_plan.plan(device, height, width).buffers(count, 1, level))
+    from .gpu.plan import plan
+
+    pixels = count * height * width
+    between = plan(height, width)
+    values = 0 if real else 4 * pixels
+    return 8 * count * (between.spectrum_length + between.work_length) + values + (1 + level) * pixels

@@ -1,0 +1,318 @@
+"""How transforms of the fused pipeline for GPUs are dealt out to work-items: plain data, made without a device.
+
+Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
+a convolution of such a length, in the same kernels. A work-group holds every length to 8192 and good ones to 16384;
+longer transforms go in two steps (:mod:`fused_gpu_long`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, pairwise, permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+# What OpenCL promises of a GPU: a device with less is served by no plan here.
+LOCAL_BYTES = 48 * 1024
+# What the kernels keep in local memory beside the exchange.
+RESERVED_BYTES = 64
+GROUP_LIMIT = 1024
+# Numbers that a work-item holds. Sixteen keep four memory accesses of each kind in flight and leave registers
+# for two large work-groups at a time; more work-items with less each exchange more often.
+MOST_VALUES = 16
+MOST_STAGES = 5
+# A work-group of this size hides the latency of its barriers behind others of its kind.
+GROUP_WANTED = 256
+BANKS = 32
+# Numbers in a sector of memory: writing less of one takes longer than writing all of it.
+SECTOR = 4
+
+# Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
+COSTS = {
+    2: 12, 3: 30, 4: 34, 5: 60, 6: 70, 7: 110, 8: 88, 9: 150, 10: 150, 11: 280, 12: 180, 13: 380, 14: 270, 15: 270,
+    16: 220, 32: 530,
+}  # fmt: skip
+# Instructions to exchange a number between two stages: two writes, two reads and their share of addresses.
+EXCHANGE_COST = 6
+
+
+@dataclass(frozen=True)
+class TransformPlan:
+    """How the transforms of one length are dealt out: plain data, the kernels' definitions.
+
+    ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's.
+    ``items`` work-items share a transform, each has ``values`` numbers, ``ffts`` transforms are in a work-group.
+    ``pads`` and ``pads_reversed`` are (span, free numbers behind it) of each exchange, ``region`` is what a
+    transform takes in local memory. ``parts`` is 2 where real and imaginary parts go one after the other to need
+    half of it, ``turns`` 2 where the transforms of a group take turns to need half of it again,
+    ``halves`` 2 where the one transform of a group goes as lower and upper half of its numbers.
+    """
+
+    points: int
+    length: int
+    radices: tuple[int, ...]
+    items: int
+    values: int
+    ffts: int
+    parts: int
+    turns: int
+    halves: int
+    pads: tuple[tuple[int, int], ...]
+    pads_reversed: tuple[tuple[int, int], ...]
+    region: int
+
+    @property
+    def group(self) -> int:
+        """Work-items of a work-group."""
+        return self.items * self.ffts
+
+    @property
+    def local_bytes(self) -> int:
+        """Local memory of a work-group."""
+        return self.ffts // self.turns * self.region * 8 // self.parts
+
+    @property
+    def table_offsets(self) -> tuple[int, int, int, int]:
+        """Where the tables start and end: spin factors of both orders behind each other, chirp, filter."""
+        forward = _spin_length(self.radices)
+        chirp = forward + _spin_length(self.radices[::-1])
+        return forward, chirp, chirp + self.length, chirp + 2 * self.length
+
+    def defines(self) -> tuple[str, ...]:
+        """Return what the kernels must know at compile time."""
+        reversed_, chirp, chirp_filter, _ = self.table_offsets
+        return (
+            f"POINTS={self.points}",
+            f"LENGTH={self.length}",
+            f"ITEMS={self.items}",
+            f"FFTS={self.ffts}",
+            f"VALUES={self.values}",
+            f"FIRST={self.radices[0]}",
+            f"LAST={self.radices[-1]}",
+            f"RADICES={_listed(self.radices, MOST_STAGES, 1)}",
+            f"REVERSED={_listed(self.radices[::-1], MOST_STAGES, 1)}",
+            f"PADS={_listed(tuple(chain(*self.pads)), 2 * MOST_STAGES - 2, 1)}",
+            f"PADS_REVERSED={_listed(tuple(chain(*self.pads_reversed)), 2 * MOST_STAGES - 2, 1)}",
+            f"REGION={self.region}",
+            f"PARTS={self.parts}",
+            f"TURNS={self.turns}",
+            f"HALVES={self.halves}",
+            f"SPIN_REVERSED={reversed_}",
+            f"CHIRP={chirp}",
+            f"CHIRP_FILTER={chirp_filter}",
+        )
+
+    def work_items(self, transforms: int) -> int:
+        """Return the work-items of so many transforms, whole work-groups."""
+        return -(-transforms // self.ffts) * self.group
+
+    def tables(self) -> list[NDArray[np.complex64]]:
+        """Return one table: spin factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
+        parts = [spin_factors(self.radices), spin_factors(self.radices[::-1])]
+        if self.points != self.length:
+            own, filter_ = chirp(self.points, self.length)
+            parts += [np.pad(own, (0, self.length - self.points)), filter_]
+        return [np.concatenate(parts).astype(np.complex64)]
+
+
+def chirp(n: int, length: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+    """Return Bluestein's chirp for n points, and the spectrum of its filter for a convolution of a length, over it."""
+    # k^2 is reduced modulo 2n as a whole number: the angle stays small and exact.
+    own = np.exp(-1j * np.pi * (np.arange(n, dtype=np.int64) ** 2 % (2 * n)) / n)
+    around = np.zeros(length, np.complex128)
+    around[:n] = own.conj()
+    around[length - n + 1 :] = own[:0:-1].conj()
+    return own, np.fft.fft(around) / length
+
+
+def fits_whole(n: int) -> bool:
+    """Tell whether a work-group holds a transform of n points that is not Bluestein's."""
+    return bool(_factored(n)) and fits(n, columns=False)
+
+
+def fits(n: int, *, columns: bool) -> bool:
+    """Tell whether a work-group holds a transform of n points."""
+    return any(True for _ in _candidates(n, columns))
+
+
+@cache
+def cost(n: int, *, columns: bool = False) -> float:
+    """Return about how many instructions a transform of n points takes, infinity if a work-group does not hold it."""
+    return min((_cost(*candidate[:2]) for candidate in _candidates(n, columns)), default=math.inf)
+
+
+def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
+    """Return how transforms of n points are dealt out; ``others`` is how many there are.
+
+    Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
+    """
+    radices, items, values, length = min(_candidates(n, columns), key=lambda c: _cost(*c[:2]))
+    pads, pads_reversed = _pads(radices), _pads(radices[::-1])
+    region = _region(length, (*pads, *pads_reversed))
+    room = LOCAL_BYTES - RESERVED_BYTES
+    ffts = _side_by_side(items, others, _group_limit(values))
+    # Parts and turns cost rows more than wider tiles do; columns have to fill the tiles.
+    if not columns and ffts == 2 and ffts * region * 8 > room:
+        ffts = 1
+    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other,
+    # then one half of each transform.
+    halves = 1 if region * 4 <= room else 2
+    if halves == 2:
+        ffts, region = 1, _region(length // 2, (*pads, *pads_reversed))
+    while ffts > 2 and ffts // 2 * region * 4 > room:
+        ffts //= 2
+    parts, turns = next(
+        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
+    )
+    banks = BANKS * parts // 2
+    if ffts > 1:
+        apart = region + (max(1, banks // ffts) - region) % banks
+        region = apart if ffts // turns * apart * 8 // parts <= room else region
+    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, halves, pads, pads_reversed, region)
+
+
+def _group_limit(values: int) -> int:
+    """Return the most work-items of a group that have registers enough, 64 for 16 numbers."""
+    return GROUP_LIMIT if values <= MOST_VALUES else GROUP_LIMIT // 2
+
+
+def _side_by_side(items: int, others: int, limit: int) -> int:
+    """Return how many transforms a work-group has."""
+    ffts = 1
+    while 2 * ffts * items <= GROUP_WANTED and ffts < others:
+        ffts *= 2
+    # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
+    if ffts == 1 and others > 1 and 2 * items <= limit:
+        ffts = 2
+    return ffts
+
+
+def _region(length: int, pads: tuple[tuple[int, int], ...]) -> int:
+    """Return what a transform takes in local memory, in numbers."""
+    return max(length + pad * (length // span) for span, pad in (*pads, (1, 0)))
+
+
+def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
+    """Yield (radices, items, values, length) of every way to transform n points within a work-group."""
+    lengths = [n] if _factored(n) else _convolution_lengths(n)
+    paired = columns and n % 2 == 0 and lengths == [n]
+    for length in lengths:
+        for factors in _factored(length):
+            # Large radices first where it is the same: the first stage has no spin factors.
+            for radices in sorted(set(permutations(factors)), reverse=True):
+                if paired and radices[0] % 2:
+                    continue
+                for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):
+                    values = max(-(-length // r // items) * r for r in radices)
+                    if columns and not paired:
+                        values = max(values, 2 * math.ceil((n + 1) // 2 / items))
+                    enough = values <= max(MOST_VALUES, *radices) and items <= _group_limit(values)
+                    if enough and _fits_local_memory(radices, length != n or paired or not columns):
+                        yield radices, items, values, length
+
+
+def _fits_local_memory(radices: tuple[int, ...], may_halve: bool) -> bool:
+    """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved.
+
+    Rows that meet in local memory as pairs have to fit whole; those of chirp-z are half of its length.
+    """
+    length = math.prod(radices)
+    pads = (*_pads(radices), *_pads(radices[::-1]))
+    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
+    if _region(length, pads) <= room:
+        return True
+    halved = may_halve and all(radix % 2 == 0 for radix in radices)
+    return halved and _region(length // 2, pads) <= room
+
+
+def _convolution_lengths(n: int) -> list[int]:
+    """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
+    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
+    lengths = [length for length in range(2 * n - 1, min(4 * n, room) + 1) if is_good(length)]
+    # Longer ones go in halves, which takes even radices alone.
+    halved = [length for length in (12288, 15360, 16384) if length >= 2 * n - 1]
+    return lengths[:4] or halved
+
+
+def is_good(n: int) -> bool:
+    """Tell whether n is made of 2, 3, 5 and 7."""
+    for p in (2, 3, 5, 7):
+        while n % p == 0:
+            n //= p
+    return n == 1
+
+
+@cache
+def _factored(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return the ways to write n as at most five radices, descending, with one stage more than needed at most."""
+    if n == 1:
+        return ((1,),)
+    found: list[tuple[int, ...]] = []
+
+    def split(rest: int, most: int, so_far: tuple[int, ...]) -> None:
+        if rest == 1:
+            found.append(so_far)
+        elif len(so_far) < MOST_STAGES:
+            for radix in (r for r in sorted(COSTS, reverse=True) if r <= most):
+                if rest % radix == 0:
+                    split(rest // radix, radix, (*so_far, radix))
+
+    split(n, 32 if n > 6144 else 16, ())
+    fewest = min(map(len, found), default=0)
+    return tuple(factors for factors in found if len(factors) <= fewest + 1)
+
+
+def _cost(radices: tuple[int, ...], items: int) -> float:
+    """Return about how many instructions a transform takes, all work-items together, idle ones included."""
+    length = math.prod(radices)
+    butterflies = sum(-(-length // r // items) * items * COSTS.get(r, 0) for r in radices)
+    values = max(-(-length // r // items) * r for r in radices)
+    # Too few work-items in a transform leave lanes of a whole group of 32 idle.
+    idle = -(-items // BANKS) * BANKS / items if items > BANKS else 1.0
+    return idle * (butterflies + (len(radices) - 1) * EXCHANGE_COST * items * values)
+
+
+def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Return the (span, free numbers behind it) of each exchange.
+
+    Neighbors write ``length radix`` apart where the stage's length is below the number of banks. A span
+    divides the distance at which the next stage reads, so that addresses stay sums with constants.
+    """
+    pads = []
+    length, n = 1, math.prod(radices)
+    for radix, following in pairwise(radices):
+        span = length * radix
+        if length < BANKS and span & (span - 1) == 0:
+            wide = max(BANKS, span)
+            pads.append((wide if n // following % wide == 0 else span, length))
+        elif length == 1 and radix % 4 == 0:
+            pads.append((span, 1))
+        else:
+            pads.append((1, 0))
+        length = span
+    return tuple(pads)
+
+
+def _spin_length(radices: tuple[int, ...]) -> int:
+    return sum(math.prod(radices[:s]) for s in range(1, len(radices)))
+
+
+def spin_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
+    """Return W(k, length radix), k below length, for each stage but the first; length is the product so far."""
+    parts = [np.zeros(0, np.complex128)]
+    for s in range(1, len(radices)):
+        length = math.prod(radices[:s])
+        parts.append(np.exp(-2j * np.pi * np.arange(length) / (length * radices[s])))
+    return np.concatenate(parts)
+
+
+def _listed(numbers: tuple[int, ...], count: int, fill: int) -> str:
+    return ",".join(map(str, (*numbers, *(fill for _ in range(count - len(numbers))))))

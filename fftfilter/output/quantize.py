@@ -1,0 +1,38 @@
+"""Pixels of filtered values by a range that is given, on the host; without one the device makes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .noise import NOISE
+from .rounding import rounding
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..images import Depth
+    from .scale import Range
+
+    Array = NDArray[Any]
+
+
+def magnitude(values: Array, planes: Array) -> Array:
+    """Return the magnitude of filtered values; zero if it is only rounding noise of the planes filtered."""
+    found = np.abs(values)
+    noise = NOISE * max(float(planes.max()), -float(planes.min()))
+    return found if found.max() > noise else np.zeros_like(found)
+
+
+def quantize(values: Array, scale: Range, white: float, depth: Depth) -> Array:
+    """Map magnitudes to pixels of a depth by a range; ``white`` is the input's."""
+    unit = white if scale.of_white else 1.0
+    low, high = scale.low * unit, scale.high * unit
+    top, nudge, near = rounding(depth.maxval, is_float=depth.dtype.kind == "f")
+    # In place, as each array more costs as long as the filter itself.
+    level = values - low
+    level *= top / (high - low)
+    level += nudge
+    level[values >= low + near * (high - low)] = top
+    return level.clip(0, top, out=level).astype(depth.dtype)

@@ -1,0 +1,38 @@
+"""The output's range: which filtered value becomes black and which white.
+
+each is every picture's own: 0 to its largest value, found on the device. folder is 0 to the largest value of
+a whole folder, so that a series stays comparable. LO:HI is given, in grey levels of the input: 0 to 255 for
+8 bits, 0 to its maxval for a PGM.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from ..errors import ParameterError
+
+EACH, FOLDER = "each", "folder"
+
+
+class Range(NamedTuple):
+    """The values that become black and white."""
+
+    low: float
+    high: float
+    of_white: bool = False
+    """Whether they are parts of the input's white rather than grey levels."""
+
+
+def parse(text: str) -> Range | None:
+    """Return the range that LO:HI gives, None for the words each and folder; raises ParameterError."""
+    if text in (EACH, FOLDER):
+        return None
+    low, _, high = text.partition(":")
+    try:
+        given = Range(float(low), float(high))
+    except ValueError:
+        raise ParameterError(f"scale {text!r} is unknown: give each, folder, or LO:HI such as 0:40") from None
+    if not (math.isfinite(given.low) and math.isfinite(given.high) and given.low < given.high):
+        raise ParameterError(f"scale {text!r} is no range: give two numbers, the smaller first, such as 0:40")
+    return given

@@ -1,0 +1,140 @@
+"""The FFT algorithms: one file each, found by looking into this folder.
+
+An algorithm is a module with a docstring that is its entry in the catalogue (see :func:`catalogue`);
+``supports(n)``, whether it transforms rows of length n by itself; and ``plan(n)``, how. Its name is the
+file's, with hyphens. Every other length goes through Bluestein's chirp-z on top of it.
+
+Keyword parameters of ``plan`` are the algorithm's options, checked there; ``VARIANTS`` are the sets of options
+that take different ways through the code. ``TRANSPOSE``, where a module has it, is the kind of transpose that
+its 2-D transform was published with.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+from ...errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..plan import RowPlan
+
+Option = int | str
+
+# A length that every algorithm does by itself: planned once to have the options checked.
+SMALL = 8
+
+
+class Module(Protocol):
+    """What a module of this folder offers."""
+
+    __doc__: str | None
+
+    def supports(self, n: int) -> bool:
+        """Tell whether rows of length n >= 2 are transformed without padding."""
+
+    def plan(self, n: int, **options: Option) -> RowPlan:
+        """Return the transform of rows of such a length."""
+
+
+class Algorithm:
+    """An algorithm with its options: a module of this folder, ready to plan.
+
+    Raises ParameterError for an option that it does not have, or a value that cannot be meant.
+    """
+
+    def __init__(self, name: str, module: Module, options: Mapping[str, Option]) -> None:
+        self.name = name
+        self.options = dict(options)
+        self.__doc__ = module.__doc__
+        self.transpose: str = getattr(module, "TRANSPOSE", "tiled")
+        self._module = module
+        known = tuple(_defaults(module))
+        for option in options:
+            if option not in known:
+                has = f"it has {', '.join(known)}" if known else "it has none"
+                raise ParameterError(f"{name} has no option {option!r}: {has}")
+        self.plan(SMALL)
+
+    def supports(self, n: int) -> bool:
+        """Tell whether rows of length n >= 2 are transformed without padding."""
+        return self._module.supports(n)
+
+    def plan(self, n: int) -> RowPlan:
+        """Return the transform of rows of such a length."""
+        return self._module.plan(n, **self.options)
+
+
+class Entry(NamedTuple):
+    """An algorithm as the catalogue shows it; ``options`` maps names to their defaults."""
+
+    name: str
+    title: str
+    idea: str
+    radix: str
+    trips: str
+    limits: str
+    source: str
+    options: Mapping[str, Option | None]
+
+
+LABELS = ("Idea", "Radix", "Trips", "Limits", "Source")
+
+
+def names() -> list[str]:
+    """Return the names of all algorithms, sorted."""
+    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+
+
+def load(name: str, **options: Option) -> Algorithm:
+    """Return the algorithm of that name with its options; raises ParameterError that lists what there is."""
+    return Algorithm(name, _module(name), options)
+
+
+def variants(name: str) -> list[Mapping[str, Option]]:
+    """Return the sets of options of an algorithm that take different ways, the defaults first."""
+    return [{}, *getattr(_module(name), "VARIANTS", ())]
+
+
+def catalogue() -> list[Entry]:
+    """Return what every algorithm's docstring tells: a title, then a paragraph for each of LABELS."""
+    entries = []
+    for name in names():
+        module = _module(name)
+        title, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n")
+        told = _labeled(rest.splitlines())
+        fields = {label.lower(): told[label] for label in LABELS}
+        entries.append(Entry(name, title.rstrip("."), **fields, options=_defaults(module)))
+    return entries
+
+
+def _module(name: str) -> Module:
+    if name not in names():
+        raise ParameterError(f"{name!r} is no algorithm: choose {', '.join(names())}")
+    return cast("Module", importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
+
+
+def _defaults(module: Module) -> dict[str, Option | None]:
+    """Return the keyword parameters of the module's plan with their defaults."""
+    parameters = inspect.signature(module.plan).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _labeled(lines: list[str]) -> dict[str, str]:
+    """Return the paragraphs that begin with a label; an indented line goes on with the last one."""
+    told: dict[str, str] = {}
+    label = ""
+    for line in lines:
+        first, _, text = line.partition(" ")
+        if first in LABELS:
+            label = first
+            told[label] = text.strip()
+        elif label and line.startswith(" "):
+            told[label] += " " + line.strip()
+        else:
+            label = ""
+    return told

@@ -1,0 +1,39 @@
+"""Binary exchange, PAR-FFT: p work-items, each with a block of the row.
+
+Idea     in stage m every number takes in the one whose index differs in bit m from the top; each of p
+         work-items does this for its own block of n/p, with two buffers in turn and a launch as the barrier.
+         The result is unordered, as published; a bit reversal behind it sorts it
+Radix    2
+Trips    log2 n + 1; all out of place
+Limits   n a power of two; p from 1 up, by default n; a row has work for n at most
+Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015), after A. Grama et al., Introduction to
+         Parallel Computing
+"""
+
+from __future__ import annotations
+
+from ...errors import ParameterError
+from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..steps.bit_reversal import bit_reversal
+from ..steps.spin_factors import spin_factors
+
+SOURCE = "staged/algorithms/binary_exchange.cl"
+VARIANTS = tuple({"p": p} for p in (1, 3, 8, 1 << 30))
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int, *, p: int | None = None) -> RowPlan:
+    """Return a launch of p work-items for every bit, then bit reversal; p None is one work-item a number."""
+    if p is not None and (not isinstance(p, int) or p < 1):
+        raise ParameterError(f"p {p!r} is impossible: choose a number of work-items, 1 or more")
+    items = min(p or n, n)
+    log2_n = n.bit_length() - 1
+    stages = tuple(
+        Stage(SOURCE, "binary_exchange", (items,), (Y, X, SPIN, FLIP, log2_n, m, items), swap=True)
+        for m in range(log2_n)
+    )
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=(*stages, bit_reversal(n)), width=n)

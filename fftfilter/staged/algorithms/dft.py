@@ -1,0 +1,32 @@
+"""The direct sum, the definition itself.
+
+Idea     every number of the spectrum is a sum over all n samples; Theta(n^2), the measure of what all the
+         others save
+Radix    n
+Trips    1 to write; each number is read n times
+Limits   any n; slow from some thousands up
+Source   the definition, DFT in M. McCarthy, GPU Accelerated Fast Fourier Transform (2015); its sum is
+         compensated after W. Kahan, Comm. ACM 8 (1965) 40
+"""
+
+from __future__ import annotations
+
+from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+
+SOURCE = "staged/algorithms/dft.cl"
+
+
+def supports(n: int) -> bool:
+    """Tell that every n is possible."""
+    return n >= 1
+
+
+def plan(n: int) -> RowPlan:
+    """Return the sum as one launch, one work-item a number of the spectrum."""
+    return RowPlan(
+        n,
+        spin_length=n,
+        tables=(Stage(SOURCE, "dft_spin_factors", (n,), (SPIN, n)),),
+        stages=(Stage(SOURCE, "dft", (n,), (Y, X, SPIN, FLIP, n), swap=True),),
+        width=n,
+    )

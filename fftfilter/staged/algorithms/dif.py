@@ -1,0 +1,42 @@
+"""Cooley-Tukey, radix 2, decimation in frequency.
+
+Idea     butterflies on natural input, each half as wide as the last; the spectrum comes out bit-reversed.
+         A filter leaves it so: the mask's index is permuted and decimation in time, which begins with a
+         bit-reversed input, goes back. No number is ever moved only for order's sake
+Radix    2
+Trips    log2 n in a filter; 1 more, bit reversal, where the order counts; in place but for that
+Limits   n a power of two
+Source   J. W. Cooley, J. W. Tukey, Math. Comp. 19 (1965) 297-301, as Figure 1a of Marichal-Hernandez, Rosa,
+         Rodriguez-Ramos, Efficient implementation of the FFT on a stream-programmed GPU (2005)
+"""
+
+from __future__ import annotations
+
+from ..plan import FLIP, SPIN, RowPlan, Stage, X
+from ..steps.bit_reversal import bit_reversal
+from ..steps.butterfly import butterfly
+from ..steps.spin_factors import spin_factors
+
+SOURCE = "staged/algorithms/dif.cl"
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int) -> RowPlan:
+    """Return butterflies that narrow, then bit reversal; or the pair DIF forward, DIT inverse without it."""
+    log2_n = n.bit_length() - 1
+    narrowing = tuple(
+        Stage(SOURCE, "dif_butterfly", (n // 2,), (X, SPIN, FLIP, n, stage)) for stage in range(log2_n, 0, -1)
+    )
+    widening = tuple(butterfly(n, stage) for stage in range(1, log2_n + 1))
+    return RowPlan(
+        n,
+        spin_length=n // 2,
+        tables=(spin_factors(n),),
+        stages=(*narrowing, bit_reversal(n)),
+        width=n,
+        unordered=(narrowing, widening),
+    )

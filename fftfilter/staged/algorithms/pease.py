@@ -1,0 +1,56 @@
+"""Pease's constant geometry, on packed pairs.
+
+Idea     two complex numbers in each float4; every stage has the same geometry: butterflies of the two numbers
+         within a float4, then recombination, which moves the least significant bit of the position to the
+         top. The spin factors of a stage are the first half of the last one's; the last two stages need no
+         general multiplication. Bit reversal goes first, most and least significant bit apart
+Radix    2
+Trips    log2 n + 1; all out of place
+Limits   n a power of two
+Source   Marichal-Hernandez, Rosa, Rodriguez-Ramos, Efficient implementation of the FFT on a stream-programmed
+         GPU (2005), after M. C. Pease, J. ACM 15 (1968) 252-264; layout square is its section 4.3
+"""
+
+from __future__ import annotations
+
+from ...errors import check_option
+from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+
+SOURCE = "staged/algorithms/pease.cl"
+TRANSPOSE = "float4"
+VARIANTS = ({"layout": "line"}, {"layout": "square"})
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int, *, layout: str = "line") -> RowPlan:
+    """Return bit reversal and log2 n stages of one geometry.
+
+    ``layout`` "line" launches over a row as it is, "square" over the row of n = N^2 numbers laid out as
+    N x N (N x 2N for odd powers), where recombination goes by even and odd rows as well; from n = 8 up.
+    """
+    check_option("layout", layout, ("line", "square"))
+    if n == 2:
+        pair = Stage(SOURCE, "pease_pair", (1,), (X,))
+        return RowPlan(n, spin_length=0, tables=(), stages=(pair,), width=n)
+    log2_n = n.bit_length() - 1
+    distinct = [1 << (log2_n - 1 - stage) for stage in range(log2_n)]
+    if layout == "square" and n >= 8:
+        height = 1 << (log2_n // 2)
+        width = n // height
+        stages = tuple(
+            Stage(SOURCE, "pease_square", (width // 4, height), (Y, X, SPIN, FLIP, width, height, d), swap=True)
+            for d in distinct
+        )
+    else:
+        stages = tuple(Stage(SOURCE, "pease_line", (n // 4,), (Y, X, SPIN, FLIP, n, d), swap=True) for d in distinct)
+    return RowPlan(
+        n,
+        spin_length=n // 2,
+        tables=(Stage(SOURCE, "pease_spin_factors", (n // 2,), (SPIN, log2_n)),),
+        stages=(Stage(SOURCE, "pease_bit_reversal", (n // 2,), (Y, X, log2_n), swap=True), *stages),
+        width=n,
+    )

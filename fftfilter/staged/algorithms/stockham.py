@@ -1,0 +1,38 @@
+"""Stockham's autosort, radix 2, 4, 8 or 16.
+
+Idea     every stage reads R numbers n/R apart, writes them p apart, p = 1, R, R^2 ...; the order sorts itself
+         out on the way, so there is no bit reversal, and two buffers take turns
+Radix    2, 4, 8 or 16; where log2 n is no multiple of log2 R, the last stage takes the radix that is left.
+         Its complex products are plain or made of mad
+Trips    log2 n / log2 R, rounded up
+Limits   n a power of two
+Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "A simple radix-2 kernel" and its higher radices
+"""
+
+from __future__ import annotations
+
+from ...errors import check_option
+from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..steps.spin_factors import spin_factors
+
+SOURCE = "staged/algorithms/stockham.cl"
+VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:
+    """Return one out-of-place stage for every factor ``radix`` of n; ``arithmetic`` is plain or mad."""
+    check_option("radix", radix, (2, 4, 8, 16))
+    check_option("arithmetic", arithmetic, ("plain", "mad"))
+    stages = []
+    p = 1
+    while p < n:
+        r = min(radix, n // p)
+        defines = (f"STOCKHAM_RADIX={r}", f"STOCKHAM_MULTIPLY=multiply_{arithmetic}")
+        stages.append(Stage(SOURCE, "stockham", (n // r,), (Y, X, SPIN, FLIP, n, p), swap=True, defines=defines))
+        p *= r
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=tuple(stages), width=n)

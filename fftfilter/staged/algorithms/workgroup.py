@@ -1,0 +1,37 @@
+"""One work-group a transform of 2r numbers, as published.
+
+Idea     r work-items load 2r numbers n/(2r) apart, scale them by their spin factors, run butterflies in local
+         memory and write them out bit-reversed, which is in order; launches of that make up the length
+Radix    2r, r = 1, 2, 4 ... up to the largest work-group of the device; the last launch takes what is left
+Trips    log2 n / log2 2r, rounded up
+Limits   n a power of two
+Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "One work-group per DFT (1)"
+"""
+
+from __future__ import annotations
+
+from ...errors import ParameterError
+from ..plan import FLIP, Local, RowPlan, Stage, X, Y
+
+SOURCE = "staged/algorithms/workgroup.cl"
+VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int, *, r: int = 32) -> RowPlan:
+    """Return one launch for every factor 2r of n, in work-groups of r."""
+    if not isinstance(r, int) or r < 1 or r & (r - 1):
+        raise ParameterError(f"r {r!r} is impossible: choose a power of two, 1, 2, 4 ...")
+    stages = []
+    p = 1
+    while p < n:
+        size = min(r, n // p // 2)
+        stages.append(
+            Stage(SOURCE, "workgroup", (n // 2,), (Y, X, FLIP, p, Local(2 * size)), swap=True, group=(size, 1))
+        )
+        p *= 2 * size
+    return RowPlan(n, spin_length=0, tables=(), stages=tuple(stages), width=n)

@@ -1,0 +1,46 @@
+"""One work-group several neighboring transforms of 2r numbers: what the profile of ``workgroup`` asks for.
+
+Idea     as ``workgroup``, but a group of 256 work-items takes 256/r transforms side by side, so that neighbors
+         read and write neighbors, is never smaller than a SIMD unit, and looks its spin factors up
+Radix    2r, r = 1, 2, 4 ... 256; the last launch takes what is left
+Trips    log2 n / log2 2r, rounded up
+Limits   n a power of two
+Source   the profile in E. Bainville, OpenCL Fast Fourier Transform (2010), "One work-group per DFT (1)"
+"""
+
+from __future__ import annotations
+
+from ...errors import check_option
+from ..plan import FLIP, SPIN, Local, RowPlan, Stage, X, Y
+from ..steps.spin_factors import spin_factors
+
+SOURCE = "staged/algorithms/workgroup_coalesced.cl"
+VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
+ITEMS = 256
+
+
+def supports(n: int) -> bool:
+    """Tell whether n is a power of two."""
+    return n & (n - 1) == 0
+
+
+def plan(n: int, *, r: int = 32) -> RowPlan:
+    """Return one launch for every factor 2r of n, in work-groups of up to 256."""
+    check_option("r", r, (1, 2, 4, 8, 16, 32, 64, 128, 256))
+    stages = []
+    p = 1
+    while p < n:
+        size = min(r, n // p // 2)
+        side = min(ITEMS // size, n // (2 * size))
+        stages.append(
+            Stage(
+                SOURCE,
+                "workgroup_coalesced",
+                (n // 2,),
+                (Y, X, SPIN, FLIP, n, p, size, Local(2 * size * side)),
+                swap=True,
+                group=(size * side, 1),
+            )
+        )
+        p *= 2 * size
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=tuple(stages), width=n)

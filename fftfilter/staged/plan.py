@@ -1,0 +1,117 @@
+"""Plans: what is launched, in which order, on which buffers, as plain data.
+
+A stage is one kernel launch. Its arguments are numbers, or the names of what is known only when it runs:
+the buffers below. A plan is built by pure functions, printed and tested without a device; ``launch.py``
+runs it.
+
+A stage with ``host`` set is no launch but a function on the host, for what OpenCL C cannot say (recursion).
+
+Two complex buffers are in play. ``X`` holds the data, ``Y`` is free. A stage that works out of place reads
+``X``, writes ``Y`` and has ``swap`` set: afterwards the two names change places, as the book's host code
+swaps its pointers.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+X = "x"
+Y = "y"
+IMAGE = "image"
+SPIN = "spin"
+REACH = "reach"
+NOISE_FLOOR = "noise floor"
+FLIP = "flip"
+
+FORWARD = -1
+INVERSE = +1
+
+
+class Local(NamedTuple):
+    """Local memory for a kernel: so many complex numbers."""
+
+    numbers: int
+
+
+Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
+
+
+class Stage(NamedTuple):
+    """One kernel launch.
+
+    ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set
+    only where the kernel needs a certain work-group. ``before`` are files that its own builds on. ``host`` takes the rows in X, ``(rows, n)`` for items
+    (n, rows), and the arguments, and returns the rows that take their place.
+    """
+
+    source: str
+    kernel: str
+    items: tuple[int, ...]
+    arguments: tuple[Argument, ...]
+    swap: bool = False
+    group: tuple[int, ...] | None = None
+    defines: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+    host: Callable[..., np.ndarray[Any, Any]] | None = None
+
+    @property
+    def step(self) -> str:
+        """The name of the step, as ``--profile`` prints it: the stem of the kernel's file."""
+        return self.source.rpartition("/")[2].removesuffix(".cl")
+
+    def bind(self, values: Mapping[str, Argument]) -> Stage:
+        """Return the stage with some of the names in its arguments replaced."""
+        return self._replace(arguments=tuple(values.get(a, a) if isinstance(a, str) else a for a in self.arguments))
+
+
+Stages = tuple[Stage, ...]
+
+
+class RowPlan(NamedTuple):
+    """The transform of every row of an array ``(rows, n)``, unnormalized, for any number of rows.
+
+    ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``stages`` is the transform of
+    one row, its direction left open; a stage of two dimensions repeats its second for every row. ``width``
+    is how many complex numbers a row takes in each of the two buffers while it runs: n, or more where rows
+    are padded.
+
+    ``unordered`` is a pair, forward and inverse, that meets at a spectrum in bit-reversed order: enough for
+    a filter or a convolution, and without the permutation. None where the algorithm has no such pair.
+    """
+
+    n: int
+    spin_length: int
+    tables: Stages
+    stages: Stages
+    width: int
+    unordered: tuple[Stages, Stages] | None = None
+
+    def run(self, rows: int, direction: int, *, ordered: bool = True) -> Stages:
+        """Return the stages for so many rows in one direction, the sign of the exponent.
+
+        The inverse flips the sign bit of the spin factors' imaginary part. Not ``ordered`` takes the pair that
+        meets at a bit-reversed spectrum, where there is one.
+        """
+        stages = self.stages
+        if self.unordered is not None and not ordered:
+            stages = self.unordered[direction == INVERSE]
+        flip = np.uint32(0x80000000 if direction == INVERSE else 0)
+        return tuple(
+            stage._replace(items=(stage.items[0], prod(stage.items[1:]) * rows)).bind({FLIP: flip}) for stage in stages
+        )
+
+    @property
+    def reversed_bits(self) -> int:
+        """How many bits of a bin's index are backward in the spectrum that is not ordered."""
+        return self.n.bit_length() - 1 if self.unordered is not None else 0
+
+    @property
+    def spin(self) -> str:
+        """The name of this length's table, where tables of several lengths are in use."""
+        return f"{SPIN} {self.n}"

@@ -1,0 +1,92 @@
+"""Runs plans: binds names to buffers, builds the kernels that are missing, launches the stages in order."""
+
+from __future__ import annotations
+
+from math import prod
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+
+from .plan import Argument, Local, Stage, X, Y
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, MutableMapping
+
+    from ..device.launcher import Launcher
+
+    Names = MutableMapping[str, Any]
+
+
+class Runner:
+    """The kernels of plans on a device, built when they are first needed."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self.launcher = launcher
+        self._kernels: dict[tuple[str, tuple[str, ...], str], cl.Kernel] = {}
+
+    def build(self, stages: Iterable[Stage]) -> None:
+        """Build the kernels that stages lack, in as few programs as their defines allow: each costs 20 ms and more."""
+        missing = [stage for stage in stages if not stage.host and _key(stage) not in self._kernels]
+        while missing:
+            values: dict[str, str] = {}
+            compatible: list[Stage] = []
+            for stage in missing:
+                own = dict(define.split("=", 1) for define in stage.defines)
+                if all(values.get(name, value) == value for name, value in own.items()):
+                    values |= own
+                    compatible.append(stage)
+            sources = tuple(dict.fromkeys(file for stage in compatible for file in (*stage.before, stage.source)))
+            defines = tuple(f"{name}={value}" for name, value in values.items())
+            for stage in compatible:
+                self._kernels[_key(stage)] = self.launcher.kernel(sources, defines, stage.kernel)
+            missing = [stage for stage in missing if _key(stage) not in self._kernels]
+
+    def run(self, stages: Iterable[Stage], names: Names) -> None:
+        """Launch stages in order; ``names`` maps the names in their arguments to buffers and numbers.
+
+        Buffers X and Y change places in ``names`` after each stage that works out of place.
+        """
+        stages = tuple(stages)
+        self.build(stages)
+        for stage in stages:
+            if stage.host:
+                self._run_on_host(stage, stage.host, names)
+                continue
+            arguments = [self._argument(argument, names) for argument in stage.arguments]
+            self.launcher.launch(stage.step, self._kernels[_key(stage)], arguments, *self._work_size(stage))
+            if stage.swap:
+                names[X], names[Y] = names[Y], names[X]
+
+    def _run_on_host(self, stage: Stage, host: Callable[..., np.ndarray[Any, Any]], names: Names) -> None:
+        n, rows = stage.items
+        data = np.empty((rows, n), self.launcher.complex)
+        self.launcher.read(data, names[X])
+        begin = perf_counter_ns()
+        data = host(data, *(self._argument(argument, names) for argument in stage.arguments))
+        self.launcher.keep_host_time(stage.step, begin, perf_counter_ns())
+        self.launcher.write(names[X], np.ascontiguousarray(data, self.launcher.complex))
+
+    def _argument(self, argument: Argument, names: Names) -> Any:
+        if isinstance(argument, str):
+            argument = names[argument]
+        if isinstance(argument, Local):
+            return cl.LocalMemory(argument.numbers * self.launcher.complex.itemsize)
+        if isinstance(argument, float):
+            return self.launcher.real.type(argument)
+        if isinstance(argument, int):
+            return np.uint32(argument)
+        return argument
+
+    def _work_size(self, stage: Stage) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return global and local size; the first is rounded up to whole work-groups."""
+        group = stage.group or (self.launcher.work_group_size, *(1 for _ in stage.items[1:]))
+        if stage.group:
+            self.launcher.device.check_work_group_size(prod(group))
+        items = tuple(-(-i // g) * g for i, g in zip(stage.items, group, strict=True))
+        return items, group
+
+
+def _key(stage: Stage) -> tuple[str, tuple[str, ...], str]:
+    return stage.source, stage.defines, stage.kernel

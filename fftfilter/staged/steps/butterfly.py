@@ -1,0 +1,12 @@
+"""Butterfly: one stage of the transform, two numbers in, their sum and difference out."""
+
+from __future__ import annotations
+
+from ..plan import FLIP, SPIN, Stage, X
+
+SOURCE = "staged/steps/butterfly.cl"
+
+
+def butterfly(n: int, stage: int) -> Stage:
+    """Run stage 1 ... log2 n of rows of length n, in place, on bit-reversed input."""
+    return Stage(SOURCE, "butterfly", (n // 2,), (X, SPIN, FLIP, n, stage))

@@ -1,0 +1,12 @@
+"""Normalize: the division by the number of samples that makes the inverse undo the forward transform."""
+
+from __future__ import annotations
+
+from ..plan import Stage, X
+
+SOURCE = "staged/steps/normalize.cl"
+
+
+def normalize(n: int, rows: int) -> Stage:
+    """Divide rows of length n by n, in place."""
+    return Stage(SOURCE, "normalize_rows", (n, rows), (X, n))

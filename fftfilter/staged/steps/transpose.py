@@ -1,0 +1,24 @@
+"""Transpose: columns become rows, so that one row transform serves both directions."""
+
+from __future__ import annotations
+
+from ..plan import Local, Stage, X, Y
+
+SOURCE = "staged/steps/transpose.cl"
+TRANSPOSES = ("tiled", "plain", "float4")
+
+
+def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side: int = 16) -> Stage:
+    """Transpose images of ``(height, width)``, out of place.
+
+    ``plain`` is the book's; ``tiled`` goes through tiles of side x side numbers in local memory, so that
+    both its reads and its writes are of neighbors. ``float4`` is the stream paper's, of two numbers at a
+    time; images with an odd side take the plain one.
+    """
+    items = (width, height, images)
+    if kind == "float4" and width % 2 == height % 2 == 0:
+        return Stage(SOURCE, "transpose_float4", (height // 2, width, images), (Y, X, width, height), swap=True)
+    if kind in ("plain", "float4"):
+        return Stage(SOURCE, "transpose_plain", items, (Y, X, width, height), swap=True)
+    arguments = (Y, X, width, height, Local(side * (side + 1)))
+    return Stage(SOURCE, "transpose_tiled", items, arguments, swap=True, group=(side, side, 1))

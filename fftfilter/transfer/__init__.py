@@ -1,0 +1,76 @@
+"""What a filter does to each frequency: transfer functions H, which multiply.
+
+    from fftfilter import transfer as H
+    H.lowpass("8px", shape="gaussian") * H.bandstop(30, 34)
+
+    units.py       a radius as it is given, "8px", and on an image's grid
+    shapes.py      how a low-pass falls off: ideal, gaussian, butterworth
+    radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
+    gains.py       any gain for each frequency, for images of one size
+    product.py     Transfer, a product of these, which is what filters take
+    grid.py        radial functions on an image's grid
+    reference.py   the whole filter in float64, which every engine is measured against
+
+Nothing here knows OpenCL, and units, radial and product work without NumPy: the command line checks a filter before
+NumPy is loaded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .product import Transfer
+from .radial import Radial
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from .units import Given
+
+__all__ = ["Transfer", "bandpass", "bandstop", "highpass", "lowpass", "mask"]
+
+
+def lowpass(radius: Given | None = None, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+    """Return a transfer function that passes what is nearer to DC than a cutoff.
+
+    ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
+    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). ``shape`` is ideal, gaussian or
+    butterworth, and ``order`` the steepness of butterworth, 1 to 100, by default 2. Raises ParameterError.
+
+        H.lowpass(40)
+        H.lowpass("8px", shape="butterworth", order=4)
+    """
+    return Transfer((Radial.of("lowpass", radius=radius, shape=shape, order=order),))
+
+
+def highpass(radius: Given | None = None, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
+    return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order),))
+
+
+def bandpass(inner: Given, outer: Given, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+    """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
+
+    The inner radius is the smaller one; of periods that is the longer one. Raises ParameterError.
+
+        H.bandpass("20px", "4px")
+    """
+    return Transfer((Radial.of("bandpass", inner=inner, outer=outer, shape=shape, order=order),))
+
+
+def bandstop(inner: Given, outer: Given, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
+    return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order),))
+
+
+def mask(gains: ArrayLike) -> Transfer:
+    """Return any real, finite gains ``(height, width)`` for images of that size, DC in the corner as numpy.fft has it.
+
+    Raises ParameterError.
+
+        fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
+        H.mask(np.abs(fx) + np.abs(fy) > 0.1)
+    """
+    from .gains import Mask
+
+    return Transfer((Mask.of(gains),))

@@ -1,0 +1,68 @@
+"""A transfer function as a table: the gain of every frequency of images of one size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from .grid import Gain
+
+# How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
+# rounds away. The host's own rounding must not make a mask pass for one with complex results.
+EVEN = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Mask:
+    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :meth:`of`."""
+
+    gains: NDArray[np.floating]
+    largest: float
+    """The largest gain, if it exceeds 1, else 1."""
+    is_even: bool
+    """Whether H(-k) = H(k), so that filtered images are real."""
+
+    @classmethod
+    def of(cls, given: ArrayLike) -> Mask:
+        """Check an array of real, finite gains; raises ParameterError."""
+        array = np.asarray(given)
+        if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
+            raise ParameterError(
+                f"an array of shape {array.shape} and type {array.dtype} is no mask: give real gains of shape "
+                "(height, width), DC in the corner as numpy.fft.fft2 has it"
+            )
+        gains: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+        finite = np.isfinite(gains)
+        if not finite.all():
+            row, column = np.argwhere(~finite)[0]
+            raise ParameterError(
+                f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column "
+                f"{column}: replace them, for example with numpy.nan_to_num"
+            )
+        largest = max(1.0, float(gains.max()), -float(gains.min()))
+        mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
+        is_even = bool(np.abs(gains - mirrored).max() <= EVEN * np.abs(gains).max())
+        if is_even:
+            gains = gains / 2 + mirrored / 2
+        gains.flags.writeable = False
+        return cls(gains, largest, is_even)
+
+    def gain(self, height: int, width: int) -> Gain:
+        """Return the gains in float64; raises ParameterError for images of another size."""
+        if self.gains.shape != (height, width):
+            raise ParameterError(f"the {self} does not fit an image of {width} x {height}: give one of its size")
+        return self.gains.astype(np.float64)
+
+    def given(self) -> dict[str, Any]:
+        """Return what it was made of, in short."""
+        return {"kind": "mask", "width": self.gains.shape[1], "height": self.gains.shape[0]}
+
+    def __str__(self) -> str:
+        return f"mask of {self.gains.shape[1]} x {self.gains.shape[0]}"

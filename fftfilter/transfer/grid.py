@@ -1,0 +1,130 @@
+"""Radial transfer functions on the grid of an image's frequencies, in float64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .shapes import SHAPES
+
+if TYPE_CHECKING:
+    from .radial import Radial
+
+Gain = NDArray[np.float64]
+Near = NDArray[np.bool_]
+Bins = NDArray[np.int64]
+
+# Cutoffs beyond it pass the same, and their squares would leave float64's range.
+LARGEST_RADIUS = 1e100
+# Gains this small vanish in single precision beside any gain of 1.
+NEGLIGIBLE = 2.0**-32
+
+
+class Reach(NamedTuple):
+    """The part of the grid where a transfer function varies.
+
+    Where |ky| >= ``rows`` or |kx| >= ``columns`` the gain is ``beyond``, 0 or 1, but for what is negligible.
+    """
+
+    rows: int
+    columns: int
+    beyond: float
+
+
+class Cutoff(NamedTuple):
+    """A cutoff on the grid of a ``(height, width)`` image; ``radius`` in cycles across the shorter side n."""
+
+    height: int
+    width: int
+    radius: float
+
+    def near(self, kx: Bins, ky: Bins) -> Near:
+        """Tell whether bins are nearer to DC than the radius.
+
+        On a square image by whole numbers, the book's ``dist2 < radius * radius``; on others by the same
+        float64 arithmetic as ``hypot(fftfreq(width), fftfreq(height)) * n``, so that NumPy agrees on every bin.
+        """
+        if self.height == self.width:
+            return np.asarray(kx * kx + ky * ky < self.radius * self.radius)
+        f = np.hypot(kx * (1 / self.width), ky * (1 / self.height))
+        return np.asarray(f * min(self.height, self.width) < self.radius)
+
+    def near_in_rows(self) -> NDArray[np.uint32]:
+        """Return how many |kx| = 0, 1, 2 ... are near in the rows |ky| = 0 ... height/2: the ideal mask as a table."""
+        n = min(self.height, self.width)
+        ky = np.arange(self.height // 2 + 1)
+        chord = np.sqrt(np.maximum((self.radius / n) ** 2 - (ky / self.height) ** 2, 0)) * self.width
+        # Right but for rounding: the bins around it decide.
+        first = np.minimum(chord, self.width).astype(np.int64) - 2
+        around = np.maximum(first, 0) + np.arange(5)[:, None]
+        count = np.maximum(first, 0) + self.near(around, ky).sum(axis=0)
+        near: NDArray[np.uint32] = np.minimum(count, self.width // 2 + 1).astype(np.uint32)
+        return near
+
+    def near_in_columns(self) -> NDArray[np.uint32]:
+        """Return how many |ky| = 0, 1, 2 ... are near in the columns |kx| = 0 ... width/2."""
+        return Cutoff(self.width, self.height, self.radius).near_in_rows()
+
+    def steps(self) -> tuple[float, float]:
+        """Return what a bin along the width and along the height adds to the distance over the radius.
+
+        At most 1e15, so that its square stays within single precision; at that gain nothing passes but DC.
+        """
+        n = min(self.height, self.width)
+        return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
+
+    def low(self, shape: str, order: int, kx: Bins, ky: Bins) -> Gain:
+        """Return the gain of a low-pass of a shape at bins."""
+        function = SHAPES[shape].gain
+        if function is None:
+            return self.near(kx, ky).astype(np.float64)
+        x, y = self.steps()
+        return function((kx * x) ** 2 + (ky * y) ** 2, order)
+
+
+def cutoffs(radial: Radial, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
+    """Return the outer and the inner cutoff; see :meth:`Radial.cutoffs`."""
+    outer, inner = radial.radii(height, width)
+    cutoff = Cutoff(height, width, min(outer, LARGEST_RADIUS))
+    return cutoff, None if inner is None else Cutoff(height, width, min(inner, LARGEST_RADIUS))
+
+
+def radial_reach(radial: Radial, height: int, width: int) -> Reach:
+    """Return where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
+    outer, _ = cutoffs(radial, height, width)
+
+    def reached(kx: Bins, ky: Bins) -> int:
+        return int(np.count_nonzero(outer.low(radial.shape, radial.order, kx, ky) > NEGLIGIBLE))
+
+    # A low-pass is longest along the axes, and falls.
+    kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
+    beyond = float(radial.kind in ("highpass", "bandstop"))
+    return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=beyond)
+
+
+def radial_gain(radial: Radial, height: int, width: int) -> Gain:
+    """Return H on the whole grid; see :meth:`Radial.gain`."""
+    kx = np.minimum(np.arange(width), width - np.arange(width))
+    ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+    outer, inner = cutoffs(radial, height, width)
+    passed = outer.low(radial.shape, radial.order, kx, ky)
+    if inner is not None:
+        passed = passed * (1 - inner.low(radial.shape, radial.order, kx, ky))
+    return 1 - passed if radial.kind in ("highpass", "bandstop") else passed
+
+
+def table_reach(gains: NDArray[np.floating]) -> Reach:
+    """Return where even gains ``(height, width)``, none above 1, vary."""
+    height, width = gains.shape
+    beyond = float(gains[height // 2, width // 2])
+    if beyond not in (0.0, 1.0):
+        return Reach(height // 2 + 1, width // 2 + 1, 0.0)
+    varies = gains != beyond
+
+    def reached(k: Bins, n: int) -> int:
+        return int(np.minimum(k, n - k).max(initial=-1)) + 1
+
+    rows, columns = (np.flatnonzero(varies.any(axis=axis)) for axis in (1, 0))
+    return Reach(reached(rows, height), reached(columns, width), beyond)

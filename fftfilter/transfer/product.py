@@ -1,0 +1,78 @@
+"""Transfer functions that multiply. Works without NumPy, but for what is on a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from .radial import Radial
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .grid import Gain, Reach
+    from .gains import Mask
+
+    Part = Radial | Mask
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A transfer function H: the product of its parts. Filters are made of it.
+
+    An engine computes a single radial part as it goes; every other product it takes as a table of gains.
+    """
+
+    parts: tuple[Part, ...]
+
+    def __mul__(self, other: Transfer) -> Transfer:
+        if not isinstance(other, Transfer):
+            return NotImplemented
+        return Transfer(self.parts + other.parts)
+
+    @property
+    def radial(self) -> Radial | None:
+        """The one part, if it is radial."""
+        only = self.parts[0] if len(self.parts) == 1 else None
+        return only if isinstance(only, Radial) else None
+
+    @property
+    def is_even(self) -> bool:
+        """Whether H(-k) = H(k), so that filtered images are real."""
+        return all(part.is_even for part in self.parts)
+
+    @property
+    def largest(self) -> float:
+        """A bound of all gains, at least 1; engines compute with gains divided by it."""
+        return prod(part.largest for part in self.parts)
+
+    def gain(self, height: int, width: int) -> Gain:
+        """Return H in float64, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it.
+
+        Raises ParameterError for a size that a part does not fit.
+        """
+        first, *rest = (part.gain(height, width) for part in self.parts)
+        return prod(rest, start=first)
+
+    def table(self, height: int, width: int) -> NDArray[np.float64]:
+        """Return H divided by :attr:`largest`, so that no gain exceeds 1."""
+        return self.gain(height, width) / self.largest
+
+    def on_grid(self, height: int, width: int) -> tuple[Reach, NDArray[np.float64] | None]:
+        """Return the part of the grid where H varies, and the :meth:`table` unless H is a single radial part."""
+        if self.radial:
+            return self.radial.reach(height, width), None
+        from .grid import table_reach
+
+        table = self.table(height, width)
+        return table_reach(table), table
+
+    def given(self) -> dict[str, Any]:
+        """Return what it was made of: for reports, and to tell filters apart."""
+        parts = [part.given() for part in self.parts]
+        return parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
+
+    def __str__(self) -> str:
+        return " * ".join(map(str, self.parts))

@@ -1,0 +1,126 @@
+"""Functions of the distance from DC: low-pass, high-pass, band-pass, band-stop.
+
+    lowpass   = low(radius)
+    highpass  = 1 - low(radius)
+    bandpass  = low(outer) * (1 - low(inner))
+    bandstop  = 1 - bandpass
+
+low is a shape (``shapes.py``). The distance of a frequency is counted in cycles across the image's shorter side n, on a
+square image in bins; the default cutoff is n/8, as in the book. Works without NumPy, but for what is on a grid.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ParameterError
+from .shapes import SHAPES
+from .units import Radius
+
+if TYPE_CHECKING:
+    from .grid import Cutoff, Gain, Reach
+    from .units import Given
+
+PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
+HIGHEST_ORDER = 100
+
+
+class Radial(NamedTuple):
+    """A radial transfer function. Make one with :meth:`of`.
+
+    ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the lower cutoff of a
+    band.
+    """
+
+    kind: str
+    outer: Radius | None
+    inner: Radius | None = None
+    shape: str = "ideal"
+    order: int = 2
+
+    largest = 1.0
+    """No gain exceeds it."""
+    is_even = True
+    """Whether H(-k) = H(k), so that filtered images are real."""
+
+    @classmethod
+    def of(
+        cls,
+        kind: str,
+        *,
+        radius: Given | None = None,
+        inner: Given | None = None,
+        outer: Given | None = None,
+        shape: str = "ideal",
+        order: int | None = None,
+    ) -> Radial:
+        """Check what is given, and return the function; raises ParameterError.
+
+        ``radius`` belongs to lowpass and highpass, ``inner`` and ``outer`` to bandpass and bandstop.
+        """
+        if shape not in SHAPES:
+            raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
+        if order is not None and not SHAPES[shape].has_order:
+            raise ParameterError(
+                f"order {order} has no meaning for the {shape} shape: leave it out or choose butterworth"
+            )
+        order = 2 if order is None else order
+        if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
+            raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
+        if kind in ("lowpass", "highpass"):
+            return cls(kind, None if radius is None else Radius.parse(radius), None, shape, int(order))
+        band = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order))
+        if band.inner and band.outer and band.inner.unit == band.outer.unit:
+            # Known without an image; units that differ are compared on the image's grid.
+            band.radii(1, 1)
+        return band
+
+    def radii(self, height: int, width: int) -> tuple[float, float | None]:
+        """Return the outer and the inner radius on a ``(height, width)`` grid, in cycles across its shorter side.
+
+        Raises ParameterError if the inner is not below the outer there.
+        """
+        outer = self.outer.bins(height, width) if self.outer else min(height, width) / 8
+        if self.inner is None:
+            return outer, None
+        inner = self.inner.bins(height, width)
+        if inner >= outer:
+            have_one_unit = self.outer is not None and self.inner.unit == self.outer.unit
+            grid = "" if have_one_unit else f" on {width} x {height} pixels ({inner:g} and {outer:g} bins from DC)"
+            raise ParameterError(
+                f"inner radius {self.inner} is not below outer radius {self.outer}{grid}: "
+                "give a lower inner one (in px, a longer period)"
+            )
+        return outer, inner
+
+    def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
+        """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises ParameterError as :meth:`radii`."""
+        from .grid import cutoffs
+
+        return cutoffs(self, height, width)
+
+    def reach(self, height: int, width: int) -> Reach:
+        """Return the part of the grid where H varies."""
+        from .grid import radial_reach
+
+        return radial_reach(self, height, width)
+
+    def gain(self, height: int, width: int) -> Gain:
+        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+        from .grid import radial_gain
+
+        return radial_gain(self, height, width)
+
+    def given(self) -> dict[str, Any]:
+        """Return what it was made of: for reports, and to tell filters apart."""
+        radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
+        named = {name: str(radius) for name, radius in radii.items() if radius is not None}
+        order = {"order": self.order} if SHAPES[self.shape].has_order else {}
+        return {"kind": self.kind, **named, "shape": self.shape, **order}
+
+    def __str__(self) -> str:
+        shape = f"{self.shape} of order {self.order}" if SHAPES[self.shape].has_order else self.shape
+        if self.inner is not None:
+            return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
+        return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"

@@ -1,0 +1,64 @@
+"""The whole filter in float64, without OpenCL: what every engine is measured against.
+
+Slow and short on purpose. The transform's definition is :func:`dft`; images go through ``numpy.fft``,
+which a test holds to that definition.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..output.noise import NOISE
+from ..output.rounding import NUDGE, WHITE
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+
+def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
+    """Return the transform of every row of ``(..., n)`` by the definition, a sum over n terms, unnormalized."""
+    n = x.shape[-1]
+    k = np.arange(n)
+    # k j is reduced modulo n as a whole number: the angle stays small and exact.
+    w = np.exp(direction * 2j * np.pi * (np.outer(k, k) % n) / n)
+    return np.asarray(x @ w, dtype=np.complex128)
+
+
+def filtered(image: NDArray[Any], gain: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency."""
+    spectrum = np.fft.fft2(np.asarray(image, dtype=np.float64))
+    return np.fft.ifft2(spectrum * gain)
+
+
+def filter_image(
+    image: NDArray[Any],
+    gain: NDArray[np.float64],
+    dtype: DTypeLike = np.uint8,
+    white: int = 255,
+) -> NDArray[Any]:
+    """Return the normalized magnitude of the filtered image, as the contract defines it.
+
+    ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels. Gains above 1
+    raise the input's rounding noise, too.
+    """
+    magnitude = np.abs(filtered(image, gain))
+    brightest = float(np.max(np.abs(image.astype(np.float64)))) * max(1.0, float(np.abs(gain).max()))
+    return quantize(magnitude, brightest, dtype, white)
+
+
+def quantize(magnitude: NDArray[np.float64], brightest: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
+    """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
+
+    ``brightest`` is the input's largest absolute value, times the largest gain if that exceeds 1.
+    """
+    smallest = min(0.0, float(magnitude.min()))
+    largest = max(0.0, float(magnitude.max()))
+    if largest <= NOISE * brightest:
+        return np.zeros(magnitude.shape, dtype)
+    value = (magnitude - smallest) / (largest - smallest)
+    if np.issubdtype(np.dtype(dtype), np.floating):
+        return value.astype(dtype)
+    level = np.minimum(np.floor(white * value + NUDGE), white)
+    return np.where(magnitude >= largest * WHITE, white, level).astype(dtype)

@@ -1,0 +1,31 @@
+// Built-in functions that the CPU form calls, declared here where the compiler leaves out the header of all.
+//
+// Reading that header, a megabyte of declarations, takes PoCL longer at every start than all that the CPU form asks
+// of it. Who calls another built-in function adds it here.
+//
+// -D OWN_BUILTINS=1    given together with what keeps the header out; without it this file says nothing
+
+#ifdef OWN_BUILTINS
+
+#define BUILTIN __attribute__((overloadable))
+#define PURE __attribute__((overloadable, const))
+
+size_t PURE get_group_id(uint);
+size_t PURE get_num_groups(uint);
+uint PURE min(uint, uint);
+PASTE(float, VECTOR) PURE exp2(PASTE(float, VECTOR));
+uint BUILTIN atomic_inc(volatile global uint *);
+void BUILTIN mem_fence(uint);
+#ifndef CLK_GLOBAL_MEM_FENCE
+#define CLK_GLOBAL_MEM_FENCE 2
+#endif
+
+#define CONVERT(to, from, n) PASTE(to, n) PURE PASTE(convert_, PASTE(to, n))(PASTE(from, n));
+CONVERT(float, uchar, VECTOR)
+CONVERT(float, ushort, VECTOR)
+CONVERT(float, float, VECTOR)
+CONVERT(int, float, VECTOR)
+CONVERT(uchar, int, VECTOR)
+CONVERT(ushort, int, VECTOR)
+
+#endif

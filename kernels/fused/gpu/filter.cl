@@ -1,0 +1,77 @@
+// Filter: all steps in one launch, for small images, whose time is mostly that of launches. Rows and columns are of one
+// plan.
+//
+// A work-group does one task of one step: rows, columns, inverse rows or a strip of pixels to quantize. It takes the next
+// one when it starts, in the order of the steps, and waits until all of the step before are done. Those have been begun by
+// groups that are running and that wait at most for tasks before them: nobody waits forever, however few groups run
+// at a time and in whatever order they start.
+//
+// Launch   (tasks x GROUP) work-items, GROUP a work-group
+// Reads    and writes as rows.cl, columns.cl, inverse_rows.cl and quantize.cl
+//
+// progress: tasks taken, tasks left, then for each step but the last how many are done. All are 0 before and after.
+
+#define STEPS 4
+#define ROW_GROUPS ((PAIRS + FFTS - 1) / FFTS)
+#define STRIP ((SIZE / WIDE + ROW_GROUPS - 1) / ROW_GROUPS)
+
+// What a group has written is there for others before it says so, and what others have written is not read before.
+// OpenCL 1.2 promises that of mem_fence within a group only, and NVIDIA's compiler takes it at its word.
+#ifdef __NV_CL_C_VERSION
+#define FENCE asm volatile("membar.gl;" ::: "memory")
+#else
+#define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
+
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+void gpu_filter(global const PIXEL *image, global pixels_t *output, global complex_t *spectrum, global real_t *values,
+                global const complex_t *tables, global uint *largest, volatile global uint *progress,
+                const uint pictures, const uint reach, const uint one_scale, const real_t noise, const real_t brightest,
+                const real_t levels, const real_t nudge, const real_t white, global const mask_data_t *mask_data,
+                const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
+                const real_t per_inner2, const int order)
+{
+    local exchanged_t x[FFTS / TURNS * REGION];
+    local uint found;
+    const uint groups[STEPS] = {ROW_GROUPS, (min(reach, (uint)COLUMNS) + FFTS - 1) / FFTS, ROW_GROUPS, ROW_GROUPS};
+    if (get_local_id(0) == 0)
+        found = atomic_inc(progress);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    uint task = found, step = 0;
+    for (; step < STEPS - 1 && task >= groups[step] * pictures; step++)
+        task -= groups[step] * pictures;
+    const uint group = task % groups[step];
+    const size_t picture = task / groups[step];
+
+    if (step && get_local_id(0) == 0) {
+        volatile global uint *done = progress + 2 + (step - 1);
+        while (*done < groups[step - 1] * pictures)
+            ;
+        FENCE;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+
+    if (step == 0)
+        rows(spectrum, image, tables, largest, reach, group, picture, x);
+    else if (step == 1) {
+        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
+        columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
+    } else if (step == 2)
+        inverse_rows(values, spectrum, tables, largest, one_scale, reach, group, picture, x, &found MINUEND_PASSED);
+    else {
+        const grey_t grey = {noise, brightest, levels, nudge, white};
+        quantize(output, (global const values_t *)values, image, largest, one_scale, grey, group * STRIP,
+                 min((size_t)(group + 1) * STRIP, (size_t)(SIZE / WIDE)), picture, pictures, &found);
+    }
+
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+        if (step < STEPS - 1) {
+            FENCE;
+            atomic_inc(progress + 2 + step);
+        }
+        if (atomic_inc(progress + 1) == get_num_groups(0) - 1)
+            for (uint i = 0; i < STEPS + 1; i++)
+                progress[i] = 0;
+    }
+}

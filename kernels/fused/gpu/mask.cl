@@ -1,0 +1,72 @@
+// Mask: the gain of one frequency, computed where the spectrum is in registers.
+//
+// ideal       For a column, distance < radius means |ky| below a bound: the comparison of whole numbers
+//             (kx scale_x)^2 + (ky scale_y)^2 < limit, solved for ky on the host. bounds[kx] holds it for both cutoffs.
+// smooth      from (d/r)^2 in single precision
+// table       any gain for each frequency, gains[kx][ky]
+//
+// -D SHAPE=table                    any gain, from a table
+// -D SHAPE, PASS                    see shapes.cl
+
+#if !defined SHAPE || !defined PASS
+#error "fused/gpu/mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
+#endif
+
+#if IS_TABLE
+typedef real_t mask_data_t;
+#else
+typedef uint2 mask_data_t;
+#endif
+
+typedef struct {
+    real_t scale_x2, scale_y2;
+    real_t per_outer2, per_inner2;
+    int order;
+} cutoffs_t;
+
+#if IS_IDEAL
+
+typedef uint2 column_t;
+
+ALWAYS column_t mask_column(const uint kx, global const mask_data_t *bounds, const cutoffs_t cutoffs)
+{
+    return bounds[kx];
+}
+
+#define LOW_OUTER ((real_t)(ky < column.x))
+#define LOW_INNER ((real_t)(ky < column.y))
+
+#elif !IS_TABLE
+
+typedef real_t column_t;
+
+ALWAYS column_t mask_column(const uint kx, global const mask_data_t *unused, const cutoffs_t cutoffs)
+{
+    return (real_t)kx * kx * cutoffs.scale_x2;
+}
+
+#define DISTANCE2 ((real_t)ky * ky * cutoffs.scale_y2 + column)
+#define LOW_OUTER SHAPE(DISTANCE2 * cutoffs.per_outer2, cutoffs.order)
+#define LOW_INNER SHAPE(DISTANCE2 * cutoffs.per_inner2, cutoffs.order)
+
+#else
+
+typedef global const real_t *column_t;
+
+ALWAYS column_t mask_column(const uint kx, global const mask_data_t *gains, const cutoffs_t cutoffs)
+{
+    return gains + (size_t)kx * HEIGHT;
+}
+
+#endif
+
+// H at column kx, row number of the spectrum
+ALWAYS real_t mask_gain(const column_t column, const uint number, const cutoffs_t cutoffs)
+{
+#if IS_TABLE
+    return column[number];
+#else
+    const uint ky = min(number, HEIGHT - number);
+    return PASS(LOW_OUTER, LOW_INNER);
+#endif
+}

@@ -1,0 +1,84 @@
+// Spectrum: how the half-transformed image lies between the kernels.
+//
+// A real row's spectrum is half redundant, so rows p and p + PAIRS share one complex row, z = x[p] + i x[p + PAIRS].
+// Its transform Z is stored as it is: the two spectra come apart where a column is loaded, because Z[k] and
+// Z[width - k] of one p are all that X[p][k] and X[p + PAIRS][k] need.
+//
+// Two planes: k = 0 ... (width-1)/2 in the first, width - k for the rest in the second, so that both partners of a
+// column have the same place. In a plane lie tiles of TILE columns, in a tile the numbers [p][k mod TILE]: what a
+// work-group of rows stores and what a work-group of columns loads are whole sectors of memory both.
+//
+// Where a filter's gain is the same from some |k| on, only the columns below that reach are stored, filtered and
+// loaded, in whole tiles: see values.cl for what becomes of the others.
+//
+// -D WIDTH, HEIGHT   of the image
+// -D TILE            columns side by side, a power of two
+
+#if !defined WIDTH || !defined HEIGHT || !defined TILE
+#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT or TILE is missing"
+#endif
+
+#define PAIRS ((HEIGHT + 1) / 2)
+#define COLUMNS (WIDTH / 2 + 1)
+#define PLANE ((uint)((COLUMNS + TILE - 1) / TILE * TILE) * PAIRS)
+// Columns k and width - k of the same number: they have no partner but themselves.
+#define IN_FIRST_PLANE(k) ((k) < (WIDTH + 1) / 2)
+
+// The place of column k of a pair of rows in its plane.
+ALWAYS uint place(const uint k, const uint p)
+{
+    return (k / TILE * PAIRS + p) * TILE + k % TILE;
+}
+
+// The place of number k of a pair of rows, any k of the whole width.
+ALWAYS size_t place_of(const uint k, const uint p)
+{
+    return IN_FIRST_PLANE(k) ? place(k, p) : PLANE + place(WIDTH - k, p);
+}
+
+// Numbers k = t + q step of a row, q < radix, step radix = LENGTH, any k of the whole width. Where half of the q are
+// known to lie in each plane and a step is a whole number of tiles, each is a constant away from one of two places:
+// what a pointer and a constant reach costs no arithmetic and no register of its own.
+#define EVEN_STEPS(radix) (WIDTH % 2 == 0 && (radix) % 2 == 0 && WIDTH == LENGTH && LENGTH / (radix) % TILE == 0)
+
+ALWAYS size_t place_in_step(const uint t, const uint q, const uint radix, const uint p)
+{
+    const uint step = LENGTH / radix;
+    if (EVEN_STEPS(radix) && q < radix / 2)
+        return (size_t)place(t, p) + q * step * PAIRS;
+    if (EVEN_STEPS(radix))
+        return (size_t)place(step - t, p) + (PLANE + (radix - 1 - q) * step * PAIRS);
+    return place_of(t + q * step, p);
+}
+
+// Whether column k, any of the whole width, is below the reach; and the same of number k = t + q step of a row.
+ALWAYS bool in_reach(const uint k, const uint reach)
+{
+    return min(k, WIDTH - k) < reach;
+}
+
+ALWAYS bool step_in_reach(const uint t, const uint q, const uint radix, const uint reach)
+{
+    const uint step = LENGTH / radix;
+    if (EVEN_STEPS(radix))
+        return (q < radix / 2 ? t + q * step : step - t + (radix - 1 - q) * step) < reach;
+    return in_reach(t + q * step, reach);
+}
+
+// Z[k], Z[width - k] of a pair of rows -> twice X of both
+ALWAYS void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
+{
+    *upper = (complex_t)(z.x + mirrored.x, z.y - mirrored.y);
+    *lower = (complex_t)(z.y + mirrored.y, mirrored.x - z.x);
+}
+
+// X of both rows -> Z[k], Z[width - k]
+ALWAYS void pack(global complex_t *z, global complex_t *mirrored, const complex_t upper, const complex_t lower)
+{
+    *z = (complex_t)(upper.x - lower.y, upper.y + lower.x);
+    *mirrored = (complex_t)(upper.x + lower.y, lower.x - upper.y);
+}
+
+// Where a column starts in each plane. One that is its own partner lies in one plane alone.
+#define OWN_PLANE(kx) (IN_FIRST_PLANE(kx) ? 0 : PLANE)
+#define MIRRORED_PLANE(kx) ((kx) ? PLANE : 0)

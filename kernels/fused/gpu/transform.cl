@@ -1,0 +1,239 @@
+// Transform: several transforms of one length in one work-group, data in registers, exchanged through local memory.
+//
+// A stage is LENGTH/radix butterflies a transform, dealt out to ITEMS work-items: number i has the butterflies
+// t = i, i + ITEMS ... A butterfly takes x[t + q LENGTH/radix], times w^q, w = W(k, length radix), and leaves X[q] at
+// (t - k) radix + k + q length, where k = t mod length and length is the product of the radices before (Stockham: no
+// bit reversal). Between two stages the numbers change hands in local memory.
+//
+// Inverse     the same with real and imaginary parts exchanged before and after, which is free in registers
+// Any length  POINTS other than LENGTH is Bluestein's chirp-z: chirp, transform, filter, transform back, chirp
+//
+// -D POINTS, LENGTH        length of the data and of the transforms; they differ for Bluestein's
+// -D ITEMS, FFTS           work-items a transform, transforms a work-group
+// -D VALUES                numbers that a work-item holds
+// -D RADICES, REVERSED     five radices, 1 where there is no stage, and the same from last to first
+// -D PADS, PADS_REVERSED   for each exchange between them a span and how many numbers stay free behind each span,
+//                          so that neighboring work-items meet different banks
+// -D FIRST, LAST           the outer radices
+// -D REGION, PARTS, TURNS  local memory of a transform, in numbers; exchanged whole (1) or real, then imaginary (2);
+//                          how many times the transforms of a group take turns in local memory
+// -D HALVES                2 where a transform itself goes as lower and upper half of its numbers
+// -D SPIN_REVERSED, CHIRP, CHIRP_FILTER   where these tables lie behind the spin factors of RADICES
+
+#if !defined POINTS || !defined LENGTH || !defined ITEMS || !defined FFTS || !defined VALUES || !defined FIRST
+#error "fused/gpu/transform.cl: -D POINTS, LENGTH, ITEMS, FFTS, VALUES or FIRST is missing"
+#endif
+#if !defined RADICES || !defined REVERSED || !defined PADS || !defined PADS_REVERSED || !defined LAST
+#error "fused/gpu/transform.cl: -D RADICES, REVERSED, PADS, PADS_REVERSED or LAST is missing"
+#endif
+#if !defined REGION || !defined PARTS || !defined TURNS || !defined HALVES
+#error "fused/gpu/transform.cl: -D REGION, PARTS, TURNS or HALVES is missing"
+#endif
+#if !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
+#error "fused/gpu/transform.cl: -D SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
+#endif
+
+#define GROUP (ITEMS * FFTS)
+#define BLUESTEIN (POINTS != LENGTH)
+// The radix whose order the data is in after a transform: number q of butterfly t is X[t + q LENGTH/radix].
+#if BLUESTEIN
+#define AFTER FIRST
+#else
+#define AFTER LAST
+#endif
+
+#if PARTS == 1
+typedef complex_t exchanged_t;
+#else
+typedef real_t exchanged_t;
+#endif
+
+// How work-items are dealt out. ALONG: neighbors work on one transform. ACROSS: neighbors work on the same place of
+// neighboring transforms, which lie side by side in the spectrum.
+#define ALONG 0
+#define ACROSS 1
+// A single stage has no exchange in which the order could change.
+#if FIRST == LENGTH
+#define INNER ACROSS
+#else
+#define INNER ALONG
+#endif
+
+ALWAYS uint own_item(const uint order)
+{
+    return order == ACROSS ? get_local_id(0) / FFTS : get_local_id(0) % ITEMS;
+}
+
+ALWAYS uint own_fft(const uint order)
+{
+    return order == ACROSS ? get_local_id(0) % FFTS : get_local_id(0) / ITEMS;
+}
+
+// for every butterfly t of work-item i, b the how manyth
+#define BUTTERFLIES(radix) ((LENGTH / (radix) + ITEMS - 1) / ITEMS)
+#define FOR_OWN(i, radix, b, t)                                                                                     \
+    UNROLL                                                                                                          \
+    for (uint b = 0, t = i; b < BUTTERFLIES(radix); b++, t += ITEMS)                                                \
+        if (LENGTH / (radix) % ITEMS == 0 || t < LENGTH / (radix))
+
+// Where a number lies in local memory: pad numbers stay free behind each span.
+ALWAYS uint padded(const uint at, const uint span, const uint pad)
+{
+    return at + at / span * pad;
+}
+
+#if PARTS == 1
+#define PART_OF(number, part) (number)
+#define SET_PART(number, part, value) (number) = (value)
+#else
+#define PART_OF(number, part) ((part) ? (number).y : (number).x)
+#define SET_PART(number, part, value)                                                                               \
+    do {                                                                                                            \
+        if (part)                                                                                                   \
+            number.y = value;                                                                                       \
+        else                                                                                                        \
+            number.x = value;                                                                                       \
+    } while (0)
+#endif
+
+// Whether a transform has its turn in local memory, and where it lies there.
+#define HAS_TURN(fft, turn) (TURNS == 1 || (fft) / (FFTS / TURNS) == (turn))
+#define PLACE_IN_TURN(fft) ((TURNS == 1 ? (fft) : (fft) % (FFTS / TURNS)) * REGION)
+
+// Numbers as they lie after a stage of this radix become what the next stage takes.
+ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const uint to, const uint radix,
+                     const uint length, const uint next, const uint span, const uint pad)
+{
+    const uint mine = own_item(from), theirs = own_item(to);
+    local exchanged_t *out = x + PLACE_IN_TURN(own_fft(from));
+    local const exchanged_t *in = x + PLACE_IN_TURN(own_fft(to));
+    UNROLL
+    for (uint part = 0; part < PARTS; part++) {
+        // What a work-item reads in one turn may come before what it writes in another.
+        exchanged_t fresh[VALUES];
+        UNROLL
+        for (uint step = 0; step < TURNS * HALVES; step++) {
+            const uint turn = step / HALVES, upper = step % HALVES;
+            const uint start = upper * padded(LENGTH / 2, span, pad);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (HAS_TURN(own_fft(from), turn))
+                FOR_OWN(mine, radix, b, t) {
+                    // The upper half of the butterflies writes the upper half of the numbers.
+                    if (HALVES == 1 || (t >= LENGTH / radix / 2) == upper) {
+                        const uint k = t % length;
+                        local exchanged_t *at = out + (padded((t - k) * radix + k, span, pad) - start);
+                        UNROLL
+                        for (uint q = 0; q < radix; q++)
+                            at[q * length] = PART_OF(v[b * radix + q], part);
+                    }
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (HAS_TURN(own_fft(to), turn))
+                FOR_OWN(theirs, next, b, t) {
+                    local const exchanged_t *at = in + padded(t, span, pad);
+                    UNROLL
+                    for (uint q = upper * (next / HALVES); q < (upper + 1) * (next / HALVES); q++)
+                        fresh[b * next + q] = at[padded(q * (LENGTH / next), span, pad) - start];
+                }
+        }
+        UNROLL
+        for (uint q = 0; q < VALUES; q++)
+            SET_PART(v[q], part, fresh[q]);
+    }
+}
+
+ALWAYS void stage(complex_t *v, global const complex_t *spin, const uint order, const uint radix, const uint length)
+{
+    FOR_OWN(own_item(order), radix, b, t)
+        butterfly_spun(v + b * radix, radix, spin[t % length]);
+}
+
+// All stages. The first starts in order first, the last leaves the data in order last. spin: one table a stage.
+// The first has spin factors only if they are given: x[q] times w^q where spun is true.
+ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *spin, const uint first, const uint last,
+                   const bool spun, const complex_t w,
+                   const uint r0, const uint r1, const uint r2, const uint r3, const uint r4,
+                   const uint span1, const uint pad1, const uint span2, const uint pad2,
+                   const uint span3, const uint pad3, const uint span4, const uint pad4)
+{
+    const uint order1 = r2 > 1 ? ALONG : last, order2 = r3 > 1 ? ALONG : last, order3 = r4 > 1 ? ALONG : last;
+    FOR_OWN(own_item(first), r0, b, t) {
+        if (spun)
+            butterfly_spun(v + b * r0, r0, w);
+        else
+            butterfly(v + b * r0, r0);
+    }
+    if (r1 > 1) {
+        exchange(v, x, first, order1, r0, 1, r1, span1, pad1);
+        stage(v, spin, order1, r1, r0);
+    }
+    if (r2 > 1) {
+        exchange(v, x, order1, order2, r1, r0, r2, span2, pad2);
+        stage(v, spin + r0, order2, r2, r0 * r1);
+    }
+    if (r3 > 1) {
+        exchange(v, x, order2, order3, r2, r0 * r1, r3, span3, pad3);
+        stage(v, spin + r0 + r0 * r1, order3, r3, r0 * r1 * r2);
+    }
+    if (r4 > 1) {
+        exchange(v, x, order3, last, r3, r0 * r1 * r2, r4, span4, pad4);
+        stage(v, spin + r0 + r0 * r1 + r0 * r1 * r2, last, r4, r0 * r1 * r2 * r3);
+    }
+}
+
+#define PLAIN false, (complex_t)(1, 0)
+
+ALWAYS void swap_parts(complex_t *v)
+{
+    UNROLL
+    for (uint q = 0; q < VALUES; q++)
+        v[q] = v[q].yx;
+}
+
+// Numbers in the order of a radix times a table.
+ALWAYS void times_table(complex_t *v, global const complex_t *table, const uint order, const uint radix)
+{
+    FOR_OWN(own_item(order), radix, b, t) {
+        global const complex_t *at = table + t;
+        UNROLL
+        for (uint q = 0; q < radix; q++)
+            v[b * radix + q] = times(v[b * radix + q], at[q * (LENGTH / radix)]);
+    }
+}
+
+// The circular convolution with the chirp that Bluestein's is made of; the table is zero from POINTS on.
+ALWAYS void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
+                    const uint last)
+{
+    times_table(v, tables + CHIRP, first, FIRST);
+    stages(v, x, tables, first, INNER, PLAIN, RADICES, PADS);
+    times_table(v, tables + CHIRP_FILTER, INNER, LAST);
+    swap_parts(v);
+    stages(v, x, tables + SPIN_REVERSED, INNER, last, PLAIN, REVERSED, PADS_REVERSED);
+    swap_parts(v);
+    times_table(v, tables + CHIRP, last, FIRST);
+}
+
+// x in the order of FIRST -> X in the order of AFTER
+ALWAYS void transform(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
+                      const uint last)
+{
+#if BLUESTEIN
+    chirp_z(v, x, tables, first, last);
+#else
+    stages(v, x, tables, first, last, PLAIN, RADICES, PADS);
+#endif
+}
+
+// X in the order of AFTER -> x in the order of FIRST, unnormalized
+ALWAYS void inverse_from_spectrum(complex_t *v, local exchanged_t *x, global const complex_t *tables,
+                                  const uint first, const uint last)
+{
+    swap_parts(v);
+#if BLUESTEIN
+    chirp_z(v, x, tables, first, last);
+#else
+    stages(v, x, tables + SPIN_REVERSED, first, last, PLAIN, REVERSED, PADS_REVERSED);
+#endif
+    swap_parts(v);
+}

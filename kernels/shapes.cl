@@ -1,0 +1,38 @@
+// Shapes and passes: the gain of a filter, made of how a low-pass falls off. The twins of fftfilter/transfer/shapes.py.
+//
+// A shape is a function of distance2, (distance / radius)^2; order is the steepness of those that have one. The ideal
+// shape is none of them: the host decides exactly which bins are nearer than the cutoff, and kernels compare whole
+// numbers.
+//
+// One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so.
+//
+// -D SHAPE=ideal | gaussian | butterworth              for the files behind this one: which of them
+// -D PASS=lowpass | highpass | bandpass | bandstop     which of the passes below
+
+#ifndef GAIN
+#define GAIN real_t
+#endif
+
+static inline GAIN gaussian(const GAIN distance2, const int order)
+{
+    return exp2(-distance2);
+}
+
+static inline GAIN butterworth(const GAIN distance2, const int order)
+{
+    GAIN square = distance2, power = 1;
+    for (int rest = order; rest > 0; rest >>= 1, square *= square)
+        power = rest & 1 ? power * square : power;
+    return 1 / (1 + power);
+}
+
+// What is made of a low-pass with the outer cutoff and one with the inner.
+#define lowpass(outer, inner) (outer)
+#define highpass(outer, inner) (1 - (outer))
+#define bandpass(outer, inner) ((outer) * (1 - (inner)))
+#define bandstop(outer, inner) (1 - (outer) * (1 - (inner)))
+
+#define ideal_is_ideal 1
+#define table_is_table 1
+#define IS_IDEAL PASTE(SHAPE, _is_ideal)
+#define IS_TABLE PASTE(SHAPE, _is_table)

@@ -1,0 +1,78 @@
+// Mask: every frequency times the transfer function, around DC in the corner; the spectrum is not moved.
+//
+// Launch   (height, width, images) work-items, for spectra that lie transposed: rows of one kx, columns of one ky
+// Reads    x[kx][ky]               -> coalesced
+// Writes   the same place
+// Units    kx and ky in bins, without their sign. reach[ky] is how many kx of that ky are nearer than the
+//          cutoff: the book's dist2 < radius^2 for a whole row, found exactly on the host. A step is what one
+//          bin adds to distance / radius.
+// Order    along a side whose transform leaves its bins in bit-reversed order, its bits are log2 of its length;
+//          0 where bins lie in order
+//
+// -D SHAPE=table                    any gain, from a table: gains[kx][ky]
+// -D SHAPE, PASS                    see shapes.cl
+
+#if !defined SHAPE || (!IS_TABLE && !defined PASS)
+#error "staged/steps/mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
+#endif
+
+// The bin that lies at i, on a side whose bins are backward in so many bits.
+inline uint bin(const uint i, const uint bits)
+{
+    return bits > 0 ? reversed(i, bits) : i;
+}
+
+#if IS_TABLE
+
+kernel void mask(global complex_t *x, global const real_t *gains, const uint height, const uint width,
+                 const uint height_bits, const uint width_bits)
+{
+    const uint column = get_global_id(0);
+    const uint row = get_global_id(1);
+    const size_t image = get_global_id(2);
+    if (column >= height)
+        return;
+
+    const size_t at = (size_t)bin(row, width_bits) * height + bin(column, height_bits);
+    x[(image * width + row) * height + column] *= gains[at];
+}
+
+#else
+
+typedef struct {
+    global const uint *reach;
+    real_t step_x, step_y;
+    int order;
+} cutoff_t;
+
+// The gain of a low-pass
+inline real_t low(const uint kx, const uint ky, const cutoff_t cutoff)
+{
+#if IS_IDEAL
+    return kx < cutoff.reach[ky];
+#else
+    const real_t x = kx * cutoff.step_x, y = ky * cutoff.step_y;
+    return SHAPE(x * x + y * y, cutoff.order);
+#endif
+}
+
+kernel void mask(global complex_t *x, global const uint *reach, const uint height, const uint width,
+                 const real_t outer_x, const real_t outer_y, const real_t inner_x, const real_t inner_y,
+                 const int order, const uint height_bits, const uint width_bits)
+{
+    const uint column = get_global_id(0);
+    const uint row = get_global_id(1);
+    const size_t image = get_global_id(2);
+    if (column >= height)
+        return;
+
+    const uint down = bin(column, height_bits), across = bin(row, width_bits);
+    const uint ky = min(down, height - down);
+    const uint kx = min(across, width - across);
+    const cutoff_t outer = {reach, outer_x, outer_y, order};
+    const cutoff_t inner = {reach + height / 2 + 1, inner_x, inner_y, order};
+
+    x[(image * width + row) * height + column] *= PASS(low(kx, ky, outer), low(kx, ky, inner));
+}
+
+#endif

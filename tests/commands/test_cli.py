@@ -1,0 +1,488 @@
+"""The command line: what it does, what it says, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.helpers import SAMPLES, Started, assert_grey_levels
+from PIL import Image
+
+from fftfilter import __version__
+from fftfilter.transfer import reference
+from fftfilter.cli import Cli, cli
+from fftfilter.transfer.functions import transfer
+
+CAMERA = str(SAMPLES / "camera.pgm")
+
+
+@pytest.fixture
+def run():
+    """Run the program in this process; returns exit code, stdout and stderr."""
+
+    def run(*arguments, stdin=None):
+        result = CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
+        return result.exit_code, result.stdout_bytes, result.stderr
+
+    return run
+
+
+def process(*arguments, stdin=None, **environment):
+    """Run the program as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "fftfilter", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        env=os.environ | environment,
+        timeout=120,
+        check=False,
+    )
+
+
+def pixels(path):
+    return np.asarray(Image.open(path))
+
+
+def high(image, **parameters):
+    return reference.filter_image(image, transfer("highpass", **parameters).gain(*image.shape[-2:]))
+
+
+# The main job
+
+
+def test_highpass_shows_white_edges_on_black(tmp_path, camera):
+    done = process("highpass", CAMERA, tmp_path / "edges.pgm")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    edges = pixels(tmp_path / "edges.pgm")
+    assert_grey_levels(edges, high(camera))
+    assert edges.max() == 255
+    assert np.median(edges) < 16
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "parameters"),
+    [
+        ("lowpass", ["--radius", "40"], {"radius": 40}),
+        ("lowpass", ["--shape", "gaussian", "--radius", "10%"], {"shape": "gaussian", "radius": "10%"}),
+        ("highpass", ["--radius", "8px"], {"radius": "8px"}),
+        ("highpass", ["--shape", "butterworth", "--order", "3"], {"shape": "butterworth", "order": 3}),
+        ("bandpass", ["--inner", "8", "--outer", "0.125cyc"], {"inner": 8, "outer": "0.125cyc"}),
+        ("bandstop", ["--inner", "20", "--outer", "40"], {"inner": 20, "outer": 40}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_filters_take_their_options(run, tmp_path, camera, command, options, parameters):
+    assert run(command, *options, CAMERA, tmp_path / "out.png") == (0, b"", "")
+    gain = transfer(command, **parameters).gain(512, 512)
+    assert_grey_levels(pixels(tmp_path / "out.png"), reference.filter_image(camera, gain))
+
+
+def test_color_keeps_its_channels_and_alpha_passes_untouched(run, tmp_path, rng):
+    image = rng.integers(0, 256, (20, 31, 4), dtype=np.uint8)
+    Image.fromarray(image).save(tmp_path / "in.png")
+    assert run("highpass", tmp_path / "in.png", tmp_path / "out.png")[0] == 0
+    out = pixels(tmp_path / "out.png")
+    assert (out[..., 3] == image[..., 3]).all()
+    assert_grey_levels(out[..., :3].transpose(2, 0, 1), high(image[..., :3].transpose(2, 0, 1)))
+
+
+def test_a_pgm_keeps_its_maxval(run, tmp_path):
+    (tmp_path / "in.pgm").write_bytes(b"P2 # plain\n3 2 # size\n100\n0 50 100\n100 0 50\n")
+    assert run("lowpass", "--radius", "9", tmp_path / "in.pgm", tmp_path / "out.pgm")[0] == 0
+    assert (tmp_path / "out.pgm").read_bytes() == b"P5\n3 2\n100\n" + bytes([0, 50, 100, 100, 0, 50])
+
+
+def test_sixteen_bits_stay_sixteen_bits(run, tmp_path, rng):
+    image = rng.integers(0, 65536, (16, 24), dtype=np.uint16)
+    Image.fromarray(image).save(tmp_path / "in.png")
+    assert run("highpass", tmp_path / "in.png", tmp_path / "out.png")[0] == 0
+    wanted = reference.filter_image(image, transfer("highpass").gain(16, 24), np.uint16, 65535)
+    assert np.abs(pixels(tmp_path / "out.png").astype(int) - wanted).max() <= 1
+
+
+def test_a_sixteen_bit_image_fits_an_eight_bit_format(run, tmp_path, rng):
+    image = rng.integers(0, 65536, (16, 24), dtype=np.uint16)
+    Image.fromarray(image).save(tmp_path / "in.png")
+    assert run("lowpass", tmp_path / "in.png", tmp_path / "out.bmp")[0] == 0
+    assert_grey_levels(pixels(tmp_path / "out.bmp"), reference.filter_image(image, transfer("lowpass").gain(16, 24)))
+
+
+def test_standard_input_and_output(camera):
+    done = process("highpass", "-", "-", stdin=(SAMPLES / "camera.pgm").read_bytes())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert_grey_levels(pixels(io.BytesIO(done.stdout)), high(camera))
+    assert done.stdout.startswith(b"P5\n512 512\n255\n")
+
+
+def test_in_place_overwrites_the_input_only_when_asked(run, tmp_path, camera):
+    copy = tmp_path / "copy.pgm"
+    copy.write_bytes((SAMPLES / "camera.pgm").read_bytes())
+    (tmp_path / "link.pgm").symlink_to(copy)
+    (tmp_path / "hard.pgm").hardlink_to(copy)
+    for target in ("copy.pgm", "link.pgm", "hard.pgm"):
+        code, _, said = run("highpass", copy, tmp_path / target)
+        assert code == 2
+        assert "--in-place" in said
+    assert (pixels(copy) == camera).all()
+    assert run("highpass", "--in-place", copy, copy)[0] == 0
+    assert_grey_levels(pixels(copy), high(camera))
+
+
+def test_spectrum_is_the_log_magnitude_with_dc_in_the_middle(run, tmp_path, camera):
+    assert run("spectrum", CAMERA, tmp_path / "spectrum.png") == (0, b"", "")
+    magnitude = np.log1p(np.abs(np.fft.fftshift(np.fft.fft2(camera))))
+    wanted = np.floor(255 * magnitude / magnitude.max())
+    assert np.abs(pixels(tmp_path / "spectrum.png") - wanted).max() <= 1
+    assert pixels(tmp_path / "spectrum.png")[256, 256] == 255
+
+
+def test_every_stage_can_be_looked_at(run, tmp_path, camera):
+    assert run("highpass", CAMERA, tmp_path / "edges.png", "--save-stages", tmp_path / "stages")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "stages").iterdir()) == [
+        "01-image.png", "02-rows.png", "03-rows-transposed.png", "04-spectrum.png", "05-spectrum-masked.png",
+        "06-columns-inverse.png", "07-columns-transposed.png", "08-filtered.png", "09-magnitude.png", "10-output.png",
+    ]  # fmt: skip
+    assert (pixels(tmp_path / "stages/01-image.png") == camera).all()
+    before, after = (pixels(tmp_path / f"stages/{name}.png") for name in ("04-spectrum", "05-spectrum-masked"))
+    assert before[256, 256] == 255
+    # Radius 64 around DC in the middle is gone, the rest as it was.
+    y, x = np.ogrid[-256:256, -256:256]
+    inside = x * x + y * y < 64 * 64
+    assert not after[inside].any()
+    assert (after[~inside] == before[~inside]).all()
+    assert (pixels(tmp_path / "stages/10-output.png") == pixels(tmp_path / "edges.png")).all()
+
+
+def test_profile_prints_the_time_of_every_step(run, tmp_path):
+    code, out, _ = run("highpass", CAMERA, tmp_path / "out.pgm", "--profile", "--engine", "book")
+    lines = [line.split() for line in out.decode().splitlines()]
+    assert code == 0
+    assert lines[0] == ["step", "launches", "ms"]
+    times = {step: float(ms) for step, _, ms in lines[1:]}
+    assert {"write", "bit_reversal", "butterfly", "transpose", "mask", "read", "total"} <= set(times)
+    assert times["total"] == pytest.approx(sum(ms for step, ms in times.items() if step != "total"), abs=0.01)
+
+
+def test_the_profile_keeps_out_of_a_picture_on_standard_output(run):
+    code, out, said = run("highpass", CAMERA, "-", "--profile", "--engine", "book")
+    assert code == 0
+    assert len(out) == len(b"P5\n512 512\n255\n") + 512 * 512
+    assert "butterfly" in said
+
+
+def test_verbose_says_what_was_done_and_where(run, tmp_path):
+    _, _, said = run("highpass", CAMERA, tmp_path / "out.pgm", "-v")
+    assert said.startswith("512 x 512: highpass, ideal, radius n/8; fused on ")
+
+
+@pytest.mark.parametrize("option", [["--precision", "double"], ["--work-group-size", "32"], ["--transpose", "plain"]])
+def test_options_of_the_device_give_the_same_picture(run, tmp_path, camera, option):
+    assert run("highpass", CAMERA, tmp_path / "out.pgm", *option)[0] == 0
+    assert_grey_levels(pixels(tmp_path / "out.pgm"), high(camera))
+
+
+def test_devices_lists_limits_and_the_one_taken(run):
+    code, out, _ = run("devices", "--json")
+    told = json.loads(out)
+    assert code == 0
+    (taken,) = (device for device in told["devices"] if device["index"] == told["chosen"])
+    assert taken["platform"] == "Portable Computing Language"
+    for limit in ("work-item dimensions", "work-item sizes", "work-group size", "compute units", "local memory"):
+        assert taken[limit]
+    assert taken["global memory"] >= taken["largest allocation"] > 2**20
+    text = run("devices")[1].decode()
+    assert f"{taken['index']}  {taken['name']}   <- taken ({told['why']})" in text
+    assert "work-group size" in text
+
+
+def test_the_device_may_come_from_the_environment(tmp_path):
+    done = process("highpass", CAMERA, tmp_path / "out.pgm", "-v", FFTFILTER_DEVICE="pthread")
+    assert done.returncode == 0
+    assert b"on pthread" in done.stderr
+    done = process("highpass", CAMERA, tmp_path / "out2.pgm", FFTFILTER_DEVICE="no such thing")
+    assert done.returncode == 3
+
+
+# Help
+
+
+def test_version(run):
+    assert run("--version") == (0, f"fftfilter {__version__}\n".encode(), "")
+
+
+@pytest.mark.parametrize("command", cli.list_commands(None))
+def test_help_of_every_command_has_an_example(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"Example: fftfilter {command}" in out.decode()
+
+
+@pytest.mark.parametrize(("command", "other"), [("highpass", "bench"), ("bench", "highpass")])
+def test_a_command_is_found_without_the_others(command, other):
+    fresh = Cli(name="fftfilter")
+    assert fresh.get_command(None, command).name == command
+    assert other not in fresh.commands
+    assert fresh.get_command(None, "folder") is None  # a module without commands
+    assert set(fresh.commands) == set(cli.list_commands(None))
+
+
+# Bad input: one line, the right exit code, nothing written
+
+
+def written(path, data):
+    path.write_bytes(data)
+    return path
+
+
+def animation(path):
+    frames = [Image.new("L", (4, 4), i * 50) for i in range(3)]
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+    return path
+
+
+def floats(path, value):
+    Image.fromarray(np.array([[1, 2], [3, value]], np.float32)).save(path)
+    return path
+
+
+PNG = (SAMPLES / "brick.png").read_bytes()
+PGM = (SAMPLES / "camera.pgm").read_bytes()
+
+FILES = {
+    "missing": (lambda d: d / "none.pgm", "none.pgm"),
+    "empty": (lambda d: written(d / "in.pgm", b""), "empty"),
+    "truncated pgm": (lambda d: written(d / "in.pgm", PGM[:1000]), "in.pgm"),
+    "truncated png": (lambda d: written(d / "in.png", PNG[:5000]), "in.png"),
+    "more promised than there is": (
+        lambda d: written(d / "in.pgm", b"P5 900 900 255\n" + bytes(100)),
+        "809900|810,?000",
+    ),
+    "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"81,000,000,000,000 bytes"),
+    "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "no image"),
+    "an animation": (lambda d: animation(d / "in.gif"), "3 frames"),
+    "pages": (lambda d: animation(d / "in.tif"), "3 frames or pages"),
+    "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN or infinite"),
+    "infinity": (lambda d: floats(d / "in.tif", np.inf), "NaN or infinite"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_a_bad_file_is_one_line_and_exit_code_1(run, tmp_path, what):
+    make, message = FILES[what]
+    source = make(tmp_path)
+    code, out, said = run("highpass", source, tmp_path / "out.png")
+    assert (code, out) == (1, b"")
+    assert_one_line(said, message)
+    assert not (tmp_path / "out.png").exists()
+
+
+OPTIONS = {
+    "radius zero": ["--radius", "0"],
+    "radius negative": ["--radius", "-3"],
+    "radius nan": ["--radius", "nan"],
+    "radius no number": ["--radius", "wide"],
+    "unknown unit": ["--radius", "8mm"],
+    "order without butterworth": ["--order", "3"],
+    "order zero": ["--shape", "butterworth", "--order", "0"],
+    "unknown shape": ["--shape", "square"],
+    "unknown option": ["--sharpen"],
+    "unknown engine": ["--engine", "magic"],
+    "unknown precision": ["--precision", "half"],
+    "work-group too large": ["--work-group-size", "1000000"],
+    "work-group zero": ["--work-group-size", "0"],
+}
+
+
+@pytest.mark.parametrize("what", OPTIONS)
+def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
+    code, out, said = run("highpass", CAMERA, tmp_path / "out.png", *OPTIONS[what])
+    assert (code, out) == (2, b"")
+    assert_one_line(said, OPTIONS[what][-1])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bandpass", CAMERA, "out.png", "--inner", "9", "--outer", "9"], "not below"),
+        (["bandpass", CAMERA, "out.png", "--inner", "4px", "--outer", "9"], "128 and 9 bins"),
+        (["bandstop", CAMERA, "out.png", "--inner", "9"], "--outer"),
+        (["highpass", "", "out.png"], "IN is an empty name"),
+        (["highpass", CAMERA, ""], "OUT is an empty name"),
+        (["highpass", CAMERA, "out.xyz"], "'?.xyz"),
+        (["highpass", CAMERA, "out"], "without extension"),
+        (["highpass", CAMERA], "OUT"),
+        (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
+        (["highpass", str(SAMPLES), "-"], "not standard output"),
+        (["sharpen", CAMERA, "out.png"], "No such command"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(run, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    code, out, said = run(*arguments)
+    assert (code, out) == (2, b"")
+    assert_one_line(said, message)
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_such_device_is_exit_code_3(run, tmp_path):
+    code, _, said = run("highpass", CAMERA, tmp_path / "out.png", "--device", "warp drive")
+    assert code == 3
+    assert_one_line(said, "no OpenCL device 'warp drive': there is .*0")
+
+
+@pytest.mark.parametrize("target", ["missing/out.png", "folder.png"])
+def test_an_output_that_cannot_be_written_is_told_before_the_work(run, tmp_path, target):
+    (tmp_path / "folder.png").mkdir()
+    code, _, said = run("highpass", CAMERA, tmp_path / target)
+    assert code == 1
+    assert_one_line(said, "folder")
+
+
+def test_color_into_pgm_is_refused_with_a_way_out(run, tmp_path):
+    code, _, said = run("highpass", SAMPLES / "chelsea.png", tmp_path / "out.pgm")
+    assert code == 1
+    assert_one_line(said, "write .ppm or .png")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a user without rights")
+@pytest.mark.parametrize(("mode", "what"), [("000", "read"), ("555", "write")])
+def test_no_permission_to_read_or_write(tmp_path, mode, what):
+    """As a user without rights, since root may do everything."""
+    tmp_path.chmod(0o777)
+    for parent in tmp_path.parents[:2]:
+        parent.chmod(0o755)
+    source = written(tmp_path / "in.pgm", PGM)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (source if what == "read" else folder).chmod(int(mode, 8))
+    script = (
+        "import os, sys\n"
+        "import fftfilter.cli, fftfilter.images, fftfilter.filters  # before the rights to read them are given up\n"
+        "fftfilter.cli.cli.list_commands(None)\n"
+        "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        "from fftfilter.cli import cli\n"
+        f"cli(['highpass', {str(source)!r}, {str(folder / 'out.pgm')!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 1
+    assert_one_line(done.stderr, "ermission")
+
+
+def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
+    _, _, said = run("highpass", tmp_path / "none.pgm", tmp_path / "out.pgm", "-vv")
+    assert "Traceback" in said
+    assert "ReadError" in said
+
+
+def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
+    """Ctrl-C while standard input is waited for."""
+    with Started(
+        [sys.executable, "-m", "fftfilter", "highpass", "-", str(tmp_path / "out.pgm")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as waiting:
+        waiting.stdin.write(PGM[:100])
+        waiting.stdin.flush()
+        with pytest.raises(subprocess.TimeoutExpired):
+            waiting.wait(1.5)
+        waiting.send_signal(signal.SIGINT)
+        assert waiting.wait(20) == 130
+        said = waiting.stderr.read().decode()
+    # A terminal shows ^C; what is said starts on a line of its own.
+    assert_one_line(said.removeprefix("\n"), "interrupted")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["main thread", "another thread"])
+def test_the_quick_end_of_the_process_leaves_nothing_out(name):
+    """What was to be done at exit is done, other threads end, what was printed is written."""
+    code = (
+        "import atexit, sys, threading; atexit.register(print, 'at exit')\n"
+        "def late(): threading.main_thread().join(); print('late')\n"
+        f"if {name == 'another thread'}: threading.Thread(target=late).start()\n"
+        "sys.argv = ['fftfilter', '--version']; from fftfilter.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    late = ["late"] if name == "another thread" else []
+    assert done.stdout.splitlines()[1:] == [*late, "at exit"]
+    assert done.stderr == ""
+
+
+def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
+    code = (
+        "import sys, fftfilter.__main__ as program\n"
+        "def interrupted(): raise KeyboardInterrupt\n"
+        "program.load_quickly = interrupted\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "program.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
+
+
+def redirected(tmp_path, command):
+    """Run the program as a shell does; returns its end."""
+    shell = f"exec {sys.executable} -m fftfilter {command}"
+    return subprocess.run(
+        ["/bin/sh", "-c", shell], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
+    )
+
+
+def test_standard_input_that_is_closed_is_told(tmp_path):
+    done = redirected(tmp_path, "highpass - out.png <&-")
+    assert done.returncode == 1
+    assert_one_line(done.stderr, "standard input: cannot be read: bad file descriptor; it is closed")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(("redirection", "cause"), [(">/dev/full", "no space left"), (">&-", "bad file descriptor")])
+@pytest.mark.parametrize(
+    "command",
+    ["--version", "engines", f"highpass -n {SAMPLES} o", f"highpass --profile {CAMERA} o.pgm", f"highpass {CAMERA} -"],
+)
+def test_what_standard_output_cannot_take_is_told(tmp_path, command, redirection, cause):
+    done = redirected(tmp_path, f"{command} {redirection}")
+    assert done.returncode == 1, done.stderr
+    assert_one_line(done.stderr, f"^fftfilter: standard output: cannot be written: {cause}.*; ")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "redirection", ["2>/dev/full", "2>&-", "<&- >&- 2>&- --processes 2"], ids=["full", "closed", "all closed"]
+)
+def test_messages_that_nobody_can_take_cost_no_file(tmp_path, redirection):
+    for name, data in (("a", b""), ("b", PGM), ("c", PGM)):
+        written(tmp_path / f"{name}.pgm", data)
+    assert redirected(tmp_path, f"highpass . out {redirection}").returncode == 1
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.pgm")) == ["b.pgm", "c.pgm"]
+    assert redirected(tmp_path, f"highpass {redirection}").returncode == 2
+
+
+def test_a_closed_pipe_is_quiet():
+    with Started(
+        [sys.executable, "-m", "fftfilter", "highpass", CAMERA, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as writing:
+        writing.stdout.close()
+        assert writing.wait(60) == 1
+        said = writing.stderr.read().decode()
+    assert said.count("\n") <= 1
+    assert "Traceback" not in said
+
+
+def assert_one_line(said, pattern):
+    assert said.startswith("fftfilter: "), said
+    assert said.count("\n") == 1, said
+    assert "Traceback" not in said
+    import re
+
+    assert re.search(pattern, said), f"{pattern!r} not in {said!r}"

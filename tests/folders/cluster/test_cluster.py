@@ -1,0 +1,386 @@
+"""Clusters: a real scheduler and real workers over loopback TCP, and workers that die for real."""
+
+from __future__ import annotations
+
+import gc
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+from tests.folders.test_run import JOURNAL, names, pgm
+from tests.files.test_urls import serve
+
+from fftfilter.cli import cli
+from fftfilter.folders.cluster import run as module
+from fftfilter.folders.cluster import scheduler as dask_scheduler
+from fftfilter.folders import dry_run as plan_of_work
+from fftfilter.folders.jobs import DeviceLostError, Settings
+
+pytest.importorskip("distributed")
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
+
+
+@contextmanager
+def process(*command, stderr=subprocess.DEVNULL, environment=None):
+    """Start a module as a program, with a process group of its own that is gone at the end whatever happens."""
+    with subprocess.Popen(
+        [sys.executable, "-m", *map(str, command)],
+        stdout=subprocess.DEVNULL,
+        stderr=stderr,
+        text=True,
+        env=os.environ | (environment or {}),
+        start_new_session=True,
+    ) as started:
+        try:
+            yield started
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(started.pid, signal.SIGKILL)
+
+
+@contextmanager
+def scheduler(folder, **environment):
+    """Start a scheduler on a port that the system chooses; returns its address."""
+    file = folder / "scheduler.json"
+    command = ("distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    with process(*command, "--scheduler-file", file, environment=environment):
+        yield json.loads(wait_for(lambda: file.exists() and file.read_text()))["address"]
+
+
+@contextmanager
+def worker(address, folder, *options, preload="", **environment):
+    """Start a worker; ``preload`` is Python that it runs first. Returns its process."""
+    command = ("distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1")
+    if preload:
+        file = folder / "preload.py"
+        file.write_text(preload)
+        options += ("--preload", file)
+    before = len(workers(address))
+    with process(*command, "--local-directory", folder, *options, environment=environment) as started:
+        wait_for(lambda: len(workers(address)) > before)
+        yield started
+
+
+def workers(address):
+    from distributed import Client
+
+    with Client(address, set_as_default=False) as client:
+        return client.nthreads()
+
+
+def replaced(function, before):
+    """Return Python that puts something before a function with which files are read or written."""
+    return (
+        "import os, pathlib, signal, time\n"
+        "from fftfilter import images\n"
+        # Dask may load it twice.
+        f"if {function}.__name__ != 'changed':\n"
+        f"    original = {function}\n"
+        "    def changed(*arguments, **options):\n"
+        f"        {before}\n"
+        "        return original(*arguments, **options)\n"
+        f"    {function} = changed\n"
+    )
+
+
+def wait_for(what, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+    return found
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    """A cluster of two workers."""
+    folder = tmp_path_factory.mktemp("cluster")
+    with (
+        scheduler(folder) as address,
+        worker(address, folder, "--no-nanny"),
+        # What a user should not do, and may.
+        worker(address, folder, "--no-nanny", "--nthreads", "3"),
+    ):
+        yield address
+
+
+@pytest.fixture
+def given(tmp_path):
+    for i in range(60):
+        pgm(tmp_path / f"in/{i % 2}/{i}.pgm", i, 64 + i % 3, 64)
+    return tmp_path / "in"
+
+
+@pytest.fixture
+def run():
+    def run(*arguments):
+        result = CliRunner().invoke(cli, ["highpass", *(str(a) for a in arguments)])
+        return result.exit_code, result.stderr
+
+    return run
+
+
+def same(one, other):
+    assert names(one) == names(other)
+    assert [name for name in names(one) if (one / name).read_bytes() != (other / name).read_bytes()] == []
+
+
+def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
+    """Bytes, summary, report, journal, exit codes; resumed, with one scale for all, up to the first failure."""
+    (given / "bad.pgm").write_bytes(b"P5 ")
+    told = {}
+    for name, options in {"alone": (), "cluster": ("--cluster", address)}.items():
+        report = tmp_path / f"{name}.jsonl"
+        out = tmp_path / name
+        code, said = run("-r", "--report", report, *options, given, out)
+        assert (code, said.count("\n")) == (1, 2), said
+        assert "bad.pgm: damaged" in said or "bad.pgm: " in said
+        assert "60 of 61 files filtered" in said
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+        varying = ("output", "milliseconds")
+        told[name] = sorted(
+            json.dumps({key: line[key] for key in line if key not in varying}, sort_keys=True) for line in lines
+        )
+        assert run("-r", "--skip-existing", *options, given, out)[1].count("60 skipped, done before") == 1
+    assert told["cluster"] == told["alone"]
+    same(tmp_path / "cluster", tmp_path / "alone")
+    for out, options in (("all of one", ()), ("all of cluster", ("--cluster", address))):
+        assert run("-r", "-q", "--scale", "folder", *options, given, tmp_path / out)[0] == 1
+    same(tmp_path / "all of one", tmp_path / "all of cluster")
+    assert run("-q", "--engine", "none such", "--cluster", address, given / "0", tmp_path / "none")[0] == 2
+
+
+def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, address, monkeypatch):
+    def listed(*options):
+        result = CliRunner().invoke(cli, ["highpass", "-n", *options, str(given / "0"), str(tmp_path / "none")])
+        return result.exit_code, result.stdout.splitlines(), result.stderr
+
+    _, here, _ = listed()
+    for name in ("Filter", "choose"):
+        monkeypatch.setattr(plan_of_work, name, None)
+    code, lines, said = listed("--cluster", address)
+    assert (code, said) == (0, "")
+    assert lines[:-2] == here[:-2]
+    assert lines[-2] == here[-2].replace("on ", f"on a worker of cluster {address}, with ", 1)
+    code, lines, said = listed("--cluster", address, "--device", "warp drive")
+    assert (code, "no OpenCL device 'warp drive'" in said) == (3, True)
+    assert [line.split("; ") for line in lines[:-2]] == [line.split("; ")[:2] for line in here[:-2]]
+
+
+def test_a_scheduler_remembers_no_names(run, given, tmp_path, address):
+    """It keeps its last messages for who looks for faults, 1000 to a worker: with a million files the names of all."""
+    from distributed import Client
+
+    def remembered():
+        return sum(type(each).__name__ == "Job" for each in gc.get_objects())
+
+    assert run("-r", "-q", "--cluster", address, given, tmp_path / "out")[0] == 0
+    with Client(address, set_as_default=False) as client:
+        assert client.run_on_scheduler(remembered) == 0
+    with dask_scheduler.connect(address, [None]) as client:
+        assert client.scheduler_comm.recent_message_log.maxlen < 100
+
+
+def test_the_first_failure_ends_a_run_that_shall_end(run, tmp_path, address):
+    for i in range(300):
+        pgm(tmp_path / f"in/{i}.pgm", i % 5)
+    for i in range(0, 100, 4):  # Whichever batch ends first has some.
+        (tmp_path / f"in/{i}.pgm").write_bytes(b"P5 ")
+    code, said = run("--fail-fast", "--cluster", address, tmp_path / "in", tmp_path / "out")
+    assert (code, " failed" in said) == (1, True)
+    assert 0 < len(names(tmp_path / "out")) < 200
+
+
+def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
+    """The slow one is killed with a batch in hand; each file is there once, in the report once, in the journal once."""
+    started, out, report = (tmp_path / name for name in ("started", "out", "report.jsonl"))
+    # Before the temporary file becomes the output.
+    waiting = f"if {str(out)!r} in str(arguments[0]): pathlib.Path({str(started)!r}).touch(); time.sleep(60)"
+    slow = replaced("os.replace", waiting)
+    command = ("fftfilter", "highpass", "-r", "--cluster", address, "--report", report, given, out)
+    with worker(address, tmp_path, "--no-nanny", preload=slow) as victim:
+        with process(*command, stderr=subprocess.PIPE) as running:
+            wait_for(started.exists)
+            assert running.poll() is None
+            assert any(".tmp" in name for name in names(out))
+            victim.kill()
+            # Left a zombie, whose temporary file is removed all the same.
+            said = running.communicate(timeout=30)[1]
+        assert running.returncode == 0, said
+    assert "60 of 60 files filtered" in said
+    assert names(out) == names(given)
+    inputs = [json.loads(line)["input"] for line in report.read_text().splitlines()]
+    assert sorted(inputs) == sorted(str(given / name) for name in names(given))
+    for folder in ("0", "1"):
+        noted = [json.loads(line)[0] for line in (out / folder / JOURNAL).read_text().splitlines() if line]
+        assert sorted(noted) == names(given / folder)
+
+
+def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_path, given):
+    (given / "0/0.pgm").rename(given / "0/poison.pgm")
+    poisonous = replaced("images.content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
+    out = tmp_path / "out"
+    # One worker, which its nanny starts anew: what is done file by file never waits behind the one that kills.
+    with (
+        scheduler(tmp_path, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as address,
+        worker(address, tmp_path, preload=poisonous),
+    ):
+        code, said = run("-r", "--cluster", address, given, out)
+    assert (code, said.count("\n")) == (1, 2), said
+    assert "poison.pgm: given up: every worker died that had it in hand" in said
+    assert "59 of 60 files filtered" in said
+    assert set(names(given)) - set(names(out)) == {"0/poison.pgm"}
+
+
+def test_a_worker_without_a_device_leaves_its_files_to_the_others(run, tmp_path, given, address):
+    with worker(address, tmp_path, "--no-nanny", FFTFILTER_DEVICE="warp drive"):
+        code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+    assert (code, said.count("\n")) == (0, 2), said
+    assert "fftfilter: worker tcp://127.0.0.1:" in said
+    assert "no OpenCL device 'warp drive'" in said
+    assert names(tmp_path / "out") == names(given)
+    code, said = run("-r", "--cluster", address, "--device", "warp drive", given, tmp_path / "none")
+    assert (code, "--skip-existing goes on from here" in said) == (3, True)
+
+
+def test_a_worker_of_another_version_is_not_used(run, tmp_path, given, address, monkeypatch):
+    monkeypatch.setattr(module, "__version__", "9.9")
+    code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+    assert (code, "and this is 9.9" in said) == (3, True)
+
+
+def test_an_interrupt_finishes_the_batches_under_way(tmp_path, address):
+    for i in range(3000):
+        pgm(tmp_path / f"in/{i}.pgm", i % 7, 64, 64)
+    out = tmp_path / "out"
+    command = ("fftfilter", "highpass", "--cluster", address, tmp_path / "in", out)
+    with process(*command, stderr=subprocess.PIPE) as running:
+        wait_for(lambda: list(out.glob("*.pgm")))
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=30)[1]
+    assert running.returncode == 130, said
+    assert "interrupted; the same command with --skip-existing goes on from here" in said
+    assert "Traceback" not in said
+    done = names(out)
+    assert f"{len(done)} of 3000 files filtered" in said
+    assert 0 < len(done) < 3000
+
+
+def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
+    command = ("fftfilter", "highpass", "-r", "--cluster", "local", "--device", "all", given, tmp_path / "out")
+    with process(*command, stderr=subprocess.PIPE, environment={"POCL_DEVICES": "pthread pthread"}) as running:
+        said = running.communicate(timeout=60)[1]
+    assert (running.returncode, said.count("\n")) == (0, 1), said
+    assert "60 of 60 files filtered" in said
+    assert names(tmp_path / "out") == names(given)
+
+
+def test_workers_of_ones_own_do_not_hear_an_interrupt_from_their_first_moment():
+    spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
+    with dask_scheduler._deaf_children(), ThreadPoolExecutor(1) as dask:
+        dask.submit(spawned.start).result()
+    os.kill(spawned.pid, signal.SIGINT)
+    spawned.join(30)
+    assert spawned.exitcode == 0
+
+
+def test_workers_read_the_web_themselves(run, tmp_path, given, address):
+    with serve(given) as url:
+        assert run("-r", "-q", "--cluster", address, url, tmp_path / "out") == (0, "")
+    assert run("-r", "-q", given, tmp_path / "alone") == (0, "")
+    same(tmp_path / "out", tmp_path / "alone")
+
+
+def test_outputs_behind_urls_are_written_by_the_workers_and_resumed(run, tmp_path, given, address):
+    """local:// goes through fsspec as s3:// does, and all processes see the same."""
+    out = f"local://{tmp_path}/out/"
+    assert run("-r", "-q", "--cluster", address, given, out) == (0, "")
+    assert run("-r", "-q", given, tmp_path / "alone") == (0, "")
+    assert [name for name in names(tmp_path / "out") if "/." not in name] == names(tmp_path / "alone")
+    (tmp_path / "out/0/0.pgm").unlink()
+    assert "59 skipped" in run("-r", "--skip-existing", "--cluster", address, given, out)[1]
+
+
+def test_arrays_are_filtered_by_the_workers(address, rng):
+    import dask.array
+    from distributed import Client
+
+    import fftfilter.dask
+
+    stack = rng.integers(0, 256, (5, 16, 24), dtype="uint8")
+    with Client(address, set_as_default=False) as client:
+        lazy = fftfilter.dask.highpass(dask.array.from_array(stack, chunks=(2, -1, -1)), 4)
+        got = client.compute(lazy).result(timeout=60)
+    assert (got == [fftfilter.highpass(image, 4) for image in stack]).all()
+
+
+def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeypatch):
+    out = tmp_path / "out"
+    for options in (["--cluster", "here"], ["--cluster", "tcp://"], ["--cluster", address, "--device", "0,1"]):
+        code, said = run("-r", *options, given, out)
+        assert (code, said.count("\n")) == (2, 1), options
+    assert run("--cluster", address, given / "0/0.pgm", tmp_path / "out.pgm")[0] == 2
+    monkeypatch.setattr(dask_scheduler, "_SECONDS_TO_CONNECT", 0.2)
+    code, said = run("-r", "--cluster", "tcp://127.0.0.1:1", given, out)
+    assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, said = run("-r", "--cluster", address, given, out)
+    assert (code, said.count("\n"), "pip install 'fftfilter[cluster]'" in said) == (2, 1, True)
+    assert not out.exists()
+
+
+def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with scheduler(tmp_path) as address:
+        code, said = run("-r", "--cluster", address, given, tmp_path / "out")
+        assert (code, "no worker came" in said) == (3, True)
+        code, said = run("-n", "--cluster", address, given, tmp_path / "out")
+    assert (code, "no worker is there" in said) == (3, True)
+
+
+def test_workers_that_all_went_are_not_said_to_have_never_come(monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", -1)
+    workers = iter([{"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}])
+    client = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://s"), nthreads=lambda **_: next(workers))
+    share = module._Share(client, iter(()), (Settings("highpass"), None), [])
+    share._look()
+    share._look()
+    with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
+        share._look()
+
+
+def test_a_scheduler_that_goes_is_told_of(tmp_path, monkeypatch):
+    """While workers are waited for, and while it hands over what a batch has become."""
+    from distributed.comm import CommClosedError
+
+    def closed(**_):
+        raise CommClosedError("Stream is closed")
+
+    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    with ExitStack() as stack:
+        with scheduler(tmp_path) as address:
+            client = stack.enter_context(dask_scheduler.connect(address, [None]))
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            list(module._Share(client, iter(()), (Settings("highpass"), None), []).run())
+        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
+            dask_scheduler.result_of(SimpleNamespace(result=closed, status="finished", client=client), 1)
+
+
+def test_what_a_cluster_costs_is_measured(address):
+    options = ["--runs", "1", "--tasks", "20", "--megapixels", "1", "--side", "64", "--format", "pgm", "--json"]
+    result = CliRunner().invoke(cli, ["bench", "cluster", "--cluster", address, *options])
+    assert result.exit_code == 0, result.output
+    table = json.loads(result.stdout)
+    rows = {row["what"]: row for row in table["rows"]}
+    assert table["about"]["workers"] == "2"
+    assert {"trivial tasks", "pgm of 64 x 64, the cluster", "most memory of the scheduler"} <= set(rows)
+    assert rows["pgm of 64 x 64, in"]["value"] == pytest.approx((64 * 64 + 13) / 1e3)

@@ -1,0 +1,91 @@
+"""The report of a folder's run, and its journal: what the first may not replace, what a full disk does to both."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.folders.test_run import names, pgm
+
+from fftfilter.cli import cli
+from fftfilter.folders import journal
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, [str(a) for a in arguments])
+    return result.exit_code, result.stderr
+
+
+def linked(path, to, how):
+    path.parent.mkdir(exist_ok=True)
+    (path.symlink_to if how == "link" else path.hardlink_to)(to)
+    return path
+
+
+@pytest.fixture
+def given(tmp_path):
+    for name in ("a.pgm", "b.png.pgm", "deep/c.pgm"):
+        pgm(tmp_path / "in" / name)
+    pgm(tmp_path / "elsewhere")
+    return tmp_path / "in"
+
+
+REPORTS = {
+    "an input": lambda d: d / "in/a.pgm",
+    "an input by another way": lambda d: d / "in/deep/../a.pgm",
+    "an input in a folder": lambda d: d / "in/deep/c.pgm",
+    "an image that --pattern leaves out": lambda d: d / "in/b.png.pgm",
+    "a link to an input": lambda d: linked(d / "r.jsonl", d / "in/a.pgm", "link"),
+    "a hard link to an input": lambda d: linked(d / "r.jsonl", d / "in/deep/c.pgm", "hard link"),
+    "what an input is a link to": lambda d: linked(d / "in/deep/d.pgm", d / "elsewhere", "link") and d / "elsewhere",
+    "an output": lambda d: d / "out/a.pgm",
+    "a link to an output": lambda d: linked(d / "r.jsonl", d / "out/deep/c.pgm", "link"),
+    "what is remembered": lambda d: d / "out" / journal.NAME,
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs links")
+@pytest.mark.parametrize("what", REPORTS)
+@pytest.mark.parametrize(
+    "options", [("-r", "--pattern", "[!b]*"), ("-rn", "--pattern", "[!b]*"), ("-r", "--in-place")], ids=str
+)
+def test_a_report_that_would_replace_a_file_of_the_run_is_refused(tmp_path, given, what, options):
+    report = REPORTS[what](tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    code, said = run(
+        "highpass", *options, "--report", report, given, given if "--in-place" in options else tmp_path / "out"
+    )
+    assert (code, said.count("\n")) == (2, 1), said
+    assert "--report" in said
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["in/report.jsonl", "new.txt", "old.jsonl"])
+def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name):
+    (tmp_path / "old.jsonl").write_text("old\n" * 99)
+    linked(given / "link.pgm", given / "a.pgm", "link")
+    for _ in range(2):
+        assert run("highpass", "-qr", "--report", tmp_path / name, given, tmp_path / "out") == (0, "")
+        assert (tmp_path / name).read_text().count('"done"') == 4
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_report_on_a_full_disk_is_told_once_and_missed_at_the_end(tmp_path, given):
+    code, said = run("highpass", "-qr", "--report", "/dev/full", given, tmp_path / "out")
+    assert code == 1
+    assert said == "fftfilter: /dev/full: cannot be written (No space left on device); the report is incomplete\n"
+    assert names(tmp_path / "out") == names(given)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_journal_on_a_full_disk_is_told_once_and_costs_nothing(tmp_path, given):
+    out = tmp_path / "out"
+    linked(out / journal.NAME, Path("/dev/full"), "link")
+    code, said = run("highpass", "-q", given, out)
+    assert code == 0
+    assert said == (
+        f"fftfilter: {out}: cannot note what is done (No space left on device); --skip-existing will do it again\n"
+    )
+    assert names(out) == ["a.pgm", "b.png.pgm"]

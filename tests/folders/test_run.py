@@ -1,0 +1,744 @@
+"""Folders: which files, what becomes of them, and what is said. Faults are made for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.helpers import SAMPLES, Started
+from PIL import Image
+
+from fftfilter import filters
+from fftfilter.files import leftovers
+from fftfilter.cli import cli
+from fftfilter.device.choice import Device
+from fftfilter.errors import DeviceError, TooLargeError
+from fftfilter.folders import batch, codec, journal
+from fftfilter.folders.tree import natural
+from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.images import Depth
+from fftfilter.output.quantize import quantize
+from fftfilter.output.scale import Range
+
+JOURNAL = journal.NAME
+
+
+@pytest.fixture
+def run():
+    def run(*arguments):
+        result = CliRunner().invoke(cli, [str(a) for a in arguments])
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+def pgm(path, seed=0, height=8, width=12):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pixels = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)
+    path.write_bytes(b"P5\n%d %d\n255\n" % (width, height) + pixels.tobytes())
+    return path
+
+
+def names(folder):
+    """Return the files below a folder but for journals."""
+    return sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != JOURNAL
+    )
+
+
+def process(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-m", "fftfilter", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def alone(run, source, target, *options):
+    """Filter one file and return its bytes."""
+    assert run("highpass", *options, source, target) == (0, "", "")
+    return target.read_bytes()
+
+
+# Every file as if it were alone
+
+
+def test_a_folder_gives_what_each_file_gives_alone(run, tmp_path, rng):
+    """Stacks, sizes in turn, color, alpha, 16 bits, floats, metadata: the bytes of single runs."""
+    given, out, single = (tmp_path / name for name in ("in", "out", "single"))
+    given.mkdir()
+    single.mkdir()
+    for i in range(9):
+        pgm(given / f"gray {i}.pgm", i)
+        pgm(given / f"other size {i}.pgm", i, 9, 7)
+    for i, shape in enumerate([(8, 12), (8, 12, 3), (8, 12, 4), (8, 12, 2), (30, 20, 3)]):
+        Image.fromarray(rng.integers(0, 256, shape, dtype=np.uint8)).save(given / f"p{i}.png", dpi=(300, 300))
+    Image.fromarray(rng.integers(0, 65536, (8, 12), dtype=np.uint16)).save(given / "deep.png")
+    Image.fromarray(rng.integers(0, 9, (8, 12), dtype=np.uint16)).save(given / "deep and dark.png")
+    Image.fromarray(rng.random((8, 12), dtype=np.float32)).save(given / "float.tif")
+    Image.fromarray(rng.integers(0, 256, (16, 12, 3), dtype=np.uint8)).save(given / "photo.jpg")
+    (given / "maxval.pgm").write_bytes(b"P2 3 2 100 0 50 100 100 0 50")
+    code, _, said = run("highpass", given, out)
+    assert code == 0, said
+    assert names(out) == names(given)
+    for name in names(given):
+        assert (out / name).read_bytes() == alone(run, given / name, single / name), name
+
+
+@pytest.mark.parametrize("options", [(), ("--scale", "folder"), ("--scale", "0:40")], ids=str)
+def test_stacks_on_their_way_through_a_gpu_at_the_same_time(run, tmp_path, monkeypatch, rng, options):
+    monkeypatch.setattr(Device, "is_gpu", True)
+    monkeypatch.setattr(batch, "PICTURES_A_STACK", 2)
+    given, out, report = (tmp_path / name for name in ("in", "out", "report.jsonl"))
+    for i in range(15):
+        pgm(given / f"gray {i}.pgm", i)
+    Image.fromarray(rng.integers(0, 256, (8, 12, 3), dtype=np.uint8)).save(given / "color.png")
+    code, _, said = run("highpass", *options, "--report", report, given, out)
+    assert code == 0, said
+    assert names(out) == names(given)
+    lines = {Path(line["input"]).name: line for line in map(json.loads, report.read_text().splitlines())}
+    monkeypatch.setattr(batch, "PICTURES_A_STACK", 1)
+    run("highpass", *options, "--report", report, given, tmp_path / "alone")
+    for line in map(json.loads, report.read_text().splitlines()):
+        name = Path(line["input"]).name
+        assert (out / name).read_bytes() == (tmp_path / "alone" / name).read_bytes(), name
+        assert lines[name]["extremes"] == line["extremes"]
+
+
+def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
+    """Rounding noise is measured against the brightest of a stack: the dark one is done again, alone."""
+    given = tmp_path / "in"
+    given.mkdir()
+    dark, bright = np.zeros((64, 64), np.uint16), np.full((64, 64), 65535, np.uint16)
+    dark[5, 5] = 3
+    Image.fromarray(dark).save(given / "dark.png")
+    Image.fromarray(bright).save(given / "bright.png")
+    options = ("--radius", "2")
+    assert run("lowpass", *options, given, tmp_path / "out")[0] == 0
+    assert run("lowpass", *options, given / "dark.png", tmp_path / "dark.png")[0] == 0
+    assert (tmp_path / "out/dark.png").read_bytes() == (tmp_path / "dark.png").read_bytes()
+    assert np.asarray(Image.open(tmp_path / "out/dark.png")).max() == 65535
+
+
+@pytest.mark.parametrize("scale", ["0:40", "-10:300.5"])
+def test_a_given_scale_means_the_same_for_a_file_and_a_folder(run, tmp_path, scale):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    pgm(given / "b.pgm", 1)
+    assert run("highpass", "--scale", scale, given, tmp_path / "out")[0] == 0
+    for name in ("a.pgm", "b.pgm"):
+        single = alone(run, given / name, tmp_path / name, "--scale", scale)
+        assert (tmp_path / "out" / name).read_bytes() == single
+
+
+def test_a_given_scale_is_in_grey_levels_of_the_input(run, tmp_path):
+    """Everything passes a low-pass of a large radius, so levels 0, 20, 40, 255 are the values themselves."""
+    (tmp_path / "in.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 40, 255]))
+    assert run("lowpass", "--radius", "9", "--scale", "0:40", tmp_path / "in.pgm", tmp_path / "out.pgm")[0] == 0
+    assert (tmp_path / "out.pgm").read_bytes()[-4:] == bytes([0, 127, 255, 255])
+
+
+def test_equals_that_rounding_sets_apart_are_all_white():
+    values = np.array([1, 1 - 1e-5, 1 - 1e-4], np.float32)
+    assert quantize(values, Range(0, 1), 1.0, Depth(np.dtype(np.uint8), 255)).tolist() == [255, 255, 254]
+
+
+def test_one_scale_for_a_folder_keeps_its_pictures_comparable(run, tmp_path):
+    given = tmp_path / "in"
+    given.mkdir()
+    (given / "dark.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 40, 50]))
+    (given / "bright.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 100, 200]))
+    (given / "bad.pgm").write_bytes(b"")
+    report = tmp_path / "report.jsonl"
+    code, _, said = run("lowpass", "--radius", "9", "--scale", "folder", "--report", report, given, tmp_path / "out")
+    assert (code, said.count("bad.pgm")) == (1, 1)
+    # 200 is white in both.
+    assert (tmp_path / "out/dark.pgm").read_bytes()[-4:] == bytes([0, 25, 51, 63])
+    assert (tmp_path / "out/bright.pgm").read_bytes()[-4:] == bytes([0, 25, 127, 255])
+    lines = {Path(line["input"]).name: line for line in map(json.loads, report.read_text().splitlines())}
+    assert lines["dark.pgm"]["extremes"] == pytest.approx([0, 50], abs=1e-3)
+    assert lines["dark.pgm"]["scale"]["high"] * 255 == pytest.approx(200)
+
+
+@pytest.mark.parametrize("form", [FusedCpuPipeline, FusedGpuPipeline])
+@pytest.mark.parametrize("one_scale", [False, True])
+def test_extremes_are_those_of_the_staged_pipeline(rng, form, one_scale):
+    stack = rng.integers(0, 256, (3, 32, 64), dtype=np.uint8)
+    kind = {"channel_axis": 0} if one_scale else {}
+    with filters.Filter("highpass", engine="book") as staged:
+        staged(stack, **kind)
+        wanted = staged.extremes()
+    fused = form(
+        staged.launcher, stack.shape, stack.dtype, staged.transfer, out=stack.dtype, levels=255, one_scale=one_scale
+    )
+    fused.run(stack)
+    np.testing.assert_allclose(fused.extremes(), wanted, rtol=1e-5)
+
+
+# Which files
+
+
+def test_the_tree_is_kept_and_what_is_no_image_is_counted(run, tmp_path):
+    given, out = tmp_path / "in", tmp_path / "out"
+    for name in ("a.pgm", "deep/er/b.PGM", "deep/c.pgm", ".hidden.pgm", ".hidden/d.pgm", "deep/.e.pgm"):
+        pgm(given / name)
+    for name in ("notes.txt", "deep/more.txt", "raw"):
+        (given / name).write_text("no image")
+    (given / "empty").mkdir()
+    code, stdout, said = run("highpass", given, out)
+    assert (code, stdout, names(out)) == (0, "", ["a.pgm"])
+    assert "2 folders not entered (-r does)" in said
+    code, _, said = run("highpass", "-r", given, out)
+    assert code == 0
+    assert names(out) == ["a.pgm", "deep/c.pgm", "deep/er/b.PGM"]
+    assert "3 of 3 files" in said
+    assert "3 of other types left out (2 .txt, 1 no extension)" in said
+    assert not (out / "empty").exists()
+    assert run("highpass", "-r", "-q", given, out) == (0, "", "")
+
+
+def test_a_pattern_chooses_by_name_or_by_path(run, tmp_path):
+    given = tmp_path / "in"
+    for name in ("a_raw.pgm", "a.pgm", "x/b_raw.pgm", "y/b_raw.pgm"):
+        pgm(given / name)
+    assert run("highpass", "-r", "--pattern", "*_raw.pgm", given, tmp_path / "1")[0] == 0
+    assert names(tmp_path / "1") == ["a_raw.pgm", "x/b_raw.pgm", "y/b_raw.pgm"]
+    assert run("highpass", "-r", "--pattern", "x/*", given, tmp_path / "2")[0] == 0
+    assert names(tmp_path / "2") == ["x/b_raw.pgm"]
+
+
+def test_natural_order(run, tmp_path):
+    given = tmp_path / "in"
+    for name in ("img10.pgm", "img9.pgm", "IMG1.pgm", "b2/x.pgm", "b10/x.pgm"):
+        pgm(given / name)
+    _, out, _ = run("highpass", "-r", "-n", given, tmp_path / "out")
+    order = [line.split(" -> ")[0].removeprefix(f"{given}/") for line in out.splitlines() if " -> " in line]
+    assert order == ["IMG1.pgm", "img9.pgm", "img10.pgm", "b2/x.pgm", "b10/x.pgm"]
+    assert sorted(["a", "A", "a01", "a1"], key=natural) == ["A", "a", "a01", "a1"]
+    order = ["1", "a", "a0", "a1", "a9.", "a10", "a10 ", "a100", "a 1", "a b", "a.1", "aa"]
+    assert sorted(set(order), key=natural) == order
+    assert not (tmp_path / "out").exists()
+
+
+def test_links_are_followed_but_not_in_circles(run, tmp_path):
+    given, out = tmp_path / "in", tmp_path / "out"
+    pgm(given / "sub/a.pgm")
+    pgm(tmp_path / "elsewhere/b.pgm")
+    (given / "sub/up").symlink_to(given)
+    (given / "sub/self").symlink_to(given / "sub")
+    (given / "circle").symlink_to(given / "circle")
+    (given / "other").symlink_to(tmp_path / "elsewhere")
+    (given / "broken.pgm").symlink_to(tmp_path / "nothing.pgm")
+    code, _, said = run("highpass", "-r", given, out)
+    assert (code, said.count("\n")) == (1, 2)
+    assert "broken.pgm: cannot be read: no such file" in said
+    assert names(out) == ["other/b.pgm", "sub/a.pgm"]
+
+
+def test_output_inside_the_input_is_not_read_back(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    for _ in range(2):
+        assert run("highpass", "-r", given, given / "out")[0] == 0
+        assert names(given) == ["a.pgm", "out/a.pgm"]
+
+
+@pytest.mark.parametrize(
+    "name", ["white space.pgm", "Grüße 猫 \U0001f408.pgm", "two\nlines.pgm", "-dash.pgm", "q'\".pgm"]
+)
+def test_names_of_all_kinds(run, tmp_path, name):
+    given = pgm(tmp_path / "in" / name).parent
+    assert run("highpass", "-q", given, tmp_path / "out") == (0, "", "")
+    assert names(tmp_path / "out") == [name]
+    assert run("highpass", "--skip-existing", given, tmp_path / "out")[2].startswith("0 of 1 files")
+    (given / name).write_bytes(b"rubbish")
+    code, _, said = run("highpass", "-q", given, tmp_path / "out")
+    assert (code, said.count("\n")) == (1, 1)
+    assert run("highpass", "-n", "-q", given, tmp_path / "out")[2].count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names are bytes")
+def test_a_name_that_is_no_text(tmp_path):
+    given = tmp_path / "in"
+    given.mkdir()
+    (given / os.fsdecode(b"\xff.pgm")).write_bytes(pgm(tmp_path / "a.pgm").read_bytes())
+    report = tmp_path / "report.jsonl"
+    done = process("highpass", "-v", given, tmp_path / "out", "--report", report)
+    assert done.returncode == 0, done.stderr
+    assert names(tmp_path / "out") == [os.fsdecode(b"\xff.pgm")]
+    assert json.loads(report.read_text())["status"] == "done"
+
+
+def test_another_format(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    Image.new("RGB", (8, 8), (9, 99, 200)).save(given / "b.jpg")
+    Image.new("1", (8, 8), 1).save(given / "c.pbm")
+    assert "1 .pbm" in run("highpass", given, tmp_path / "kept")[2]
+    assert run("highpass", "--format", "png", given, tmp_path / "out")[0] == 0
+    assert names(tmp_path / "out") == ["a.png", "b.png", "c.png"]
+    assert Image.open(tmp_path / "out/a.png").format == "PNG"
+    assert run("highpass", "--format", "xyz", given, tmp_path / "out")[0] == 2
+
+
+# Refused before anything runs
+
+
+def test_two_inputs_for_one_output_are_refused(run, tmp_path):
+    given = pgm(tmp_path / "in/deep/a.pgm").parent.parent
+    Image.new("L", (8, 8)).save(given / "deep/a.jpg")
+    code, _, said = run("highpass", "-r", "--format", "png", given, tmp_path / "out")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "deep/a.jpg and deep/a.pgm would both become deep/a.png" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_inputs_are_not_overwritten(run, tmp_path):
+    given = pgm(tmp_path / "all/in/a.pgm").parent
+    before = (given / "a.pgm").read_bytes()
+    assert run("highpass", given, given)[0] == 2
+    (tmp_path / "link").symlink_to(given)
+    assert run("highpass", given, tmp_path / "link")[0] == 2
+    # The output of in/in/a.pgm would be in/a.pgm.
+    pgm(given / "in/a.pgm", 1)
+    code, _, said = run("highpass", "-r", given, tmp_path / "all")
+    assert (code, "among the inputs" in said) == (2, True)
+    (tmp_path / "out").mkdir()
+    pgm(given / "b.pgm", 2)
+    (tmp_path / "out/b.pgm").symlink_to(given / "a.pgm")
+    code, _, said = run("highpass", given, tmp_path / "out")
+    assert (code, "a link to one of the inputs" in said) == (1, True)
+    assert (given / "a.pgm").read_bytes() == before
+    assert run("highpass", "--in-place", given, given)[0] == 0
+    assert (given / "a.pgm").read_bytes() != before
+
+
+def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    for options in (
+        ["--recursive"], ["--pattern", "*"], ["--skip-existing"], ["--fail-fast"], ["--dry-run"], ["--format", "png"],
+        ["--report", "r.jsonl"], ["--scale", "folder"], ["--device", "all"], ["--device", "0,0"], ["--scale", "9:1"],
+        ["--scale", "nan:1"], ["--scale", "wide"],
+    ):  # fmt: skip
+        code, _, said = run("highpass", *options, given / "a.pgm", tmp_path / "out.pgm")
+        assert (code, said.count("\n")) == (2, 1), options
+    for options in (["--profile"], ["--save-stages", "x"], ["--skip-existing", "--in-place"], ["--scale", "9:1"]):
+        code, _, said = run("highpass", *options, given, tmp_path / "out")
+        assert (code, said.count("\n")) == (2, 1), options
+    (tmp_path / "file").write_text("")
+    assert run("highpass", given, tmp_path / "file")[0] == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_format_names_what_goes_to_standard_output(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "fftfilter", "highpass", "--format", "png", pgm(tmp_path / "a.pgm"), "-"],
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.startswith(b"\x89PNG")
+
+
+# Each file stands alone
+
+
+BAD = {"cut.png": (SAMPLES / "brick.png").read_bytes()[:5000], "zero.pgm": b"", "text.jpg": b"hello"}
+
+
+def test_bad_files_among_good_ones(run, tmp_path):
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(5):
+        pgm(given / f"{i}.pgm", i)
+    for name, data in BAD.items():
+        (given / name).write_bytes(data)
+    report = tmp_path / "report.jsonl"
+    code, _, said = run("highpass", given, out, "--report", report)
+    assert (code, said.count("\n")) == (1, len(BAD) + 1)
+    assert all(f"fftfilter: {given / name}: " in said for name in BAD)
+    assert "5 of 8 files filtered" in said
+    assert "3 failed" in said
+    assert names(out) == [f"{i}.pgm" for i in range(5)]
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert len(lines) == 8
+    for line in lines:
+        is_bad = Path(line["input"]).name in BAD
+        assert (line["status"] == "failed") == bool(line["error"]) == is_bad
+        if not is_bad:
+            assert (line["width"], line["height"], line["channels"], line["type"]) == (12, 8, 1, "uint8")
+            assert line["filter"] | {"kind": "highpass", "shape": "ideal", "precision": "single"} == line["filter"]
+            assert line["scale"] == "each"
+            low, high = line["extremes"]
+            assert 0 <= low < high <= 255
+            assert set(line["milliseconds"]) == {"read", "filter", "write"}
+            assert line["device"]
+
+
+def test_fail_fast_stops_at_the_first(run, tmp_path):
+    given = tmp_path / "in"
+    for i in range(200):
+        pgm(given / f"{i + 1}.pgm", i)
+    (given / "0.pgm").write_bytes(b"")
+    code, _, said = run("highpass", "--fail-fast", given, tmp_path / "out")
+    assert (code, "1 failed" in said) == (1, True)
+    assert len(names(tmp_path / "out")) < 100
+
+
+def test_what_a_format_cannot_hold_fails_alone(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    Image.new("RGB", (8, 8)).save(given / "b.png")
+    code, _, said = run("highpass", "--format", "pgm", given, tmp_path / "out")
+    assert code == 1
+    assert "has no color" in said
+    assert names(tmp_path / "out") == ["a.pgm"]
+
+
+def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypatch):
+    given = tmp_path / "in"
+    for i in range(4):
+        pgm(given / f"{i}.pgm", i)
+    pgm(given / "large.pgm", 5, 100, 100)
+    call = filters.Filter.start
+
+    def small_device(self, planes, **options):
+        if planes.size > 200:
+            raise TooLargeError("too large: take a smaller image")
+        return call(self, planes, **options)
+
+    monkeypatch.setattr(filters.Filter, "start", small_device)
+    code, _, said = run("highpass", given, tmp_path / "out")
+    assert (code, "4 of 5 files" in said) == (1, True)
+    assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(4)]
+
+
+@pytest.mark.parametrize("where", ["start", "result"])
+@pytest.mark.parametrize("failures", [1, 10**9])
+def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures, where):
+    """Once: it is opened again. For good: what it has finished stays, and the rest can be resumed.
+
+    A CPU fails where a stack is begun; a GPU, with other stacks on their way, where it is waited for.
+    """
+    monkeypatch.setattr(Device, "is_gpu", where == "result")
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(100):
+        pgm(given / f"{i}.pgm", i, 8 + i % 3)
+    monkeypatch.setattr(batch, "PICTURES_A_STACK", 8)
+    of = filters.Filter if where == "start" else filters.Pending
+    call, calls = getattr(of, where), []
+
+    def shaky(self, *planes, **options):
+        calls.append(planes)
+        if 2 < len(calls) <= 2 + failures:
+            raise DeviceError("device lost: OUT_OF_RESOURCES")
+        return call(self, *planes, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(of, where, shaky)
+        code, _, said = run("highpass", given, out)
+    if failures == 1:
+        assert code == 0, said
+    else:
+        assert code == 3
+        assert "device lost" in said
+        assert "--skip-existing" in said
+        before = len(names(out))
+        assert 0 < before < 100
+        code, _, said = run("highpass", "--skip-existing", given, out)
+        assert (code, f"{before} skipped" in said) == (0, True)
+    assert len(names(out)) == 100
+
+
+def test_no_device_is_exit_code_3(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    assert run("highpass", "--device", "warp drive", given, tmp_path / "out")[0] == 3
+    assert run("highpass", "--device", "0,warp drive", given, tmp_path / "out")[0] == 3
+
+
+def test_a_missing_folder_is_told(run, tmp_path):
+    code, _, said = run("highpass", "-r", tmp_path / "none", tmp_path / "out")
+    assert (code, "no such file or directory" in said) == (1, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")
+def test_files_that_do_not_fit_any_more(tmp_path):
+    """A limit on a file's size stands for the full disk: large outputs fail, small ones go on."""
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(4):
+        pgm(given / f"small{i}.pgm", i)
+        pgm(given / f"large{i}.pgm", i, 300, 400)
+    code = (
+        "import resource, signal\n"
+        "from fftfilter.cli import cli\n"
+        # What the device's compiler writes is written before.
+        f"try: cli(['highpass', '-q', {str(given)!r}, {str(tmp_path / 'first')!r}])\n"
+        "except SystemExit: pass\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (50000, 50000))\n"
+        f"cli(['highpass', {str(given)!r}, {str(out)!r}])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("file too large") == 4
+    assert names(out) == [f"small{i}.pgm" for i in range(4)]
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """Mount a file system of 200 kB, where that is allowed."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", disk], capture_output=True, check=False)
+    if mount.returncode:
+        pytest.skip("may not mount a file system")
+    yield disk
+    subprocess.run(["umount", disk], check=True)
+
+
+def test_a_full_disk_leaves_nothing_half_written_and_can_be_resumed(run, tmp_path, tiny_disk):
+    given = tmp_path / "in"
+    for i in range(8):
+        pgm(given / f"{i}.pgm", i, 200, 200)
+    code, _, said = run("highpass", given, tiny_disk)
+    assert (code, "no space left" in said) == (1, True)
+    whole = names(tiny_disk)
+    assert 0 < len(whole) < 8
+    assert all((tiny_disk / name).stat().st_size == 40015 for name in whole)
+    subprocess.run(["mount", "-o", "remount,size=2m", tiny_disk], check=True)
+    code, _, said = run("highpass", "--skip-existing", given, tiny_disk)
+    assert (code, len(names(tiny_disk))) == (0, 8)
+
+
+def test_a_folder_that_vanishes(run, tmp_path, monkeypatch):
+    """The output's folder goes while files are filtered: each of its files tells, the others are done."""
+    given, out = tmp_path / "in", tmp_path / "out"
+    pgm(given / "a/1.pgm")
+    pgm(given / "b/2.pgm")
+    write = codec.images.write
+
+    def write_later(picture, target, **options):
+        if target.endswith("1.pgm"):
+            (out / "a").rename(tmp_path / "gone")
+        write(picture, target, **options)
+
+    monkeypatch.setattr(codec.images, "write", write_later)
+    code, _, said = run("highpass", "-r", given, out)
+    assert (code, "1 of 2 files" in said) == (1, True)
+    assert "1.pgm: cannot be written: no such file or directory" in said
+    assert names(out) == ["b/2.pgm"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently on Windows")
+def test_folders_without_permission():
+    """As a user without rights, since root may do everything, in a folder that such a user can reach."""
+    with tempfile.TemporaryDirectory() as made:
+        tmp_path = Path(made)
+        tmp_path.chmod(0o777)
+        folders_without_permission(tmp_path)
+
+
+def folders_without_permission(tmp_path):
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i, folder in enumerate("abc"):
+        pgm(given / folder / "x.pgm", height=8 + i)
+    (out / "b").mkdir(parents=True)
+    out.chmod(0o777)
+    (out / "b").chmod(0o555)
+    code = (
+        "import os\n"
+        "from fftfilter.cli import cli\n"
+        # Everything is loaded and built before the rights to do so are given up.
+        f"try: cli(['highpass', '-r', '-q', {str(given)!r}, {str(tmp_path / 'first')!r}])\n"
+        "except SystemExit: pass\n"
+        f"os.chmod({str(given / 'a')!r}, 0)\n"
+        "if os.getuid() == 0: os.setgid(65534); os.setuid(65534)\n"
+        f"cli(['highpass', '-r', {str(given)!r}, {str(out)!r}])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    (given / "a").chmod(0o755)
+    assert done.returncode == 1, done.stderr
+    assert f"{given / 'a'}: cannot be listed" in done.stderr
+    assert "x.pgm: cannot be written: permission denied" in done.stderr
+    assert names(out) == ["c/x.pgm"]
+    assert "Traceback" not in done.stderr
+    tmp_path.chmod(0o700)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("\n") == 1 or os.getuid() != 0
+
+
+# Resuming
+
+
+def test_only_what_changed_is_done_again(run, tmp_path):
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(4):
+        pgm(given / f"{i}.pgm", i)
+
+    def skipped(*options):
+        code, _, said = run("highpass", "--skip-existing", given, out, *options)
+        assert code == 0
+        return int(said.split(" skipped")[0].rsplit(" ", 1)[1]) if "skipped" in said else 0
+
+    assert skipped() == 0
+    assert skipped() == 4
+    assert skipped("--radius", "2") == 0  # other settings
+    assert skipped("--radius", "2") == 4
+    assert skipped() == 0
+    pgm(given / "1.pgm", 99)  # other bytes
+    os.utime(given / "1.pgm", ns=(0, 0))
+    (out / "2.pgm").unlink()
+    (out / "3.pgm").write_bytes(b"changed")
+    os.utime(given / "0.pgm")  # a new time, the same bytes
+    assert skipped() == 1
+    assert skipped() == 4
+    (out / JOURNAL).write_bytes((out / JOURNAL).read_bytes()[:-20])  # torn by a kill
+    assert skipped() == 3
+    assert skipped() == 4
+    (out / JOURNAL).write_bytes(b'\xff\x00rubbish\n[1, 2]\n{"a": 1}\nnull\n')
+    assert skipped() == 0
+    assert skipped() == 4
+    assert skipped("--dry-run", "-q") == 0
+    assert run("highpass", "--skip-existing", "-n", given, out)[1].count("skip, done before") == 4
+
+
+def test_a_long_journal_is_written_anew(tmp_path):
+    (tmp_path / "a").write_text("x")
+    entry = journal.Entry("digest", "settings", journal.stamp(tmp_path / "a"))
+    book = journal.Journal(tmp_path)
+    for _ in range(1100):
+        book.add("a", entry)
+    book.close()
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert (tmp_path / JOURNAL).read_text().count("\n") == 1
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "others") is None
+
+
+def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):
+    given, out = pgm(tmp_path / "in/a.pgm").parent, tmp_path / "out"
+    out.mkdir()
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    own = Path(leftovers.temporary_name(str(out / "b.pgm"))).name
+    dead = own.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    alive = own.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")
+    machine = own[-12:-8]
+    foreign = dead.replace(f"-{machine}", f"-{int(machine, 16) ^ 1:04x}")
+    old = foreign.replace("b.pgm", "old")
+    for name in (dead, alive, foreign, old, ".other.tmp"):
+        (out / name).write_text("half")
+    os.utime(out / old, (0, 0))
+    assert run("highpass", given, out)[0] == 0
+    assert names(out) == sorted([alive, foreign, ".other.tmp", "a.pgm"])
+
+
+def test_killed_at_random_moments_a_run_leaves_whole_files(run, tmp_path, rng):
+    given, out, whole = (tmp_path / name for name in ("in", "out", "whole"))
+    for i in range(60):
+        pgm(given / f"{i % 3}/{i}.pgm", i, 64, 64)
+    assert run("highpass", "-r", given, whole)[0] == 0
+    command = [sys.executable, "-m", "fftfilter", "highpass", "-r", "--skip-existing", given, out]
+    for _ in range(5):
+        before = list(out.rglob("*.pgm"))
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as killed:
+            deadline = time.monotonic() + 20
+            while killed.poll() is None and time.monotonic() < deadline and list(out.rglob("*.pgm")) == before:
+                time.sleep(0.001)
+            time.sleep(rng.uniform(0, 0.02))
+            killed.kill()
+        for path in out.rglob("*.pgm"):
+            if not path.name.startswith("."):
+                assert path.read_bytes() == (whole / path.relative_to(out)).read_bytes()
+    assert run("highpass", "-r", "--skip-existing", given, out)[0] == 0
+    assert names(out) == names(whole)
+    assert all((out / name).read_bytes() == (whole / name).read_bytes() for name in names(whole))
+
+
+def test_an_interrupt_finishes_what_is_under_way(tmp_path):
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(3000):
+        pgm(given / f"{i}.pgm", i % 7, 64, 64)
+    command = [sys.executable, "-m", "fftfilter", "highpass", "--skip-existing", given, out]
+    with Started(command, stderr=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 30
+        while not list(out.glob("*.pgm")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        said = running.communicate(timeout=30)[1]
+        assert running.returncode == 130, said
+    assert "finishing the files under way" in said
+    assert "interrupted; the same command with --skip-existing goes on from here" in said
+    assert "Traceback" not in said
+    done = names(out)
+    assert 0 < len(done) < 3000
+    assert not [name for name in done if name.startswith(".")]
+    assert all((out / name).stat().st_size == 64 * 64 + 13 for name in done)
+    assert f"{len(done)} of 3000 files filtered" in said
+
+
+# Long runs
+
+
+def test_memory_stays_bounded(tmp_path):
+    """Six times the pictures take no more memory: what the process held at most, from its own account."""
+    code = (
+        "import resource, sys\n"
+        "from fftfilter.cli import cli\n"
+        "try:\n    cli(sys.argv[1:])\n"
+        "except SystemExit as end:\n    assert not end.code\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+
+    def most(count):
+        given = tmp_path / f"in{count}"
+        for i in range(count):
+            pgm(given / f"{i}.pgm", i % 9, 256, 256)
+        done = subprocess.run(
+            [sys.executable, "-c", code, "highpass", "-q", given, tmp_path / f"out{count}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert len(names(tmp_path / f"out{count}")) == count
+        return int(done.stdout)
+
+    few, many = most(100), most(599)
+    # 499 pictures of 64 kB, were they kept, would be 33 MB twice.
+    assert many - few < 30_000
+
+
+def test_progress_is_for_terminals(tmp_path):
+    import pty
+
+    given = tmp_path / "in"
+    for i in range(300):
+        pgm(given / f"{i}.pgm", i)
+    assert "\r" not in process("highpass", given, tmp_path / "out").stderr
+    ours, theirs = pty.openpty()
+    with Started([sys.executable, "-m", "fftfilter", "highpass", given, tmp_path / "out"], stderr=theirs) as running:
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            said += part
+        assert running.wait(30) == 0
+    os.close(ours)
+    text = said.decode()
+    assert "/300  " in text
+    assert "/s  " in text
+    assert " left" in text
+    assert text.rstrip().rpartition("\x1b[K")[2].startswith("300 of 300 files")

@@ -1,0 +1,39 @@
+"""What tests of several rooms share: samples, processes that end, the contract of the numbers."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+SAMPLES = Path(__file__).parent.parent / "samples"
+
+
+class Started(subprocess.Popen):
+    """A process that is gone at the end of its ``with``, which of itself would wait for it for ever."""
+
+    def __exit__(self, *error):
+        self.kill()
+        super().__exit__(*error)
+
+
+def assert_grey_levels(got, wanted):
+    """Hold an 8-bit picture to the contract: at most 1 level off, in at most 1 pixel of 500."""
+    off = np.abs(got.astype(int) - wanted.astype(int))
+    worst = np.argsort(off, axis=None)[::-1][:5]
+    where = [tuple(int(i) for i in np.unravel_index(w, off.shape)) for w in worst]
+    shown = [(w, int(got[w]), int(wanted[w])) for w in where]
+    assert off.max() <= 1, f"(index, got, wanted): {shown}"
+    # A chance pixel on the edge between two levels is allowed to an image of less than 500 pixels, too.
+    assert np.count_nonzero(off) <= max(1, off.size // 500), f"{np.count_nonzero(off)} pixels differ: {shown}"
+
+
+def assert_transform(got, wanted, n, *, unit=1e-7):
+    """Hold a transform of length n to the contract: the error's norm over the reference's."""
+    power_of_two = n & (n - 1) == 0
+    bound = unit * max(4, np.log2(max(n, 1))) * (1 if power_of_two else 4)
+    error = np.linalg.norm(got - wanted) / np.linalg.norm(wanted)
+    worst = np.argsort(np.abs(got - wanted), axis=None)[::-1][:3]
+    shown = [(int(w), got.flat[w], wanted.flat[w]) for w in worst]
+    assert error <= bound, f"relative error {error:.1e}, allowed {bound:.1e}; worst (index, got, wanted): {shown}"

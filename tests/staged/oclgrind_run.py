@@ -1,0 +1,136 @@
+"""Filters small images and transforms short rows on Oclgrind: what test_oclgrind.py starts, in a process of its own.
+
+    python oclgrind_run.py JOB
+
+JOB is "pictures", for every pass, shape, pixel type and transpose; or the name of an engine; or one of DAMAGES,
+which breaks all kernels before a single filter. Every result is held to the reference. Ends by printing which
+kernels were launched, as JSON; Oclgrind writes its reports to stderr.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import numpy as np
+from tests.helpers import assert_grey_levels, assert_transform
+
+import fftfilter
+from fftfilter.staged import algorithms
+from fftfilter.device import choice as device, programs as program
+from fftfilter import filters
+from fftfilter.transfer import reference
+from fftfilter.filters import Filter
+from fftfilter.device.launcher import Launcher
+from fftfilter.transfer.parameters import PASSES, SHAPES
+from fftfilter.staged.steps.transpose import TRANSPOSES
+from fftfilter.transfer.functions import transfer
+
+DAMAGES = {
+    "no barriers": (r"barrier\([^)]*\);", ""),
+    "barriers for some": (r"barrier\([^)]*\);", r"if (get_local_id(0)) \g<0>"),
+    "no bounds": (r"if \([^;{}]*>=[^;{}]*\)\s*return;", ""),
+}
+
+rng = np.random.default_rng(20261121)
+launched = set()
+
+
+def break_kernels(pattern, replacement):
+    whole = program.source
+    program.source = lambda name: re.sub(pattern, replacement, whole(name))
+    filters.open_device = device.choose  # without the self-test, which would refuse the device
+
+
+def watch_launches():
+    run, allocate = Launcher.run, Launcher.allocate
+
+    def recorded(launcher, stages, names):
+        stages = tuple(stages)
+        run(launcher, stages, names)
+        launched.update((stage.source, stage.kernel) for stage in stages)
+
+    def spoiled(launcher, size):
+        """Fill a new buffer with NaN: what a kernel reads and none has written spoils the result."""
+        buffer = allocate(launcher, size)
+        launcher.write(buffer, np.full(size, 0xFF, np.uint8))
+        return buffer
+
+    Launcher.run, Launcher.allocate = recorded, spoiled
+
+
+def random_image(dtype, *shape):
+    if dtype == "float32":
+        return rng.standard_normal(shape).astype(dtype)
+    return rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+
+
+def check_filter(image, kind, *, shape="ideal", one_scale=False, **options):
+    cutoffs = {"radius": 2} if kind in ("lowpass", "highpass") else {"inner": 1, "outer": 3}
+    picture = Filter(kind, shape=shape, device="oclgrind", **cutoffs, **options)
+    got = picture(image, channel_axis=0 if one_scale else None)
+    gain = transfer(kind, shape=shape, **cutoffs).gain(*image.shape[-2:])
+    levels = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
+    pictures = [image] if one_scale or image.ndim == 2 else image
+    wanted = np.array([reference.filter_image(each, gain, image.dtype, levels) for each in pictures])
+    # Of 16-bit and float pixels, what they are as one of 255 levels.
+    assert_grey_levels(got * (255.0 / levels), wanted.reshape(image.shape) * (255.0 / levels))
+
+
+def check_pictures(engine):
+    for kind in PASSES:
+        for shape in SHAPES:
+            check_filter(random_image("uint8", 8, 8), kind, shape=shape, engine=engine)
+    for dtype in ("uint16", "float32"):
+        check_filter(random_image(dtype, 8, 16), "highpass", engine=engine)
+    image = random_image("uint8", 6, 8)
+    gain = transfer("highpass", radius=2).gain(6, 8)
+    got = fftfilter.apply_mask(image, gain, device="oclgrind", engine=engine)
+    assert_grey_levels(got, reference.filter_image(image, gain))
+    # Several images, each on its own scale and all on one.
+    check_filter(random_image("uint8", 3, 8, 8), "lowpass", engine=engine)
+    check_filter(random_image("uint8", 3, 8, 8), "highpass", engine=engine, one_scale=True)
+
+
+def check_transposes():
+    # Images of more than a tile, and of no whole number of them; several images.
+    for turn in TRANSPOSES:
+        check_filter(random_image("uint8", 10, 8), "lowpass", transpose=turn, engine="book", work_group_size=16)
+        check_filter(random_image("uint8", 2, 8, 8), "lowpass", transpose=turn, engine="book")
+
+
+def check_engine(name):
+    # Work-groups of one, some that do not divide the rows, some wider than a row; then a side that is Bluestein's.
+    for precision, group in (("single", 1), ("single", 7), ("double", 64)):
+        check_filter(random_image("uint8", 16, 8), "highpass", engine=name, precision=precision, work_group_size=group)
+    for precision, group in (("single", 7), ("double", 64)):
+        check_filter(random_image("uint8", 8, 7), "highpass", engine=name, precision=precision, work_group_size=group)
+    for options in algorithms.variants(name):
+        check_rows(name, options)
+
+
+def check_rows(name, options):
+    """Transform rows shorter and longer than a work-group, one way in single, the other in double precision."""
+    for n in (2, 16, 128):
+        x = rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))
+        assert_transform(fftfilter.fft(x, algorithm=name, device="oclgrind", **options), np.fft.fft(x), n)
+        back = fftfilter.ifft(x, algorithm=name, device="oclgrind", precision="double", **options)
+        assert_transform(back, np.fft.ifft(x), n, unit=1e-15)
+
+
+def main(job):
+    watch_launches()
+    if job in DAMAGES:
+        break_kernels(*DAMAGES[job])
+        check_filter(random_image("uint8", 8, 8), "highpass", engine="book")
+    elif job == "pictures":
+        check_pictures("book")
+        check_transposes()
+    else:
+        check_engine(job)
+    sys.stdout.write(json.dumps(sorted(launched)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

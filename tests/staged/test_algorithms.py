@@ -1,0 +1,238 @@
+"""The algorithms' options, plans and claims; ``test_transforms.py`` holds all of them to numpy.fft.
+
+Parametrized by what is found in the folder: a new algorithm is tested without a line here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.helpers import assert_grey_levels, assert_transform
+
+import fftfilter
+from fftfilter.staged import algorithms
+from fftfilter.transfer import reference
+from fftfilter.device.choice import choose
+from fftfilter.errors import ParameterError
+from fftfilter.staged.fft_core import plan_rows
+from fftfilter.device.launcher import Launcher
+from fftfilter.staged.plan import FORWARD, INVERSE, SPIN, X
+from fftfilter.staged.steps.transpose import transpose
+from fftfilter.transfer.functions import transfer
+from fftfilter.transforms import Transform
+from fftfilter.staged.workspace import Workspace
+
+ROOT = Path(__file__).parent.parent
+VARIANTS = [
+    pytest.param(name, options, id=" ".join([name, *(f"{k}={v}" for k, v in options.items())]))
+    for name in algorithms.names()
+    for options in algorithms.variants(name)
+]
+OPTIONED = [entry for entry in algorithms.catalogue() if entry.options]
+
+# One stage, then every remainder of log2 n by log2 of radix 4, 8, 16; one launch and several of a work-group's
+# transform; 24 goes through Bluestein on top of the variant.
+LENGTHS = (2, 4, 8, 16, 32, 64, 128, 512, 1024, 4096, 24)
+
+
+def numbers(rng, shape):
+    return rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_every_variant_against_numpy(name, options, precision, rng):
+    unit = {"single": 1e-7, "double": 1e-15}[precision]
+    for n in LENGTHS:
+        x = numbers(rng, (3, n))
+        for transform, wanted in ((fftfilter.fft, np.fft.fft), (fftfilter.ifft, np.fft.ifft)):
+            got = transform(x, algorithm=name, precision=precision, **options)
+            assert_transform(got, wanted(x), n, unit=unit)
+
+
+@pytest.mark.parametrize("rows", [1, 7, 129], ids=lambda rows: f"{rows} rows")
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_batches_of_every_variant(name, options, rows, rng):
+    x = numbers(rng, (rows, 32))
+    assert_transform(fftfilter.fft(x, algorithm=name, **options), np.fft.fft(x), 32)
+
+
+# The shortest row that has a stage, more than one launch, both sides Bluestein's.
+@pytest.mark.parametrize("size", [(2, 16), (16, 64), (15, 9)], ids=str)
+@pytest.mark.parametrize(("name", "options"), VARIANTS)
+def test_every_variant_filters_images(name, options, size, rng):
+    image = rng.integers(0, 256, size, dtype=np.uint8)
+    with fftfilter.Filter("highpass", radius=2, engine=name, engine_options=options) as high:
+        assert_grey_levels(high(image), reference.filter_image(image, transfer("highpass", radius=2).gain(*size)))
+
+
+@pytest.mark.parametrize("name", ["stockham", "workgroup", "workgroup-coalesced", "pease", "dif"])
+def test_long_rows_of_several_launches(name, rng):
+    x = numbers(rng, (1, 1 << 18))
+    assert_transform(fftfilter.fft(x, algorithm=name), np.fft.fft(x), 1 << 18)
+
+
+@pytest.mark.parametrize("name", algorithms.names())
+def test_a_plan_is_data_the_same_every_time(name):
+    method = algorithms.load(name)
+    for n in (2, 3, 64):
+        plan = plan_rows(n, method)
+        assert plan == plan_rows(n, method)
+        assert str(n) in repr(plan)
+        assert plan.width >= n
+
+
+@pytest.mark.parametrize("entry", algorithms.catalogue(), ids=lambda entry: entry.name)
+def test_the_catalogue_tells_all_about_each(entry):
+    for label in algorithms.LABELS:
+        assert getattr(entry, label.lower()), f"{entry.name}: no {label} in its docstring"
+    assert entry.title
+    tried = {option for options in algorithms.variants(entry.name) for option in options}
+    assert tried == set(entry.options), f"{entry.name}: VARIANTS must try every option"
+
+
+@pytest.mark.parametrize("entry", OPTIONED, ids=lambda entry: entry.name)
+def test_wrong_values_of_options_are_refused(entry):
+    for option in entry.options:
+        for value in (0, -3, "much", 1.5):
+            with pytest.raises(ParameterError, match=f"{option} .* is impossible: choose"):
+                algorithms.load(entry.name, **{option: value})
+
+
+@pytest.mark.parametrize("name", algorithms.names())
+def test_unknown_options_are_told_the_known_ones(name):
+    with pytest.raises(ParameterError, match=f"{name} has no option 'color': it has"):
+        fftfilter.fft([1, 2], algorithm=name, color=1)
+
+
+def test_a_work_group_beyond_the_device_is_refused():
+    limit = choose().work_group_limit
+    with pytest.raises(ParameterError, match="work-group size"):
+        fftfilter.fft(np.ones(8 * limit), algorithm="workgroup", r=2 * limit)
+
+
+def test_functions_and_macros_have_one_definition():
+    # Files of a plan are joined into one program.
+    named = Counter()
+    for path in (ROOT / "kernels").rglob("*.cl"):
+        if path.parent.name == "fused":
+            continue
+        text = path.read_text(encoding="utf-8")
+        named.update(set(re.findall(r"^(?:inline|kernel) \w+ (\w+)\((?:global|const|uint)", text, re.MULTILINE)))
+        named.update(set(re.findall(r"^#define (\w+)", text, re.MULTILINE)))
+        named.update(set(re.findall(r"^(?:typedef .* |} )(\w+);", text, re.MULTILINE)))
+    assert [name for name, files in named.items() if files > 1] == []
+
+
+def kernels(stages):
+    return [stage.kernel for stage in stages]
+
+
+@pytest.mark.parametrize(
+    ("radix", "n", "radices"),
+    [(2, 8, [2, 2, 2]), (4, 32, [4, 4, 2]), (8, 32, [8, 4]), (16, 1024, [16, 16, 4]), (16, 8, [8])],
+)
+def test_stockham_takes_the_radix_that_is_left_last(radix, n, radices):
+    stages = algorithms.load("stockham", radix=radix).plan(n).stages
+    assert [stage.defines[0] for stage in stages] == [f"STOCKHAM_RADIX={r}" for r in radices]
+    assert [stage.items for stage in stages] == [(n // r,) for r in radices]
+    assert [stage.arguments[-1] for stage in stages] == [int(np.prod(radices[:i])) for i in range(len(radices))]
+    assert all(stage.swap for stage in stages)
+
+
+@pytest.mark.parametrize(("r", "n", "groups"), [(1, 8, [1, 1, 1]), (4, 64, [4, 4]), (4, 128, [4, 4, 1]), (64, 8, [4])])
+def test_workgroup_launches_make_up_the_length(r, n, groups):
+    stages = algorithms.load("workgroup", r=r).plan(n).stages
+    assert [stage.group for stage in stages] == [(size, 1) for size in groups]
+    assert {stage.items for stage in stages} == {(n // 2,)}
+
+
+def test_coalesced_work_groups_have_256_work_items_wherever_a_row_has_them():
+    for r in (1, 8, 64, 256):
+        stages = algorithms.load("workgroup-coalesced", r=r).plan(4096).stages
+        assert {stage.group for stage in stages} == {(256, 1)}
+
+
+def test_peases_spin_factors_halve_and_geometry_stays():
+    first, *stages = algorithms.load("pease").plan(16).stages
+    assert first.kernel == "pease_bit_reversal"
+    assert [stage.arguments[-1] for stage in stages] == [8, 4, 2, 1]
+    assert {(stage.kernel, stage.items, stage.arguments[:-1]) for stage in stages} == {
+        ("pease_line", (4,), ("y", "x", "spin", "flip", 16))
+    }
+
+
+@pytest.mark.parametrize(("n", "items", "sides"), [(64, (2, 8), (8, 8)), (128, (4, 8), (16, 8)), (8, (1, 2), (4, 2))])
+def test_peases_square_is_launched_over_both_sides(n, items, sides):
+    plan = algorithms.load("pease", layout="square").plan(n)
+    assert {(stage.kernel, stage.items, stage.arguments[4:6]) for stage in plan.stages[1:]} == {
+        ("pease_square", items, sides)
+    }
+    assert plan.run(3, FORWARD)[1].items == (items[0], 3 * items[1])
+
+
+@pytest.mark.parametrize(("p", "items"), [(None, 16), (1, 1), (3, 3), (16, 16), (99, 16)])
+def test_binary_exchange_launches_p_work_items_a_row(p, items):
+    options = {} if p is None else {"p": p}
+    *stages, last = algorithms.load("binary-exchange", **options).plan(16).stages
+    assert [stage.items for stage in stages] == [(items,)] * 4
+    assert last.kernel == "bit_reversal"
+
+
+def test_decimation_in_frequency_forward_and_in_time_back_need_no_bit_reversal():
+    plan = algorithms.load("dif").plan(8)
+    assert kernels(plan.run(1, FORWARD)) == [*["dif_butterfly"] * 3, "bit_reversal"]
+    assert kernels(plan.run(1, FORWARD, ordered=False)) == ["dif_butterfly"] * 3
+    assert kernels(plan.run(1, INVERSE, ordered=False)) == ["butterfly"] * 3
+    assert plan.reversed_bits == 3
+
+
+def run_stages(x, plan, stages):
+    launcher = Launcher(choose())
+    space = Workspace(launcher, (plan,), x.size, "test")
+    space.write(X, x.astype(np.complex64))
+    space.run(stage.bind({SPIN: plan.spin}) for stage in stages)
+    return space.read(X, np.empty(x.shape, np.complex64))
+
+
+@pytest.mark.parametrize("name", ["binary-exchange", "iterative", "dif"])
+def test_what_is_published_unordered_is_bit_reversed(name, rng):
+    x = numbers(rng, (2, 8))
+    plan = algorithms.load(name).plan(8)
+    got = run_stages(x, plan, plan.run(2, FORWARD)[:-1])
+    np.testing.assert_allclose(got, np.fft.fft(x)[:, [0, 4, 2, 6, 1, 5, 3, 7]], atol=1e-5)
+
+
+def test_peases_bit_reversal_merges_the_halves():
+    plan = algorithms.load("pease").plan(8)
+    got = run_stages(np.arange(8), plan, plan.run(1, FORWARD)[:1])
+    assert got.real.tolist() == [0, 4, 2, 6, 1, 5, 3, 7]
+
+
+def test_one_stage_of_pease_recombines_pairs():
+    plan = algorithms.load("pease").plan(8)
+    got = run_stages(np.array([1, 2, 3, 4, 5, 6, 7, 8]), plan, plan.run(1, FORWARD)[-1:])
+    assert got.real.tolist() == [3, 7, 11, 15, -1, -1, -1, -1]
+
+
+@pytest.mark.parametrize("size", [(2, 4), (4, 4), (6, 2), (3, 4), (2, 5)], ids=str)
+def test_the_float4_transpose(size):
+    height, width = size
+    x = np.arange(2 * height * width).reshape(2, height, width)
+    stage = transpose(width, height, 2, kind="float4")
+    odd = height % 2 or width % 2
+    assert stage.kernel == ("transpose_plain" if odd else "transpose_float4")
+    got = run_stages(x.ravel(), plan_rows(1, algorithms.load("book")), (stage,)).real
+    assert got.reshape(2, width, height).tolist() == x.transpose(0, 2, 1).tolist()
+
+
+def test_the_time_of_a_stage_on_the_host_is_kept():
+    launcher = Launcher(choose(), profile=True)
+    transform = Transform(launcher, algorithms.load("recursive"), (1, 3, 8), 1)
+    transform.load(np.zeros((1, 3, 8), np.complex64))
+    transform.run()
+    assert [timing.step for timing in launcher.timings()] == ["write", "read", "recursive"]

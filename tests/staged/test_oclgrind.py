@@ -1,0 +1,101 @@
+"""Every kernel on Oclgrind, a simulator that watches each access to memory: no race, none out of bounds, results right.
+
+It is slow, so images have 8 to 24 pixels a side. Each job is a process of its own (oclgrind_run.py).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fftfilter.staged import algorithms
+from fftfilter.device import programs as program
+
+pytestmark = pytest.mark.skipif(
+    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
+)
+
+HERE = Path(__file__).parent
+KERNELS = Path(str(program.folder()))
+PACKAGE = Path(program.__file__).parent
+
+WATCHFUL = {
+    "OCLGRIND_DATA_RACES": "1",
+    # Two work-items that write the same value to the same place race, too.
+    "OCLGRIND_UNIFORM_WRITES": "1",
+    # The code as it stands: optimized, clang makes an intrinsic of bit_reversal.cl that Oclgrind lacks.
+    "OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable",
+    # A cached binary would be one of other build options.
+    "PYOPENCL_NO_CACHE": "1",
+    # Not OCLGRIND_UNINITIALIZED: it reports vectors made of their parts, as (float2)(r, 0). New buffers hold NaN
+    # instead. Not OCLGRIND_CHECK_API: pyopencl asks for what Oclgrind has not, and raises all other errors itself.
+}
+
+JOBS = ["pictures", *algorithms.names()]
+# The fused engine's kernels have tests of their own, in test_fused/cpu/pipeline.py and test_fused/gpu/pipeline.py.
+FILES = sorted(file.relative_to(KERNELS).as_posix() for file in KERNELS.rglob("*.cl") if file.parent.name != "fused")
+
+
+def run(job):
+    """Return the finished process of a job."""
+    return subprocess.run(
+        [sys.executable, HERE / "oclgrind_run.py", job],
+        env={**os.environ, **WATCHFUL, "PYTHONPATH": str(PACKAGE.parent)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def job_of(file):
+    """Return the job that has to launch every kernel of a file: its engine's, or that of the steps."""
+    place, _, name = file.removesuffix(".cl").rpartition("/")
+    return {"algorithms": name.replace("_", "-")}.get(place, "pictures")
+
+
+def kernels(job):
+    """Return every kernel function that a job has to launch, with its file."""
+    return {
+        (file, name)
+        for file in FILES
+        for name in re.findall(r"kernel\s+void\s+(\w+)", (KERNELS / file).read_text())
+        if job_of(file) == job
+    }
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_every_kernel_runs_without_reports_and_with_right_results(job):
+    result = run(job)
+    # Whatever Oclgrind has to say is on stderr, and nothing else may be.
+    assert result.stderr[:3000] == ""
+    assert result.returncode == 0
+    launched = {tuple(kernel) for kernel in json.loads(result.stdout)}
+    assert sorted(kernels(job) - launched) == [], "never launched"
+
+
+def test_every_kernel_belongs_to_a_job():
+    assert {(file, job_of(file)) for file in FILES if job_of(file) not in JOBS} == set()
+    assert ("staged/steps/load.cl", "load") in kernels("pictures")
+    assert ("staged/bluestein.cl", "convolve") in kernels("pictures")
+
+
+# That there are no reports means something only if there would be some.
+@pytest.mark.parametrize(
+    ("damage", "reports"),
+    [
+        ("no barriers", ["Read-write data race at local memory"]),
+        ("barriers for some", ["Work-group divergence detected (barrier)"]),
+        ("no bounds", ["Invalid read of size", "Invalid write of size", "Write-write data race at global memory"]),
+    ],
+)
+def test_kernels_broken_on_purpose_are_reported(damage, reports):
+    said = run(damage).stderr
+    assert [report for report in reports if report not in said] == []

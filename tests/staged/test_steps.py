@@ -1,0 +1,167 @@
+"""Every step of the pipeline on data small enough to see the answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.device.choice import choose
+from fftfilter.device.launcher import Launcher
+from fftfilter.staged.plan import FLIP, IMAGE, NOISE_FLOOR, REACH, SPIN, X, Y
+from fftfilter.staged.steps.bit_reversal import bit_reversal
+from fftfilter.staged.steps.butterfly import butterfly
+from fftfilter.staged.steps.extremes import extremes, first_pair
+from fftfilter.staged.steps.load import load
+from fftfilter.staged.steps.magnitude import magnitude
+from fftfilter.staged.steps.mask import mask, reach
+from fftfilter.staged.steps.normalize import normalize
+from fftfilter.staged.steps.quantize import quantize
+from fftfilter.staged.steps.spin_factors import spin_factors
+from fftfilter.staged.steps.transpose import transpose
+from fftfilter.transfer.functions import transfer
+
+COMPLEX = np.complex64
+
+
+@pytest.fixture(scope="module")
+def launcher():
+    return Launcher(choose())
+
+
+def run(launcher, stages, out, /, **given):
+    """Launch stages on host arrays by buffer name and return buffer ``out`` in the type of what was given for it."""
+    names = {name: value if np.isscalar(value) else launcher.allocate(value.nbytes) for name, value in given.items()}
+    buffers = dict(names)
+    for name, value in given.items():
+        if not np.isscalar(value):
+            launcher.write(buffers[name], value)
+    launcher.run(stages, names)
+    result = np.empty_like(given[out])
+    launcher.read(result, names[out])
+    return result
+
+
+def test_spin_factors_are_cosines_and_minus_sines(launcher):
+    w = run(launcher, [spin_factors(8)], SPIN, spin=np.zeros(4, COMPLEX))
+    s = np.sqrt(0.5)
+    np.testing.assert_allclose(w, [1, s - 1j * s, -1j, -s - 1j * s], atol=1e-7)
+
+
+def test_bit_reversal_turns_the_bits_of_each_index_around(launcher):
+    x = np.array([[0, 1, 2, 3, 4, 5, 6, 7], [10, 11, 12, 13, 14, 15, 16, 17]], COMPLEX)
+    got = run(launcher, [_rows(bit_reversal(8), 2)], X, x=x, y=np.zeros_like(x))
+    assert got.real.tolist() == [[0, 4, 2, 6, 1, 5, 3, 7], [10, 14, 12, 16, 11, 15, 13, 17]]
+
+
+def test_butterfly_of_the_first_stage_is_sum_and_difference_of_neighbors(launcher):
+    x = np.array([1, 2, 3, 5], COMPLEX)
+    got = run(launcher, [butterfly(4, 1)], X, x=x, spin=np.array([1, -1j], COMPLEX), flip=np.uint32(0))
+    assert got.tolist() == [3, -1, 8, -2]
+
+
+@pytest.mark.parametrize(("flip", "turn"), [(0, -1j), (0x80000000, 1j)], ids=["forward", "inverse"])
+def test_butterfly_of_the_second_stage_turns_by_the_spin_factor(launcher, flip, turn):
+    x = np.array([1, 2, 3, 5], COMPLEX)
+    got = run(launcher, [butterfly(4, 2)], X, x=x, spin=np.array([1, -1j], COMPLEX), **{FLIP: np.uint32(flip)})
+    assert got.tolist() == [1 + 3, 2 + 5 * turn, 1 - 3, 2 - 5 * turn]
+
+
+def test_normalize_divides_by_the_number_of_samples(launcher):
+    x = np.array([[4, 8j], [-2, 1]], COMPLEX)
+    assert run(launcher, [normalize(2, 2)], X, x=x).tolist() == [[2, 4j], [-1, 0.5]]
+
+
+@pytest.mark.parametrize("kind", ["plain", "tiled"])
+@pytest.mark.parametrize("shape", [(1, 2, 3), (2, 5, 4), (1, 1, 7), (3, 17, 33)], ids=str)
+def test_transpose_swaps_rows_and_columns_of_each_image(launcher, kind, shape):
+    images, height, width = shape
+    x = np.arange(images * height * width, dtype=COMPLEX).reshape(shape)
+    stage = transpose(width, height, images, kind=kind, side=4)
+    got = run(launcher, [stage], X, x=x, y=np.zeros_like(x))
+    assert got.reshape(images, width, height).tolist() == x.swapaxes(1, 2).tolist()
+
+
+def masked(launcher, height, width, filter_):
+    """Return a spectrum of ones after the mask, upright."""
+    x = np.ones((width, height), COMPLEX)
+    table = reach(height, width, filter_, launcher.real)
+    return run(launcher, [mask(height, width, 1, filter_)], X, x=x, **{REACH: table}).real.T
+
+
+def test_ideal_mask_passes_the_bins_nearer_than_the_radius(launcher):
+    # Distances from DC on 4 x 4 bins: 0 1 2 1 along a side. Radius 1.5 takes 0, 1 and sqrt 2, but not 2.
+    low = masked(launcher, 4, 4, transfer("lowpass", radius=1.5))
+    assert low.tolist() == [[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 0, 0], [1, 1, 0, 1]]
+
+
+def test_ideal_high_pass_keeps_the_radius_itself(launcher):
+    high = masked(launcher, 4, 4, transfer("highpass", radius=2))
+    assert high.tolist() == [[0, 0, 1, 0], [0, 0, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]]
+
+
+@pytest.mark.parametrize("kind", ["lowpass", "highpass", "bandpass", "bandstop"])
+@pytest.mark.parametrize("shape", ["ideal", "gaussian", "butterworth"])
+@pytest.mark.parametrize("size", [(8, 8), (6, 9), (1, 5), (7, 1), (60, 90)], ids=str)
+def test_mask_is_the_transfer_function(launcher, kind, shape, size):
+    cutoffs = {"radius": 1.25} if kind in ("lowpass", "highpass") else {"inner": 0.5, "outer": 2}
+    filter_ = transfer(kind, shape=shape, **cutoffs)
+    tolerance = 0 if shape == "ideal" else 3e-7
+    np.testing.assert_allclose(masked(launcher, *size, filter_), filter_.gain(*size), atol=tolerance)
+
+
+@pytest.mark.parametrize(("pixel", "dtype"), [("uchar", np.uint8), ("ushort", np.uint16), ("float", np.float32)])
+def test_load_makes_pixels_complex(launcher, pixel, dtype):
+    image = np.array([[0, 1, 200]], dtype)
+    got = run(launcher, [load(3, 1, pixel)], X, image=image, x=np.full((1, 3), 9 + 9j, COMPLEX))
+    assert got.tolist() == [[0, 1, 200]]
+
+
+def test_magnitude_is_the_hypotenuse(launcher):
+    x = np.array([3 + 4j, -5, 12j, 0], COMPLEX)
+    got = run(launcher, [magnitude(4, 1)], X, x=x, y=np.zeros(4, COMPLEX))
+    assert got.view(np.float32)[:4].tolist() == [5, 5, 12, 0]
+
+
+@pytest.mark.parametrize("count", [1, 7, 64, 1000, 70_000], ids=lambda n: f"{n} values")
+def test_extremes_start_at_zero_and_find_the_largest_of_each_image(launcher, count, rng):
+    values = rng.random((2, count), np.float32) + 1
+    values[0, count // 2], values[1, -1] = 5, 6
+    pair = first_pair(count, 2, 16)
+    parts = run(launcher, extremes(count, 2, 16), Y, x=values, y=np.zeros(pair + 2, COMPLEX))
+    assert parts[pair:].tolist() == [0 + 5j, 0 + 6j]
+
+
+def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, noise_floor=0.0):
+    pixel = {np.uint8: "uchar", np.uint16: "ushort", np.float32: "float"}[dtype]
+    values = np.array(values, np.float32)
+    stage = quantize(values.size, 1, 0, pixel, levels)
+    pair = np.array([complex(smallest, largest)], COMPLEX)
+    image = np.zeros(values.size, dtype)
+    floors = {NOISE_FLOOR: np.array([noise_floor], np.float32)}
+    return run(launcher, [stage], IMAGE, image=image, x=values, y=pair, **floors).tolist()
+
+
+def test_quantize_truncates_and_gives_the_largest_value_white(launcher):
+    assert quantized(launcher, [0, 0.5, 0.999, 1], 0, 1) == [0, 127, 254, 255]
+    assert quantized(launcher, [0, 1 / 3, 1], 0, 1, np.uint16, 65535) == [0, 21845, 65535]
+    assert quantized(launcher, [0, 0.5, 2], 0, 2, np.float32, 1) == [0, 0.25, 1]
+
+
+def test_quantize_counts_a_level_missed_by_rounding_as_reached(launcher):
+    # 99.99999 of 255 is 100 that lost its last bit; 99.99 is not.
+    assert quantized(launcher, [99.99999 / 255, 99.99 / 255, 1], 0, 1) == [100, 99, 255]
+
+
+def test_quantize_counts_what_rounding_left_short_of_the_largest_as_white(launcher):
+    # A plain surface at a length that needs many steps: one value in a million above the others.
+    assert quantized(launcher, [1, 1 - 4e-6, 1 - 1e-4], 0, 1) == [255, 255, 254]
+    assert quantized(launcher, [1, 1 - 4e-6], 0, 1, np.float32, 1) == [1, np.float32(1 - 4e-6)]
+
+
+def test_quantize_makes_rounding_noise_black(launcher):
+    assert quantized(launcher, [1e-4, 2e-3], 0, 2e-3, noise_floor=2.55e-3) == [0, 0]
+    assert quantized(launcher, [0, 0], 0, 0) == [0, 0]
+
+
+def _rows(stage, rows):
+    return stage._replace(items=(stage.items[0], rows))
