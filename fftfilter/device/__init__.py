@@ -1,4 +1,4 @@
-"""OpenCL devices: found, chosen, checked, and what is launched on them.
+"""OpenCL devices: which there are, which one is taken, and how programs are built and launched on it.
 
     choice.py          which devices there are, and which one is taken
     device.py          one device: its name, its limits, the programs built for it
@@ -8,4 +8,6 @@
     selftest.py        a device is checked with a small filter before it is trusted
     diagnosis.py       what is wrong with this machine's OpenCL, and the line that repairs it
     embedded_pocl.py   the PoCL that pip installs, made to build on every CPU
+
+No filter is chosen here: where one has to run, in the self-test, a function that makes its pipeline is a parameter.
 """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 VARIABLE = "FFTFILTER_DEVICE"
 
-# The CPU runtimes that auto knows, best first; PoCL by its version.
+# The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
 
 
@@ -41,7 +41,7 @@ def choose(wanted: str | int | None = None) -> Device:
     asked = wanted if wanted is not None else os.environ.get(VARIABLE) or "auto"
     found = all_devices()
     if not found:
-        raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and the line that mends it")
+        raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and how to install it")
     return _device(_index(str(asked), found))
 
 
@@ -59,12 +59,12 @@ def all_devices() -> tuple[cl.Device, ...]:
         try:
             found += platform.get_devices()
         except cl.Error:
-            continue  # a platform without a device says so by an error
+            continue  # a platform without devices
     return tuple(found)
 
 
 def rank(device: cl.Device) -> tuple[int, int, str]:
-    """Return the preference of auto for a device, to be compared: GPUs, then the best CPU runtime, then the rest."""
+    """Return how much auto prefers a device, larger is better: GPUs, then the best CPU runtime, then the rest."""
     platform = device.platform.name
     if any(name in platform for name in SIMULATORS):
         return (0, 0, "")
@@ -78,7 +78,7 @@ def rank(device: cl.Device) -> tuple[int, int, str]:
 def _device(index: int) -> Device:
     """Return the device at a place in the list, the same object every time, ready to build."""
     chosen = all_devices()[index]
-    return Device(index, chosen, embedded_pocl.mend(chosen))
+    return Device(index, chosen, embedded_pocl.repair(chosen))
 
 
 def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
@@ -86,7 +86,7 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
     choice = asked.strip().lower()
     if choice == "auto":
         if rank(found[by_rank[0]])[0] == 0:
-            raise DeviceError("no OpenCL device but a simulator: name it with --device if it is meant")
+            raise DeviceError("no OpenCL device but a simulator: choose it by its name with --device")
         return by_rank[0]
     if choice in ("gpu", "cpu"):
         kind = cl.device_type.GPU if choice == "gpu" else cl.device_type.CPU

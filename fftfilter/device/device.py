@@ -19,13 +19,13 @@ SIMULATORS = ("Oclgrind",)
 class Device:
     """One OpenCL device and what was built for it.
 
-    ``index`` is its place in the list of all devices, ``mended`` what had to be mended before it could
-    build (see ``embedded_pocl.py``).
+    ``index`` is its place in the list of all devices, ``repaired`` what had to be repaired before it could build
+    (see ``embedded_pocl.py``), None if nothing.
     """
 
     index: int
     cl_device: cl.Device
-    mended: str | None = None
+    repaired: str | None = None
     _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict, repr=False)
 
     @property
@@ -65,19 +65,19 @@ class Device:
 
     @cached_property
     def own_builtins(self) -> tuple[str, ...]:
-        """The defines for programs that can declare by themselves what they call of OpenCL, where that is quicker."""
-        spared = embedded_pocl.without_header(self.cl_device)
-        return ("OWN_BUILTINS=1", *spared) if spared else ()
+        """The defines for programs that declare OpenCL's functions themselves where that builds faster, else none."""
+        no_header = embedded_pocl.without_header(self.cl_device)
+        return ("OWN_BUILTINS=1", *no_header) if no_header else ()
 
     def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
-        """Return the program of these files with these defines and compiler's options, built on first use."""
+        """Return the program of these files with these defines and compiler options, built on first use."""
         key = (names, defines, options)
         if key not in self._programs:
             self._programs[key] = build(self.context, *key)
         return self._programs[key]
 
     def check_work_group_size(self, size: int) -> None:
-        """Raise ParameterError unless work-groups may have that many work-items."""
+        """Raise ParameterError unless a work-group may have that many work-items."""
         if not 1 <= size <= self.work_group_limit:
             sizes = " ".join(str(s) for s in self.cl_device.max_work_item_sizes)
             raise ParameterError(
@@ -86,7 +86,7 @@ class Device:
             )
 
     def check_memory(self, what: str, buffers: list[int]) -> None:
-        """Raise TooLargeError if buffers of so many bytes cannot be held, before any is asked for."""
+        """Raise TooLargeError if the device cannot hold buffers of these sizes in bytes; allocates nothing."""
         limits = (
             (max(buffers), self.cl_device.max_mem_alloc_size, "in one buffer"),
             (sum(buffers), self.cl_device.global_mem_size, "in all"),

@@ -1,4 +1,4 @@
-"""What OpenCL there is on this machine, what is wrong with it, and the line that mends it."""
+"""What OpenCL there is on this machine, what is wrong with it, and the line that repairs it."""
 
 from __future__ import annotations
 
@@ -15,24 +15,34 @@ from . import embedded_pocl
 from .choice import VARIABLE, all_devices, choose, open_device, rank
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .device import Device
     from .pipeline import MakePipeline
 
 VENDORS = Path("/etc/OpenCL/vendors")
 
-# A driver's library, the file that announces it to OpenCL, and what its platform is called.
+
+class Driver(NamedTuple):
+    """A driver: its library, the file that announces it to OpenCL, and a part of its platform's name."""
+
+    library: str
+    icd: str
+    vendor: str
+
+
 DRIVERS = (
-    ("libnvidia-opencl.so.1", "nvidia.icd", "NVIDIA"),
-    ("libamdocl64.so", "amdocl64.icd", "AMD"),
-    ("libigdrcl.so", "intel.icd", "Intel"),
+    Driver("libnvidia-opencl.so.1", "nvidia.icd", "NVIDIA"),
+    Driver("libamdocl64.so", "amdocl64.icd", "AMD"),
+    Driver("libigdrcl.so", "intel.icd", "Intel"),
 )
 
 
 class Problem(NamedTuple):
-    """Something that keeps a device from being used, and the line that mends it."""
+    """Something that keeps a device from being used, and the line that repairs it."""
 
     what: str
-    mend: str
+    repair: str
 
 
 def describe(device: Device) -> dict[str, Any]:
@@ -54,7 +64,7 @@ def describe(device: Device) -> dict[str, Any]:
         "global memory": raw.global_mem_size,
         "largest allocation": raw.max_mem_alloc_size,
         "fp64": device.fp64,
-        "mended": device.mended,
+        "repaired": device.repaired,
     }
 
 
@@ -80,8 +90,11 @@ def chosen(wanted: str | None = None) -> tuple[int | None, str]:
     return device.index, "auto: no GPU, and the best CPU runtime"
 
 
-def problems(make_pipeline: MakePipeline) -> list[Problem]:
-    """Return what is wrong, most serious first; checks every device but simulators with a small filter."""
+def problems(make_pipeline: MakePipeline, drivers: Iterable[Driver] = DRIVERS) -> list[Problem]:
+    """Return what is wrong, most serious first; checks every device but simulators with a small filter.
+
+    ``drivers`` are those that are looked for.
+    """
     found = []
     if not all_devices():
         found.append(Problem("no OpenCL platform has a device", _install()))
@@ -91,9 +104,9 @@ def problems(make_pipeline: MakePipeline) -> list[Problem]:
         try:
             open_device(str(device.index), make_pipeline)
         except FftfilterError as error:
-            way_out = embedded_pocl.ways_out() if "PoCL" in device.cl_device.platform.version else "update its driver"
-            found.append(Problem(str(error), way_out))
-    found += _unannounced_drivers()
+            repair = embedded_pocl.ways_out() if "PoCL" in device.cl_device.platform.version else "update its driver"
+            found.append(Problem(str(error), repair))
+    found += _unannounced_drivers(drivers)
     return found
 
 
@@ -108,19 +121,19 @@ def _vendors() -> Path:
     return Path(os.environ.get("OCL_ICD_VENDORS") or VENDORS)
 
 
-def _unannounced_drivers() -> list[Problem]:
-    """Return drivers whose library is here while no platform of theirs is."""
+def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
+    """Return drivers that are installed while OpenCL has no platform of theirs."""
     platforms = {device.platform.name for device in all_devices()}
     found = []
-    for library, icd, vendor in DRIVERS:
+    for library, icd, vendor in drivers:
         if any(vendor in platform for platform in platforms) or not _loads(library):
             continue
         folder = _vendors()
         if (folder / icd).exists():
-            mend = f"check that {folder / icd} holds {library}, and that the driver sees its device"
+            repair = f"check that {folder / icd} holds {library}, and that the driver sees its device"
         else:
-            mend = f"mkdir -p {folder} && echo {library} > {folder / icd}"
-        found.append(Problem(f"the driver {library} is installed, but its platform does not appear", mend))
+            repair = f"mkdir -p {folder} && echo {library} > {folder / icd}"
+        found.append(Problem(f"the driver {library} is installed, but its platform does not appear", repair))
     return found
 
 

@@ -7,7 +7,7 @@ gives and links a library of builtins that it picks by CPU *features*. The two m
 - Zen 4 is "znver3", many virtual CPUs are "k8-sse3", a Xeon whose hypervisor hides AVX-512 still is
   "skylake-avx512": the name has other vector registers than the library, and a build aborts the process.
 
-No environment variable and no build option names the CPU, so `mend` does, in the device's struct. It writes
+No environment variable and no build option names the CPU, so `repair` does, in the device's struct. It writes
 only where platform, wheel, struct and features are all as known here, and leaves everything else alone.
 """
 
@@ -51,7 +51,7 @@ SKYLAKE_AVX512 = {"avx2", "fma", "bmi2", "avx512bw", "avx512cd", "avx512dq", "av
 
 
 def prepare_environment() -> None:
-    """Pin PoCL's workers to a core each, and see to its cache; to be called before the OpenCL platforms load.
+    """Pin PoCL's workers to a core each, and give it a cache folder; call it before the OpenCL platforms load.
 
     Unpinned, two workers may land on one core, which almost doubles the time. PoCL counts cores from 0 and
     aborts at one that the process may not use, so this is only for a process that may use them all.
@@ -61,11 +61,11 @@ def prepare_environment() -> None:
     if "POCL_MAX_PTHREAD_COUNT" not in os.environ and os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
         os.environ.setdefault("POCL_AFFINITY", "1")
     if "POCL_CACHE_DIR" not in os.environ and not _has_cache():
-        _lend_cache()
+        _use_temporary_cache()
 
 
 def _has_cache() -> bool:
-    """Whether PoCL may write to its cache folder, or make it; without one it has no device."""
+    """Tell whether PoCL can write to its own cache folder, or make it; without a cache it has no device."""
     home = os.environ.get("HOME")
     cache = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "/tmp")  # noqa: S108  PoCL's words
     folder = Path(cache, "pocl", "kcache")
@@ -73,8 +73,8 @@ def _has_cache() -> bool:
     return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
 
 
-def _lend_cache() -> None:
-    """Let PoCL keep its programs among temporary files, in a folder that nobody else may write to."""
+def _use_temporary_cache() -> None:
+    """Let PoCL keep its programs among the temporary files, in a folder that only this user can write to."""
     import tempfile
 
     folder = Path(tempfile.gettempdir(), f"pocl-cache-{os.getuid()}")
@@ -97,24 +97,24 @@ def ways_out() -> str:
 def without_header(device: cl.Device) -> tuple[str, ...]:
     """Return the defines that keep PoCL's header of built-in functions out of a program, none for any other OpenCL.
 
-    PoCL goes through that megabyte at every start, even for a program that its cache holds: 20 of 30 ms. The
-    program must declare what it calls.
+    PoCL reads that megabyte at every start, even for a program that its cache holds: 20 of 30 ms. A program without
+    it must declare what it calls.
     """
     return (GUARD,) if device.platform.version.strip() == PLATFORM else ()
 
 
 def names_that_fit(flags: set[str]) -> list[str]:
-    """LLVM 14's CPU names that fit the library PoCL picks for `flags`, its own first; none where unsure."""
+    """Return LLVM 14's CPU names that fit the library that PoCL picks for `flags`, its own first; none where unsure."""
     for needed, names in LIBRARIES.items():
         if flags.issuperset(needed.split()):
             return names.split() if "avx512f" not in flags or flags >= SKYLAKE_AVX512 else []
     return []
 
 
-def mend(device: cl.Device) -> str | None:
-    """Give the device a CPU name that fits PoCL's library; to be called before the first build on it.
+def repair(device: cl.Device) -> str | None:
+    """Give the device a CPU name that fits PoCL's library; call it before the first build on the device.
 
-    Returns what was done in a few words, None where nothing was: not this PoCL, no need, or a surprise.
+    Returns what was done, in a few words; None if nothing was: another PoCL, no need, or something unknown here.
     """
     named = re.fullmatch(rf".* PoCL HSTR: \w+-{TRIPLET}-([\w-]+)", device.version.strip())
     if device.platform.version.strip() != PLATFORM or named is None:
@@ -134,10 +134,10 @@ def mend(device: cl.Device) -> str | None:
 
 
 def _flags(device: cl.Device) -> set[str]:
-    """CPU features as PoCL sees them; none if its own answers claim what the kernel's list lacks.
+    """Return the CPU features as PoCL sees them; none if the device claims one that the system does not list.
 
-    PoCL picks its library by CPUID, which a virtual machine need not show alike in /proc/cpuinfo. Its vector
-    width and FMA bit come from the same call as its choice: where they deny a feature, it is not there.
+    PoCL picks its library by CPUID, which may differ from /proc/cpuinfo on a virtual machine. The device's vector
+    width and FMA bit come from the same call as that choice: a feature that they deny does not count.
     """
     line = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text("latin-1"), re.MULTILINE)
     flags = set(line[1].split()) if line else set()
@@ -151,7 +151,7 @@ def _flags(device: cl.Device) -> set[str]:
 
 
 def _text(address: int) -> str:
-    """Follow the `char *` at `address`, reading through the kernel: a wrong address is an error, no crash."""
+    """Follow the `char *` at `address`, reading through the kernel: a wrong address is an error and no crash."""
     with Path("/proc/self/mem").open("rb", buffering=0) as memory:
         memory.seek(address)
         memory.seek(int.from_bytes(memory.read(8), "little"))

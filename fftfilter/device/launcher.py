@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# One size for every launch: PoCL compiles a kernel anew for each work-group size that it meets.
+# One size for every launch: PoCL compiles a kernel anew for each work-group size.
 WORK_GROUP_SIZE = 64
 
 PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
@@ -37,7 +37,7 @@ class Timing(NamedTuple):
 
 
 def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
-    """Turn what OpenCL raises in a Launcher's method into this package's errors."""
+    """Turn OpenCL's errors in a Launcher's method into this package's."""
 
     @wraps(method)
     def plain(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -57,15 +57,15 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
     return plain
 
 
-def _these(event: Any) -> list[Any] | None:
+def _list(event: cl.Event | None) -> list[cl.Event] | None:
     return None if event is None else [event]
 
 
 class Launcher:
     """A queue on a device, in one precision and with one work-group size.
 
-    Raises ParameterError if the device
-    has no double precision or no work-groups of that size.
+    ``profile`` keeps the time of every step (:meth:`timings`). Raises ParameterError if the device has no double
+    precision, or no work-groups of that size.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Launcher:
 
     @_plain_errors
     def allocate(self, size: int) -> cl.Buffer:
-        """Return a device buffer of so many bytes."""
+        """Return a device buffer of ``size`` bytes."""
         return cl.Buffer(self.device.context, cl.mem_flags.READ_WRITE, size)
 
     @_plain_errors
@@ -123,11 +123,9 @@ class Launcher:
         *,
         options: tuple[str, ...] = (),
     ) -> cl.Kernel:
-        """Return a kernel of the program of these files, its arguments set (None: to be set later).
+        """Return a kernel of the program of these files, its arguments set but for those that are None.
 
-        ``options`` are the compiler's own.
-
-        A kernel does not keep its buffers alive.
+        ``options`` are the compiler's own. A kernel does not keep its buffers alive.
         """
         made = cl.Kernel(self.device.program(names, (f"REAL={self.real_name}", *defines), options), kernel)
         for i, argument in enumerate(arguments):
@@ -145,12 +143,12 @@ class Launcher:
         *,
         after: cl.Event | None = None,
     ) -> cl.Event:
-        """Launch a kernel whose arguments are set, not before an event of another queue."""
-        return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group, wait_for=_these(after)))
+        """Launch a kernel whose arguments are set, if need be after an event of another queue."""
+        return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group, wait_for=_list(after)))
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
-        """Wait until a buffer on an array's memory is written and the host sees it there."""
+        """Wait until a buffer that :meth:`wrap` put on an array is written, and the host sees it in the array."""
         if "Portable Computing Language" in self.device.platform:
             # Its CPU device works on the array itself; mapping it would take as long as a small image.
             self.queue.finish()
@@ -164,7 +162,7 @@ class Launcher:
 
     @_plain_errors
     def page_locked(self, size: int) -> np.ndarray[Any, Any]:
-        """Return so many bytes of the host's memory that the device copies from and to by itself."""
+        """Return ``size`` bytes of page-locked host memory, which the device copies from and to by itself."""
         buffer = cl.Buffer(self.device.context, cl.mem_flags.ALLOC_HOST_PTR | cl.mem_flags.READ_WRITE, size)
         flags: Any = cl.map_flags.READ | cl.map_flags.WRITE
         mapped: np.ndarray[Any, Any] = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
@@ -172,7 +170,7 @@ class Launcher:
 
     @_plain_errors
     def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any], *, wait: bool = True) -> cl.Event:
-        """Copy a contiguous host array into the buffer; unless ``wait``, it must not change until the event."""
+        """Copy a contiguous host array into the buffer; without ``wait`` it must not change until the event."""
         event = self._keep("write", cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait))
         self.queue.flush()
         return event
@@ -181,8 +179,8 @@ class Launcher:
     def read(
         self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
     ) -> cl.Event:
-        """Copy the buffer's beginning into a contiguous host array, not before an event of another queue."""
-        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=_these(after), is_blocking=wait)
+        """Copy the buffer's beginning into a contiguous host array, if need be after an event of another queue."""
+        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=_list(after), is_blocking=wait)
         self.queue.flush()
         return self._keep("read", copied)
 
@@ -195,7 +193,7 @@ class Launcher:
 
     @_plain_errors
     def wait(self, event: cl.Event) -> None:
-        """Wait for an event; raises what has gone wrong before it."""
+        """Wait for an event; raises the error of what it waits for."""
         event.wait()
 
     @_plain_errors
@@ -207,11 +205,11 @@ class Launcher:
         self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
 
     def keep_host_time(self, step: str, begin: int, end: int) -> None:
-        """Add a step that the host has done itself to the timings, in nanoseconds."""
+        """Add a step that ran on the host to the timings; ``begin`` and ``end`` in nanoseconds."""
         self._keep(step, SimpleNamespace(profile=SimpleNamespace(start=begin, end=end)))
 
     def timings(self) -> list[Timing]:
-        """Return the time of each step since the last call, in the order of first use; needs ``profile``."""
+        """Return the time of each step since the last call, in the order of first use; empty without ``profile``."""
         self.queue.finish()
         seconds: dict[str, list[float]] = {}
         for step, event in self._events:

@@ -28,7 +28,7 @@ def folder() -> Path:
 
 @cache
 def source(name: str) -> str:
-    """Return the text of one file, named as under ``kernels/``: ``staged/steps/butterfly.cl``."""
+    """Return the text of one file, by its path under ``kernels/``: ``staged/steps/butterfly.cl``."""
     return (folder() / name).read_text(encoding="utf-8")
 
 
@@ -40,7 +40,7 @@ def join(names: tuple[str, ...]) -> str:
 def build(
     context: cl.Context, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()
 ) -> cl.Program:
-    """Build the named files with ``-D`` for each define (``REAL=float``) and a compiler's own options.
+    """Build the named files with ``-D`` for each define (``REAL=float``) and the compiler's own options.
 
     Raises BuildError with the compiler's first error.
     """
@@ -49,7 +49,7 @@ def build(
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
     with warnings.catch_warnings():
-        # Compilers chat ("kernel was vectorized ..."); what matters is raised.
+        # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         try:
             program: cl.Program = cl.Program(context, join(names)).build(arguments)
@@ -62,6 +62,6 @@ def build(
 
 
 def first_error(log: str) -> str:
-    """Return the line of a build log that tells most: the first with the word error, else the first."""
+    """Return the most useful line of a build log: the first with the word error, else the first."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line.lower()), lines[0] if lines else "no build log")

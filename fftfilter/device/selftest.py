@@ -1,8 +1,8 @@
 """A device is checked before it is trusted: once with each driver, when it is first used.
 
-A small filter is compared with the float64 reference. That a device passed is remembered in the user's
-cache folder, under everything that could change the result: device, driver, platform, fftfilter and its
-kernels. A device that computes wrongly is refused with its name and the error measured.
+A small filter is compared with the float64 reference. That a device passed is remembered in the user's cache folder,
+under everything that could change the result: device, driver, platform, fftfilter and its kernels. A device that
+computes wrongly is refused, with its name and the error.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from .device import Device
     from .pipeline import MakePipeline
 
-# Powers of eight, as those of most images: their kernels are then built already.
+# A power of eight: these kernels are built for most images anyway.
 SIDE = 64
-# A level here or there is rounding; a wrong kernel is off by 0.1 and more.
+# Rounding changes a level here or there, which is less; the error of a wrong kernel is 0.1 and more.
 LARGEST_ERROR = 1e-2
 
 
 @cache
 def check(device: Device, make_pipeline: MakePipeline) -> None:
-    """Raise RefusedError if a device computes wrongly; it is asked once with each driver."""
+    """Raise RefusedError if a device computes wrongly; it is checked once with each driver."""
     passed = _cache_file(device)
     if device.is_simulator or passed.exists():
         return
@@ -51,7 +51,7 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
 
 
 def measure(device: Device, make_pipeline: MakePipeline) -> float:
-    """Return the error of a small high-pass on the device: of its 8-bit picture in norm, relative to the reference."""
+    """Return the relative error in norm of a small high-pass on the device, an 8-bit picture."""
     image = np.random.default_rng(61).integers(0, 256, (1, SIDE, SIDE), dtype=np.uint8)
     transfer = highpass()
     stack = Stack(1, SIDE, SIDE, image.dtype, image.dtype, white=255)
@@ -61,7 +61,7 @@ def measure(device: Device, make_pipeline: MakePipeline) -> float:
 
 
 def _remember(file: Path, result: Mapping[str, object]) -> None:
-    """Write a result to a file of the cache, whole or not at all; without a writable cache nothing is kept."""
+    """Write a result to the cache, whole or not at all; without a writable cache nothing is kept."""
     import json
     import tempfile
 
@@ -80,7 +80,7 @@ def _cache_file(device: Device) -> Path:
 
     cl_device = device.cl_device
     described = [__version__, cl_device.name, cl_device.driver_version, cl_device.version]
-    described += [cl_device.platform.name, cl_device.platform.version, str(device.mended)]
+    described += [cl_device.platform.name, cl_device.platform.version, str(device.repaired)]
     key = zlib.crc32("\n".join(described).encode())  # hashlib takes 3 ms to load
     for root, _, names in sorted(os.walk(folder())):
         for name in sorted(names):

@@ -1,8 +1,10 @@
 """From filtered values to pixels, the same in every engine.
 
     stack.py      what a pipeline filters, and the pixels that it becomes
-    noise.py      what is rounding noise, and so black
+    noise.py      what counts as rounding noise and becomes black
     rounding.py   from a magnitude to a grey level
     scale.py      which value becomes black and which white
-    quantize.py   the host's part of that: pixels by a range that is given
+    quantize.py   the host's part: pixels by a given range
+
+Nothing here knows OpenCL: kernels get the numbers as arguments.
 """

@@ -1,8 +1,8 @@
 """The noise floor: what is left of an image by rounding alone is black.
 
-A filter that removes everything still leaves what single precision has rounded away, up to 1.4e-6 of the input's
-largest value in images of 1 to 16 million pixels. Without a floor that would be stretched to a full picture. It lies
-seven times above.
+A filter that removes everything still leaves rounding errors: in single precision up to 1.4e-6 of the input's largest
+value in images of 1 to 16 million pixels. Without a floor they would be stretched to a full picture. The floor lies
+seven times above them.
 """
 
 NOISE = 1e-5

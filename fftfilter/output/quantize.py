@@ -1,4 +1,4 @@
-"""Pixels of filtered values by a range that is given, on the host; without one the device makes them."""
+"""From filtered values to pixels on the host, by a given range; without one the device quantizes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def magnitude(values: Array, planes: Array) -> Array:
-    """Return the magnitude of filtered values; zero if it is only rounding noise of the planes filtered."""
+    """Return the magnitude of the filtered ``planes``, zeros if all of it is rounding noise."""
     found = np.abs(values)
     noise = NOISE * max(float(planes.max()), -float(planes.min()))
     return found if found.max() > noise else np.zeros_like(found)
@@ -30,7 +30,7 @@ def quantize(values: Array, scale: Range, white: float, depth: Depth) -> Array:
     unit = white if scale.of_white else 1.0
     low, high = scale.low * unit, scale.high * unit
     top, nudge, near = rounding(depth.maxval, is_float=depth.dtype.kind == "f")
-    # In place, as each array more costs as long as the filter itself.
+    # In place: another array would take as long as the filter itself.
     level = values - low
     level *= top / (high - low)
     level += nudge

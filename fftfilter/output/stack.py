@@ -24,7 +24,7 @@ class Stack:
     pixel: np.dtype[Any]
     out: np.dtype[Any]
     white: int | None
-    """The output's white; None leaves the filtered values as they are, in the pipeline's real numbers."""
+    """The output's white; None for the filtered values as they are, in the pipeline's real numbers."""
     one_scale: bool = False
     """Whether the images share their extremes, as the channels of a picture do."""
 
@@ -40,7 +40,7 @@ class Stack:
 
     @property
     def pictures(self) -> int:
-        """How many scales there are."""
+        """How many pictures there are, each with a scale of its own."""
         return 1 if self.one_scale else self.count
 
     def __str__(self) -> str:

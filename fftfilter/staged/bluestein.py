@@ -17,8 +17,8 @@ SOURCE = "staged/bluestein.cl"
 def bluestein(n: int, plan: Callable[[int], RowPlan]) -> RowPlan:
     """Return the transform of length n as a convolution of length m, the power of two from 2n - 1 up.
 
-    ``plan`` gives the transform of length m. The table holds its spin factors, then the n chirps, then the
-    m values of the filter's spectrum, in the order in which the inner transform leaves a spectrum.
+    ``plan`` returns the transform of length m. The table holds its spin factors, then the n chirps, then the m values
+    of the filter's spectrum, in the order in which the inner transform leaves a spectrum.
     """
     m = 1 << (2 * n - 2).bit_length()
     inner = plan(m)

@@ -1,7 +1,7 @@
-"""The transform of rows that everything else stands on, as the book's ``fft_core``.
+"""The transform of rows, as the book's ``fft_core``.
 
-Bit reversal, butterflies and, on the way back, the division by the number of samples; or any other
-algorithm's stages in their place. One long row is a 1-D signal.
+In the book it is bit reversal, butterflies and, for the inverse, the division by the number of samples. Any other
+algorithm's stages may take the place of the first two. One long row is a 1-D signal.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def plan_rows(n: int, algorithm: Algorithm) -> RowPlan:
 
 
 def fft_core(plan: RowPlan, rows: int, direction: int, *, ordered: bool = True) -> Stages:
-    """Return the stages that transform so many rows: FORWARD unnormalized, INVERSE divided by n.
+    """Return the stages that transform ``rows`` rows: FORWARD unnormalized, INVERSE divided by n.
 
-    Not ``ordered`` leaves the permutation out where the algorithm can: the spectrum is then bit-reversed.
+    ``ordered=False`` leaves the permutation out if the algorithm can: the spectrum is then bit-reversed.
     """
     stages = tuple(stage.bind({SPIN: plan.spin}) for stage in plan.run(rows, direction, ordered=ordered))
     return (*stages, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else stages

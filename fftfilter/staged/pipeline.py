@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .fft_core import fft_core, plan_rows
 from ..output.noise import NOISE
 from ..output.stack import PIXELS
-from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X, Y
+from .fft_core import fft_core, plan_rows
+from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, Stages, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
-from .steps.mask import mask, reach
+from .steps.mask import mask, mask_table
 from .steps.quantize import quantize
 from .steps.transpose import transpose
 from .workspace import Workspace
@@ -22,19 +22,16 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .algorithms import Algorithm
     from ..device.launcher import Launcher
     from ..output.stack import Stack
     from ..transfer import Transfer
+    from .algorithms import Algorithm
 
     Array = np.ndarray[Any, Any]
 
 
 class Box(NamedTuple):
-    """A box of the flow chart: some launches, named after what they leave in X.
-
-    ``shape`` is how it lies there.
-    """
+    """A box of the flow chart: its launches, the name of what they leave in X, and the shape that this has there."""
 
     leaves: str
     stages: Stages
@@ -51,7 +48,7 @@ def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.d
 class StagedPipeline:
     """The whole filter for a stack of images: four device buffers and a list of launches.
 
-    Where filtered values stay as they are, they are the launcher's real numbers.
+    If the filtered values are wanted as they are, they have the launcher's precision.
     """
 
     def __init__(
@@ -73,7 +70,7 @@ class StagedPipeline:
         group = launcher.reduction_size
         pair = first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width)
-        # A filter needs no order among the bins as long as the mask follows it.
+        # The bins may lie in any order between the transforms, as long as the mask is read in that order.
         order = (columns.reversed_bits, rows.reversed_bits)
         turn = partial(transpose, kind=transpose_kind or algorithm.transpose, side=launcher.tile_side)
 
@@ -92,7 +89,7 @@ class StagedPipeline:
         if stack.white is not None:
             self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
         self._pairs = pair, pictures
-        # The extremes lie in the buffer that is free by then: more numbers than a tiny image has pixels.
+        # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         self._workspace = Workspace(
             launcher,
@@ -102,7 +99,7 @@ class StagedPipeline:
             stages=tuple(stage for box in self.flow for stage in box.stages),
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
-                REACH: reach(height, width, transfer.radial, table, launcher.real),
+                MASK: mask_table(height, width, transfer.radial, table, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
             },
         )
@@ -110,7 +107,7 @@ class StagedPipeline:
     def run(self, images: Array, *, observe: Callable[[str, Array], None] | None = None) -> Array:
         """Filter images ``(count, height, width)``.
 
-        ``observe`` is called with the name and the contents of each box's result as it lies in the buffer.
+        ``observe`` is called with the name of each box's result and its contents as they lie in the buffer.
         """
         space = self._workspace
         brightest = np.abs(images.reshape(self.stack.pictures, -1)).max(axis=1)

@@ -1,14 +1,12 @@
 """Plans: what is launched, in which order, on which buffers, as plain data.
 
-A stage is one kernel launch. Its arguments are numbers, or the names of what is known only when it runs:
-the buffers below. A plan is built by pure functions, printed and tested without a device; ``launch.py``
-runs it.
+A stage is one kernel launch. Its arguments are numbers, or names of what is known only when it runs, such as the
+buffers below. Plans are built by pure functions, printed and tested without a device; ``runner.py`` runs them.
 
-A stage with ``host`` set is no launch but a function on the host, for what OpenCL C cannot say (recursion).
+A stage with ``host`` set is no launch but a function on the host, for what OpenCL C lacks (recursion).
 
-Two complex buffers are in play. ``X`` holds the data, ``Y`` is free. A stage that works out of place reads
-``X``, writes ``Y`` and has ``swap`` set: afterwards the two names change places, as the book's host code
-swaps its pointers.
+There are two complex buffers. ``X`` holds the data, ``Y`` is free. A stage that works out of place reads ``X``, writes
+``Y`` and has ``swap`` set: afterwards the two names change places, as the book's host code swaps its pointers.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ X = "x"
 Y = "y"
 IMAGE = "image"
 SPIN = "spin"
-REACH = "reach"
+MASK = "mask"
 NOISE_FLOOR = "noise floor"
 FLIP = "flip"
 
@@ -34,7 +32,7 @@ INVERSE = +1
 
 
 class Local(NamedTuple):
-    """Local memory for a kernel: so many complex numbers."""
+    """Local memory for a kernel, its size in complex numbers."""
 
     numbers: int
 
@@ -45,9 +43,9 @@ Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
 class Stage(NamedTuple):
     """One kernel launch.
 
-    ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set
-    only where the kernel needs a certain work-group. ``before`` are files that its own builds on. ``host`` takes the rows in X, ``(rows, n)`` for items
-    (n, rows), and the arguments, and returns the rows that take their place.
+    ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set only if the
+    kernel needs a certain work-group. ``before`` are the files that have to stand before ``source`` in the program.
+    ``host`` takes the rows in X, ``(rows, n)`` for items (n, rows), and the arguments, and returns the new rows.
     """
 
     source: str
@@ -76,13 +74,12 @@ Stages = tuple[Stage, ...]
 class RowPlan(NamedTuple):
     """The transform of every row of an array ``(rows, n)``, unnormalized, for any number of rows.
 
-    ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``stages`` is the transform of
-    one row, its direction left open; a stage of two dimensions repeats its second for every row. ``width``
-    is how many complex numbers a row takes in each of the two buffers while it runs: n, or more where rows
-    are padded.
+    ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``stages`` is the transform of one row in
+    either direction; a stage of two dimensions repeats its second for every row. ``width`` is how many complex numbers
+    a row takes in each of the two buffers while it runs: n, or more if rows are padded.
 
-    ``unordered`` is a pair, forward and inverse, that meets at a spectrum in bit-reversed order: enough for
-    a filter or a convolution, and without the permutation. None where the algorithm has no such pair.
+    ``unordered`` is a pair, forward and inverse, with a bit-reversed spectrum in between: enough for a filter or a
+    convolution, and without the permutation. None if the algorithm has no such pair.
     """
 
     n: int
@@ -93,10 +90,10 @@ class RowPlan(NamedTuple):
     unordered: tuple[Stages, Stages] | None = None
 
     def run(self, rows: int, direction: int, *, ordered: bool = True) -> Stages:
-        """Return the stages for so many rows in one direction, the sign of the exponent.
+        """Return the stages for a number of rows in one direction, the sign of the exponent.
 
-        The inverse flips the sign bit of the spin factors' imaginary part. Not ``ordered`` takes the pair that
-        meets at a bit-reversed spectrum, where there is one.
+        The inverse flips the sign bit of the spin factors' imaginary part. ``ordered=False`` takes the pair with the
+        bit-reversed spectrum, if there is one.
         """
         stages = self.stages
         if self.unordered is not None and not ordered:
@@ -108,10 +105,10 @@ class RowPlan(NamedTuple):
 
     @property
     def reversed_bits(self) -> int:
-        """How many bits of a bin's index are backward in the spectrum that is not ordered."""
+        """log2 n if the spectrum that is not ordered is bit-reversed, else 0."""
         return self.n.bit_length() - 1 if self.unordered is not None else 0
 
     @property
     def spin(self) -> str:
-        """The name of this length's table, where tables of several lengths are in use."""
+        """The name of this length's table among those of other lengths."""
         return f"{SPIN} {self.n}"

@@ -1,4 +1,4 @@
-"""Runs plans: binds names to buffers, builds the kernels that are missing, launches the stages in order."""
+"""Runs plans: binds names to buffers, builds missing kernels, launches the stages in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Runner:
         self._kernels: dict[tuple[str, tuple[str, ...], str], cl.Kernel] = {}
 
     def build(self, stages: Iterable[Stage]) -> None:
-        """Build the kernels that stages lack, in as few programs as their defines allow: each costs 20 ms and more."""
+        """Build the kernels that stages lack, in as few programs as their defines allow: each takes 20 ms and more."""
         missing = [stage for stage in stages if not stage.host and _key(stage) not in self._kernels]
         while missing:
             values: dict[str, str] = {}
@@ -46,7 +46,7 @@ class Runner:
     def run(self, stages: Iterable[Stage], names: Names) -> None:
         """Launch stages in order; ``names`` maps the names in their arguments to buffers and numbers.
 
-        Buffers X and Y change places in ``names`` after each stage that works out of place.
+        X and Y change places in ``names`` after each stage that works out of place.
         """
         stages = tuple(stages)
         self.build(stages)

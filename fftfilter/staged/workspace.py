@@ -1,4 +1,4 @@
-"""The device buffers of a transform: two complex ones that change places, and one of tables."""
+"""The device buffers of a plan: two complex ones that change places, and one with tables."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class Workspace:
     """Buffers for rows of several lengths, the spin factors filled in.
 
-    ``elements`` is the most complex numbers that the data takes while the plans run, ``stages`` what will be run, ``image_bytes`` the
-    size of the image's own buffer, ``tables`` what else the stages read, by name; they lie beside the spin
-    factors. Raises TooLargeError, naming ``what``, before anything is allocated.
+    ``elements`` is the most complex numbers that the data takes while the plans run, ``stages`` what will be run (its
+    kernels are built at once), ``image_bytes`` the size of the image's own buffer, ``tables`` what else the stages
+    read, by name. Raises TooLargeError, naming ``what``, before anything is allocated.
     """
 
     def __init__(

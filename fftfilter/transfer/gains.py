@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from .grid import Gain
 
-# How much the gains of a frequency and its mirrored one may differ, relative to the largest: what single precision
-# rounds away. The host's own rounding must not make a mask pass for one with complex results.
+# H(k) and H(-k) count as equal if they differ by at most this part of the largest gain: single precision rounds as much
+# away, and a mask that was computed as even is so only up to the host's own rounding.
 EVEN = 1e-6
 
 

@@ -16,7 +16,7 @@ Gain = NDArray[np.float64]
 Near = NDArray[np.bool_]
 Bins = NDArray[np.int64]
 
-# Cutoffs beyond it pass the same, and their squares would leave float64's range.
+# Larger radii pass the same bins, and their squares would exceed float64's range.
 LARGEST_RADIUS = 1e100
 # Gains this small vanish in single precision beside any gain of 1.
 NEGLIGIBLE = 2.0**-32
@@ -25,7 +25,7 @@ NEGLIGIBLE = 2.0**-32
 class Reach(NamedTuple):
     """The part of the grid where a transfer function varies.
 
-    Where |ky| >= ``rows`` or |kx| >= ``columns`` the gain is ``beyond``, 0 or 1, but for what is negligible.
+    Where |ky| >= ``rows`` or |kx| >= ``columns`` the gain is ``beyond``, 0 or 1, up to a negligible difference.
     """
 
     rows: int
@@ -56,7 +56,7 @@ class Cutoff(NamedTuple):
         n = min(self.height, self.width)
         ky = np.arange(self.height // 2 + 1)
         chord = np.sqrt(np.maximum((self.radius / n) ** 2 - (ky / self.height) ** 2, 0)) * self.width
-        # Right but for rounding: the bins around it decide.
+        # Exact up to rounding: the bins around it decide.
         first = np.minimum(chord, self.width).astype(np.int64) - 2
         around = np.maximum(first, 0) + np.arange(5)[:, None]
         count = np.maximum(first, 0) + self.near(around, ky).sum(axis=0)
@@ -68,9 +68,9 @@ class Cutoff(NamedTuple):
         return Cutoff(self.width, self.height, self.radius).near_in_rows()
 
     def steps(self) -> tuple[float, float]:
-        """Return what a bin along the width and along the height adds to the distance over the radius.
+        """Return distance / radius of one bin along the width, and of one along the height.
 
-        At most 1e15, so that its square stays within single precision; at that gain nothing passes but DC.
+        At most 1e15, whose square single precision holds; with such steps only DC passes.
         """
         n = min(self.height, self.width)
         return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
@@ -92,13 +92,13 @@ def cutoffs(radial: Radial, height: int, width: int) -> tuple[Cutoff, Cutoff | N
 
 
 def radial_reach(radial: Radial, height: int, width: int) -> Reach:
-    """Return where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
+    """Return where H varies: along each axis, the bins at which the outer low-pass is not negligible."""
     outer, _ = cutoffs(radial, height, width)
 
     def reached(kx: Bins, ky: Bins) -> int:
         return int(np.count_nonzero(outer.low(radial.shape, radial.order, kx, ky) > NEGLIGIBLE))
 
-    # A low-pass is longest along the axes, and falls.
+    # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
     kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
     beyond = float(radial.kind in ("highpass", "bandstop"))
     return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=beyond)

@@ -1,4 +1,4 @@
-"""Transfer functions that multiply. Works without NumPy, but for what is on a grid."""
+"""A product of transfer functions. NumPy is imported only for gains on a grid."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .grid import Gain, Reach
     from .gains import Mask
+    from .grid import Gain, Reach
 
     Part = Radial | Mask
 

@@ -6,7 +6,7 @@
     bandstop  = 1 - bandpass
 
 low is a shape (``shapes.py``). The distance of a frequency is counted in cycles across the image's shorter side n, on a
-square image in bins; the default cutoff is n/8, as in the book. Works without NumPy, but for what is on a grid.
+square image in bins; the default cutoff is n/8, as in the book. NumPy is imported only for gains on a grid.
 """
 
 from __future__ import annotations
@@ -39,10 +39,15 @@ class Radial(NamedTuple):
     shape: str = "ideal"
     order: int = 2
 
-    largest = 1.0
-    """No gain exceeds it."""
-    is_even = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
+    @property
+    def largest(self) -> float:
+        """A bound of all gains."""
+        return 1.0
+
+    @property
+    def is_even(self) -> bool:
+        """Whether H(-k) = H(k), so that filtered images are real."""
+        return True
 
     @classmethod
     def of(
@@ -95,7 +100,7 @@ class Radial(NamedTuple):
         return outer, inner
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
-        """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises ParameterError as :meth:`radii`."""
+        """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises what :meth:`radii` raises."""
         from .grid import cutoffs
 
         return cutoffs(self, height, width)

@@ -1,7 +1,7 @@
 """The whole filter in float64, without OpenCL: what every engine is measured against.
 
-Slow and short on purpose. The transform's definition is :func:`dft`; images go through ``numpy.fft``,
-which a test holds to that definition.
+Slow and short on purpose. The transform's definition is :func:`dft`; images go through ``numpy.fft``, which a test
+compares with the definition.
 """
 
 from __future__ import annotations

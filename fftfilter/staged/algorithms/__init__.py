@@ -2,11 +2,11 @@
 
 An algorithm is a module with a docstring that is its entry in the catalogue (see :func:`catalogue`);
 ``supports(n)``, whether it transforms rows of length n by itself; and ``plan(n)``, how. Its name is the
-file's, with hyphens. Every other length goes through Bluestein's chirp-z on top of it.
+file's, with hyphens. All other lengths go through Bluestein's chirp-z on top of it.
 
-Keyword parameters of ``plan`` are the algorithm's options, checked there; ``VARIANTS`` are the sets of options
-that take different ways through the code. ``TRANSPOSE``, where a module has it, is the kind of transpose that
-its 2-D transform was published with.
+Keyword parameters of ``plan`` are the algorithm's options, which ``plan`` checks. ``VARIANTS``, if a module has it,
+lists sets of options that take different paths through the code. ``TRANSPOSE``, if a module has it, is the kind of
+transpose that its 2-D transform was published with.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Option = int | str
 
-# A length that every algorithm does by itself: planned once to have the options checked.
+# A length that every algorithm supports: planned once, so that its options are checked.
 SMALL = 8
 
 
@@ -44,7 +44,7 @@ class Module(Protocol):
 class Algorithm:
     """An algorithm with its options: a module of this folder, ready to plan.
 
-    Raises ParameterError for an option that it does not have, or a value that cannot be meant.
+    Raises ParameterError for an unknown option or an invalid value.
     """
 
     def __init__(self, name: str, module: Module, options: Mapping[str, Option]) -> None:
@@ -91,23 +91,23 @@ def names() -> list[str]:
 
 
 def load(name: str, **options: Option) -> Algorithm:
-    """Return the algorithm of that name with its options; raises ParameterError that lists what there is."""
+    """Return the algorithm of that name with its options; raises ParameterError, which lists the algorithms."""
     return Algorithm(name, _module(name), options)
 
 
 def variants(name: str) -> list[Mapping[str, Option]]:
-    """Return the sets of options of an algorithm that take different ways, the defaults first."""
+    """Return the sets of options of an algorithm that take different paths, the defaults first."""
     return [{}, *getattr(_module(name), "VARIANTS", ())]
 
 
 def catalogue() -> list[Entry]:
-    """Return what every algorithm's docstring tells: a title, then a paragraph for each of LABELS."""
+    """Return every algorithm's docstring as an entry: a title, then a paragraph for each of LABELS."""
     entries = []
     for name in names():
         module = _module(name)
         title, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n")
-        told = _labeled(rest.splitlines())
-        fields = {label.lower(): told[label] for label in LABELS}
+        paragraphs = _labeled(rest.splitlines())
+        fields = {label.lower(): paragraphs[label] for label in LABELS}
         entries.append(Entry(name, title.rstrip("."), **fields, options=_defaults(module)))
     return entries
 
@@ -125,16 +125,16 @@ def _defaults(module: Module) -> dict[str, Option | None]:
 
 
 def _labeled(lines: list[str]) -> dict[str, str]:
-    """Return the paragraphs that begin with a label; an indented line goes on with the last one."""
-    told: dict[str, str] = {}
+    """Return the paragraphs that begin with a label; an indented line continues the last one."""
+    paragraphs: dict[str, str] = {}
     label = ""
     for line in lines:
         first, _, text = line.partition(" ")
         if first in LABELS:
             label = first
-            told[label] = text.strip()
+            paragraphs[label] = text.strip()
         elif label and line.startswith(" "):
-            told[label] += " " + line.strip()
+            paragraphs[label] += " " + line.strip()
         else:
             label = ""
-    return told
+    return paragraphs

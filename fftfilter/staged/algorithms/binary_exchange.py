@@ -1,11 +1,11 @@
 """Binary exchange, PAR-FFT: p work-items, each with a block of the row.
 
-Idea     in stage m every number takes in the one whose index differs in bit m from the top; each of p
+Idea     in stage m every number is combined with the one whose index differs in bit m from the top; each of p
          work-items does this for its own block of n/p, with two buffers in turn and a launch as the barrier.
-         The result is unordered, as published; a bit reversal behind it sorts it
+         The result is unordered, as published; a bit reversal at the end sorts it
 Radix    2
 Trips    log2 n + 1; all out of place
-Limits   n a power of two; p from 1 up, by default n; a row has work for n at most
+Limits   n a power of two; p from 1 up, by default n, which is also the most that have work
 Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015), after A. Grama et al., Introduction to
          Parallel Computing
 """
@@ -27,7 +27,7 @@ def supports(n: int) -> bool:
 
 
 def plan(n: int, *, p: int | None = None) -> RowPlan:
-    """Return a launch of p work-items for every bit, then bit reversal; p None is one work-item a number."""
+    """Return a launch of p work-items for every bit, then bit reversal; None is one work-item a number."""
     if p is not None and (not isinstance(p, int) or p < 1):
         raise ParameterError(f"p {p!r} is impossible: choose a number of work-items, 1 or more")
     items = min(p or n, n)

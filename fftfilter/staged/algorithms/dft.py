@@ -1,7 +1,7 @@
 """The direct sum, the definition itself.
 
-Idea     every number of the spectrum is a sum over all n samples; Theta(n^2), the measure of what all the
-         others save
+Idea     every number of the spectrum is a sum over all n samples; Theta(n^2), which the others are measured
+         against
 Radix    n
 Trips    1 to write; each number is read n times
 Limits   any n; slow from some thousands up
@@ -17,7 +17,7 @@ SOURCE = "staged/algorithms/dft.cl"
 
 
 def supports(n: int) -> bool:
-    """Tell that every n is possible."""
+    """Every n is possible."""
     return n >= 1
 
 

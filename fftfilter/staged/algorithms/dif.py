@@ -1,10 +1,10 @@
 """Cooley-Tukey, radix 2, decimation in frequency.
 
 Idea     butterflies on natural input, each half as wide as the last; the spectrum comes out bit-reversed.
-         A filter leaves it so: the mask's index is permuted and decimation in time, which begins with a
-         bit-reversed input, goes back. No number is ever moved only for order's sake
+         A filter leaves it so: the mask is read in that order, and the inverse is decimation in time, which
+         begins with bit-reversed input. No number is moved only to sort it
 Radix    2
-Trips    log2 n in a filter; 1 more, bit reversal, where the order counts; in place but for that
+Trips    log2 n in place; where the order counts 1 more out of place, bit reversal, which a filter does without
 Limits   n a power of two
 Source   J. W. Cooley, J. W. Tukey, Math. Comp. 19 (1965) 297-301, as Figure 1a of Marichal-Hernandez, Rosa,
          Rodriguez-Ramos, Efficient implementation of the FFT on a stream-programmed GPU (2005)
@@ -26,7 +26,7 @@ def supports(n: int) -> bool:
 
 
 def plan(n: int) -> RowPlan:
-    """Return butterflies that narrow, then bit reversal; or the pair DIF forward, DIT inverse without it."""
+    """Return narrowing butterflies and bit reversal; unordered, DIF forward and DIT inverse without it."""
     log2_n = n.bit_length() - 1
     narrowing = tuple(
         Stage(SOURCE, "dif_butterfly", (n // 2,), (X, SPIN, FLIP, n, stage)) for stage in range(log2_n, 0, -1)

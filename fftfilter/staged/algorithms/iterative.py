@@ -1,7 +1,7 @@
 """The iterative transform I-FFT, run by a single work-item.
 
 Idea     the loops of binary exchange in one kernel, for a row from its first number to its last: the
-         sequential transform on the same device, which a parallel one is to be compared with
+         sequential transform, to compare the parallel ones with on the same device
 Radix    2
 Trips    log2 n + 1 in two launches; all out of place
 Limits   n a power of two; one work-item a row, so slow on purpose

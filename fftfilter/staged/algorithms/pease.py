@@ -2,8 +2,8 @@
 
 Idea     two complex numbers in each float4; every stage has the same geometry: butterflies of the two numbers
          within a float4, then recombination, which moves the least significant bit of the position to the
-         top. The spin factors of a stage are the first half of the last one's; the last two stages need no
-         general multiplication. Bit reversal goes first, most and least significant bit apart
+         top. The spin factors of a stage are the first half of the last stage's; the last two stages need no
+         general multiplication. Bit reversal comes first, the most and the least significant bit by themselves
 Radix    2
 Trips    log2 n + 1; all out of place
 Limits   n a power of two

@@ -1,10 +1,10 @@
 """The recursive transform R-FFT, on the host.
 
 Idea     transform the even and the odd samples by calling oneself, then combine: y[i] = q[i mod n/2] +
-         w^i t[i mod n/2]. OpenCL C has no recursion, so this one runs in Python, for all rows at once
+         w^i t[i mod n/2]. OpenCL C has no recursion: this runs in Python, for all rows at once
 Radix    2
 Trips    none on the device: read and written once
-Limits   n a power of two; on the host, times are the host's
+Limits   n a power of two; runs on the host, and so its times are the host's
 Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015)
 """
 
@@ -33,7 +33,7 @@ def plan(n: int) -> RowPlan:
         n,
         spin_length=0,
         tables=(),
-        stages=(Stage("algorithms/recursive", "recursive", (n,), (FLIP,), host=transform),),
+        stages=(Stage("recursive", "recursive", (n,), (FLIP,), host=transform),),
         width=n,
     )
 

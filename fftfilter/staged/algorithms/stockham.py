@@ -1,9 +1,9 @@
 """Stockham's autosort, radix 2, 4, 8 or 16.
 
-Idea     every stage reads R numbers n/R apart, writes them p apart, p = 1, R, R^2 ...; the order sorts itself
-         out on the way, so there is no bit reversal, and two buffers take turns
+Idea     every stage reads R numbers n/R apart and writes them p apart, p = 1, R, R^2 ...; this leaves the spectrum
+         in order without bit reversal, and two buffers take turns
 Radix    2, 4, 8 or 16; where log2 n is no multiple of log2 R, the last stage takes the radix that is left.
-         Its complex products are plain or made of mad
+         Complex products are plain, or made of mad
 Trips    log2 n / log2 R, rounded up
 Limits   n a power of two
 Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "A simple radix-2 kernel" and its higher radices

@@ -1,7 +1,7 @@
-"""One work-group a transform of 2r numbers, as published.
+"""One work-group for each transform of 2r numbers, as published.
 
 Idea     r work-items load 2r numbers n/(2r) apart, scale them by their spin factors, run butterflies in local
-         memory and write them out bit-reversed, which is in order; launches of that make up the length
+         memory and write them bit-reversed, which is in order; several launches make up the length
 Radix    2r, r = 1, 2, 4 ... up to the largest work-group of the device; the last launch takes what is left
 Trips    log2 n / log2 2r, rounded up
 Limits   n a power of two

@@ -1,7 +1,7 @@
-"""One work-group several neighboring transforms of 2r numbers: what the profile of ``workgroup`` asks for.
+"""One work-group for several neighboring transforms of 2r numbers: what the profile of ``workgroup`` asks for.
 
-Idea     as ``workgroup``, but a group of 256 work-items takes 256/r transforms side by side, so that neighbors
-         read and write neighbors, is never smaller than a SIMD unit, and looks its spin factors up
+Idea     as ``workgroup``, but a group of 256 work-items takes 256/r transforms side by side: neighbors read and
+         write neighbors, no group is smaller than a SIMD unit, and spin factors come from a table
 Radix    2r, r = 1, 2, 4 ... 256; the last launch takes what is left
 Trips    log2 n / log2 2r, rounded up
 Limits   n a power of two

@@ -1,4 +1,4 @@
-"""Butterfly: one stage of the transform, two numbers in, their sum and difference out."""
+"""Butterfly: one stage of the transform; two numbers in, their sum and difference out."""
 
 from __future__ import annotations
 

@@ -11,9 +11,9 @@ MOST_GROUPS = 64
 
 
 def extremes(count: int, images: int, size: int) -> Stages:
-    """Reduce images of count values in X to a pair each in Y, at :func:`first_pair` and behind.
+    """Reduce images of ``count`` values in X to a pair each in Y, the first at :func:`first_pair`.
 
-    ``size``, a power of two, is the work-group's.
+    ``size`` is the size of a work-group, a power of two.
     """
     groups = _groups(count, size)
     return (
@@ -29,10 +29,10 @@ def extremes(count: int, images: int, size: int) -> Stages:
 
 
 def first_pair(count: int, images: int, size: int) -> int:
-    """Return where in Y the first image's pair lies: behind those of the work-groups."""
+    """Return where in Y the first image's pair lies: behind the pairs of the work-groups."""
     return _groups(count, size) * images
 
 
 def _groups(count: int, size: int) -> int:
-    """Return how many work-groups share an image: no more than have work."""
+    """Return how many work-groups reduce an image: no more than have work."""
     return min(MOST_GROUPS, -(-count // size))

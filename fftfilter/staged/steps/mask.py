@@ -1,4 +1,4 @@
-"""Mask: the spectrum times the transfer function, around DC in the corner, computed or from a table."""
+"""Mask: the spectrum times the transfer function, DC in the corner; its gains are computed or come from a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import REACH, Stage, X
+from ..plan import MASK, Stage, X
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,13 +18,13 @@ SHAPES = "shapes.cl"
 
 
 def mask(height: int, width: int, images: int, radial: Radial | None, reversed_bits: tuple[int, int] = (0, 0)) -> Stage:
-    """Multiply spectra of images of ``(height, width)`` by H, in place; None takes H from the table REACH.
+    """Multiply spectra of images of ``(height, width)`` by H, in place; None takes all gains from the table MASK.
 
-    The spectra lie transposed, as rows, transpose and rows leave them: ``(width, height)``. Along an axis
-    whose bins lie in bit-reversed order ``reversed_bits`` is log2 of its length, else 0; (height, width).
+    The spectra lie transposed, ``(width, height)``, as they are after rows, transpose and rows. ``reversed_bits`` is
+    for (height, width): log2 of the length if the bins along that axis are in bit-reversed order, else 0.
     """
     if radial is None:
-        arguments = (X, REACH, height, width, *reversed_bits)
+        arguments = (X, MASK, height, width, *reversed_bits)
         return Stage(SOURCE, "mask", (height, width, images), arguments, defines=("SHAPE=table",), before=(SHAPES,))
     outer, inner = radial.cutoffs(height, width)
     steps = (*outer.steps(), *(inner or outer).steps())
@@ -32,23 +32,22 @@ def mask(height: int, width: int, images: int, radial: Radial | None, reversed_b
         SOURCE,
         "mask",
         (height, width, images),
-        (X, REACH, height, width, *steps, np.int32(radial.order), *reversed_bits),
+        (X, MASK, height, width, *steps, np.int32(radial.order), *reversed_bits),
         defines=(f"SHAPE={radial.shape}", f"PASS={radial.kind}"),
         before=(SHAPES,),
     )
 
 
-def reach(
+def mask_table(
     height: int,
     width: int,
     radial: Radial | None,
     table: NDArray[np.float64] | None,
     real: np.dtype[np.floating],
 ) -> NDArray[np.uint32] | NDArray[np.floating]:
-    """Return the table REACH that the mask reads.
+    """Return the table MASK: gains, transposed as the spectra are, if ``table`` has any.
 
-    How many kx of every row are nearer than the outer cutoff, then than the inner; or any gains, transposed as the
-    spectra are.
+    For a radial function it is how many kx of every row are nearer than the outer cutoff, then than the inner.
     """
     if radial is None or table is not None:
         return np.ascontiguousarray(np.asarray(table).T, real)

@@ -1,4 +1,4 @@
-"""Normalize: the division by the number of samples that makes the inverse undo the forward transform."""
+"""Normalize: the division by the number of samples, by which the inverse undoes the forward transform."""
 
 from __future__ import annotations
 

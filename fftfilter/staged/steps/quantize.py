@@ -1,4 +1,4 @@
-"""Quantize: magnitudes to the pixels that are written."""
+"""Quantize: magnitudes to pixels."""
 
 from __future__ import annotations
 

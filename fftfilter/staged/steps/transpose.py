@@ -11,9 +11,9 @@ TRANSPOSES = ("tiled", "plain", "float4")
 def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side: int = 16) -> Stage:
     """Transpose images of ``(height, width)``, out of place.
 
-    ``plain`` is the book's; ``tiled`` goes through tiles of side x side numbers in local memory, so that
-    both its reads and its writes are of neighbors. ``float4`` is the stream paper's, of two numbers at a
-    time; images with an odd side take the plain one.
+    ``plain`` is the book's. ``tiled`` goes through tiles of side x side numbers in local memory, so that neighbors are
+    read and neighbors are written. ``float4`` is the stream paper's, with two numbers at a time; images with an odd
+    side take the plain one.
     """
     items = (width, height, images)
     if kind == "float4" and width % 2 == height % 2 == 0:

@@ -1,4 +1,4 @@
-// Bit reversal: every row permuted, element i to the place whose index has i's bits backward.
+// Bit reversal: every row permuted, element i to the place whose index is i with its bits reversed.
 //
 // Launch   (n, rows) work-items, n = 2^log2_n
 // Reads    x[i]                    -> coalesced

@@ -1,8 +1,8 @@
 // Extremes: the smallest and the largest magnitude of every image, as a reduction in two launches.
 //
 // extremes_of_values      Launch   (groups * size, images) work-items in groups of size, a power of two
-//                         Reads    values[i], every (groups * size)-th       -> coalesced
-//                         Writes   the extremes of its part, one pair a group
+//                         Reads    every (groups * size)-th of the values    -> coalesced
+//                         Writes   one pair a group, the extremes of what it has read
 //
 // extremes_of_extremes    Launch   (size, images) work-items, one group an image
 //                         Reads    the pairs of the first launch

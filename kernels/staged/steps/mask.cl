@@ -1,13 +1,13 @@
-// Mask: every frequency times the transfer function, around DC in the corner; the spectrum is not moved.
+// Mask: every frequency times the transfer function, DC in the corner; the spectrum is not moved.
 //
 // Launch   (height, width, images) work-items, for spectra that lie transposed: rows of one kx, columns of one ky
 // Reads    x[kx][ky]               -> coalesced
 // Writes   the same place
-// Units    kx and ky in bins, without their sign. reach[ky] is how many kx of that ky are nearer than the
-//          cutoff: the book's dist2 < radius^2 for a whole row, found exactly on the host. A step is what one
-//          bin adds to distance / radius.
-// Order    along a side whose transform leaves its bins in bit-reversed order, its bits are log2 of its length;
-//          0 where bins lie in order
+// Units    kx and ky in bins, without their sign. near[ky] is how many kx of that ky are nearer than the cutoff:
+//          the book's dist2 < radius^2 for a whole row, found exactly on the host. A step is distance / radius
+//          of one bin.
+// Order    height_bits and width_bits: log2 of the length if the bins along that side are in bit-reversed order,
+//          0 if they are in order
 //
 // -D SHAPE=table                    any gain, from a table: gains[kx][ky]
 // -D SHAPE, PASS                    see shapes.cl
@@ -16,7 +16,7 @@
 #error "staged/steps/mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
 #endif
 
-// The bin that lies at i, on a side whose bins are backward in so many bits.
+// The bin at place i of a side, bit-reversed if bits > 0.
 inline uint bin(const uint i, const uint bits)
 {
     return bits > 0 ? reversed(i, bits) : i;
@@ -40,7 +40,7 @@ kernel void mask(global complex_t *x, global const real_t *gains, const uint hei
 #else
 
 typedef struct {
-    global const uint *reach;
+    global const uint *near;
     real_t step_x, step_y;
     int order;
 } cutoff_t;
@@ -49,14 +49,14 @@ typedef struct {
 inline real_t low(const uint kx, const uint ky, const cutoff_t cutoff)
 {
 #if IS_IDEAL
-    return kx < cutoff.reach[ky];
+    return kx < cutoff.near[ky];
 #else
     const real_t x = kx * cutoff.step_x, y = ky * cutoff.step_y;
     return SHAPE(x * x + y * y, cutoff.order);
 #endif
 }
 
-kernel void mask(global complex_t *x, global const uint *reach, const uint height, const uint width,
+kernel void mask(global complex_t *x, global const uint *near, const uint height, const uint width,
                  const real_t outer_x, const real_t outer_y, const real_t inner_x, const real_t inner_y,
                  const int order, const uint height_bits, const uint width_bits)
 {
@@ -69,8 +69,8 @@ kernel void mask(global complex_t *x, global const uint *reach, const uint heigh
     const uint down = bin(column, height_bits), across = bin(row, width_bits);
     const uint ky = min(down, height - down);
     const uint kx = min(across, width - across);
-    const cutoff_t outer = {reach, outer_x, outer_y, order};
-    const cutoff_t inner = {reach + height / 2 + 1, inner_x, inner_y, order};
+    const cutoff_t outer = {near, outer_x, outer_y, order};
+    const cutoff_t inner = {near + height / 2 + 1, inner_x, inner_y, order};
 
     x[(image * width + row) * height + column] *= PASS(low(kx, ky, outer), low(kx, ky, inner));
 }

@@ -3,9 +3,9 @@
 // Launch   (count, images) work-items
 // Reads    values[i], and the image's pair of extremes at parts[first + image]
 // Writes   image[i] = levels (value - smallest) / (largest - smallest), truncated; the largest value gives
-//          levels exactly, and so does every value from the part `white` of it on. A value that rounding left
-//          just below a whole level counts as that level: nudge is added before truncation. An image that never
-//          exceeds its noise_floor is rounding noise and becomes zero.
+//          levels exactly, and so does every value from white * largest on. A value that rounding left just below
+//          a whole level counts as that level: nudge is added before truncation. An image that never exceeds its
+//          noise_floor is rounding noise and becomes zero.
 //
 // -D STORE_PIXEL=uchar | ushort | float
 
