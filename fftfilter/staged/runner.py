@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyopencl as cl
@@ -14,9 +15,15 @@ from .plan import Argument, Local, Stage, X, Y
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, MutableMapping
 
+    from ..device.device import Device
     from ..device.launcher import Launcher
 
     Names = MutableMapping[str, Any]
+    Key = tuple[str, tuple[str, ...], str]
+    Program = tuple[tuple[str, ...], tuple[str, ...]]
+
+# The program of each kernel that a device has, its files and defines, by the name of real numbers and the kernel's key.
+_PROGRAMS: WeakKeyDictionary[Device, dict[tuple[str, Key], Program]] = WeakKeyDictionary()
 
 
 class Runner:
@@ -24,11 +31,17 @@ class Runner:
 
     def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher
-        self._kernels: dict[tuple[str, tuple[str, ...], str], cl.Kernel] = {}
+        self._kernels: dict[Key, cl.Kernel] = {}
 
     def build(self, stages: Iterable[Stage]) -> None:
-        """Build the kernels that stages lack, in as few programs as their defines allow: each takes 20 ms and more."""
-        missing = [stage for stage in stages if not stage.host and _key(stage) not in self._kernels]
+        """Build the kernels that stages lack, in as few programs as their defines allow: each takes 20 ms and more.
+
+        Kernels that another runner has built on the device are taken from its programs.
+        """
+        lacking = {_key(stage): stage for stage in stages if not stage.host and _key(stage) not in self._kernels}
+        programs = _PROGRAMS.setdefault(self.launcher.device, {})
+        real = self.launcher.real_name
+        missing = [stage for key, stage in lacking.items() if (real, key) not in programs]
         while missing:
             values: dict[str, str] = {}
             compatible: list[Stage] = []
@@ -40,8 +53,10 @@ class Runner:
             sources = tuple(dict.fromkeys(file for stage in compatible for file in (*stage.before, stage.source)))
             defines = tuple(f"{name}={value}" for name, value in values.items())
             for stage in compatible:
-                self._kernels[_key(stage)] = self.launcher.kernel(sources, defines, stage.kernel)
-            missing = [stage for stage in missing if _key(stage) not in self._kernels]
+                programs[real, _key(stage)] = sources, defines
+            missing = [stage for stage in missing if (real, _key(stage)) not in programs]
+        for key, stage in lacking.items():
+            self._kernels[key] = self.launcher.kernel(*programs[real, key], stage.kernel)
 
     def run(self, stages: Iterable[Stage], names: Names) -> None:
         """Launch stages in order; ``names`` maps the names in their arguments to buffers and numbers.
@@ -88,5 +103,5 @@ class Runner:
         return items, group
 
 
-def _key(stage: Stage) -> tuple[str, tuple[str, ...], str]:
+def _key(stage: Stage) -> Key:
     return stage.source, stage.defines, stage.kernel
