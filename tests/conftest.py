@@ -1,4 +1,4 @@
-"""What all tests share: an OpenCL with nothing but what pip brought, caches of their own, images."""
+"""What all tests share: an OpenCL with nothing but what pip brought, a cache of their own, images."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ import pytest
 
 from tests.helpers import SAMPLES
 
-# Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought.
-_HERE = tempfile.TemporaryDirectory(prefix="fftfilter-tests-")
-(Path(_HERE.name) / "no-vendors").mkdir()
-os.environ["OCL_ICD_VENDORS"] = str(Path(_HERE.name) / "no-vendors")
-os.environ["XDG_CACHE_HOME"] = str(Path(_HERE.name) / "cache")
+# Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. The workers that pytest
+# starts have their environment from it already, and with it one cache for all: a kernel is compiled once.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _HERE = tempfile.TemporaryDirectory(prefix="fftfilter-tests-")
+    (Path(_HERE.name) / "no-vendors").mkdir()
+    os.environ["OCL_ICD_VENDORS"] = str(Path(_HERE.name) / "no-vendors")
+    os.environ["XDG_CACHE_HOME"] = str(Path(_HERE.name) / "cache")
 os.environ.pop("FFTFILTER_DEVICE", None)
 # Started with it, a program leaves nothing in a buffer that fails once more at its end.
 os.environ.pop("PYTHONUNBUFFERED", None)
 # Started in the background by a script, a process ignores Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 @pytest.fixture
 def rng():
@@ -33,3 +36,12 @@ def rng():
 def camera():
     """The sample camera.pgm as the 512 x 512 bytes behind its header."""
     return np.frombuffer((SAMPLES / "camera.pgm").read_bytes()[-512 * 512 :], np.uint8).reshape(512, 512)
+
+
+@pytest.fixture(scope="session")
+def launcher():
+    """A queue on the device that auto takes."""
+    from fftfilter.device.choice import choose
+    from fftfilter.device.launcher import Launcher
+
+    return Launcher(choose())

@@ -1,11 +1,14 @@
-"""What tests of several rooms share: samples, processes that end, the contract of the numbers."""
+"""What tests of several rooms share: samples, processes that end, the reference, the contract of the numbers."""
 
 from __future__ import annotations
 
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+
+from fftfilter.transfer import reference
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -16,6 +19,30 @@ class Started(subprocess.Popen):
     def __exit__(self, *error):
         self.kill()
         super().__exit__(*error)
+
+
+def by_reference(image, transfer, dtype=np.uint8, white=255):
+    """Return the picture that a transfer function has to give: an image, or channels with one scale for all."""
+    return reference.filter_image(image, transfer.gain(*image.shape[-2:]), dtype, white)
+
+
+FORMS = ("staged", "fused for CPUs", "fused for GPUs")
+
+
+def values_by(form, launcher, transfer, images):
+    """Return the filtered values of images ``(count, height, width)`` by one of FORMS, whatever the device is."""
+    from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+    from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+    from fftfilter.output.stack import Stack
+    from fftfilter.staged import algorithms
+    from fftfilter.staged.pipeline import StagedPipeline
+
+    make = {
+        "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
+        "fused for CPUs": FusedCpuPipeline,
+        "fused for GPUs": FusedGpuPipeline,
+    }[form]
+    return make(launcher, transfer, Stack(*images.shape, images.dtype, launcher.real, white=None)).run(images)
 
 
 def assert_grey_levels(got, wanted):

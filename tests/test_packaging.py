@@ -13,14 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.helpers import assert_grey_levels
 
 import fftfilter
-from fftfilter.transfer import reference
-from fftfilter.transfer.functions import transfer
+from fftfilter import transfer as H
+from tests.helpers import assert_grey_levels, by_reference
 
 ROOT = Path(__file__).parent.parent
-WHERE = "import fftfilter, fftfilter.program as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
+WHERE = "import fftfilter, fftfilter.device.programs as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "pyproject.toml").exists(), reason="needs the sources, not an installed copy"
@@ -62,11 +61,11 @@ def new_environment(folder, *install):
 
 def check_filters(python, folder):
     """Filter an image with the environment's own `fftfilter` and with `python -m fftfilter`."""
-    image = np.random.default_rng(20261121).integers(0, 256, (24, 40), dtype=np.uint8)
-    (folder / "in.pgm").write_bytes(b"P5 40 24 255\n" + image.tobytes())
+    image = np.random.default_rng(20261121).integers(0, 256, (8, 64), dtype=np.uint8)
+    (folder / "in.pgm").write_bytes(b"P5 64 8 255\n" + image.tobytes())
     call(python.with_name("fftfilter"), "highpass", "in.pgm", "script.pgm", cwd=folder)
     call(python, "-m", "fftfilter", "highpass", "in.pgm", "module.pgm", cwd=folder)
-    wanted = reference.filter_image(image, transfer("highpass").gain(24, 40))
+    wanted = by_reference(image, H.highpass())
     for name in ("script.pgm", "module.pgm"):
         got = np.frombuffer((folder / name).read_bytes()[-image.size :], np.uint8).reshape(image.shape)
         assert_grey_levels(got, wanted)

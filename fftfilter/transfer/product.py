@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ParameterError
 from .radial import Radial
 
 if TYPE_CHECKING:
@@ -28,9 +29,13 @@ class Transfer:
     parts: tuple[Part, ...]
 
     def __mul__(self, other: Transfer) -> Transfer:
+        """Return the product; raises ParameterError if its gains exceed float64's range."""
         if not isinstance(other, Transfer):
             return NotImplemented
-        return Transfer(self.parts + other.parts)
+        product = Transfer(self.parts + other.parts)
+        if isinf(product.largest):
+            raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
+        return product
 
     @property
     def radial(self) -> Radial | None:

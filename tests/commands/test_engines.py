@@ -1,4 +1,4 @@
-"""``fftfilter engines``: what it prints is what the algorithms' docstrings tell."""
+"""``fftfilter engines``: what it prints is what the algorithms' docstrings say."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.staged import algorithms
 from fftfilter.commands.engines import engines
 from fftfilter.errors import ParameterError
+from fftfilter.staged import algorithms
 
 
 def test_all_are_listed_with_all_labels():
@@ -35,6 +35,6 @@ def test_json_has_the_same():
     assert entries[0].keys() == {"name", "title", "options", *(label.lower() for label in algorithms.LABELS)}
 
 
-def test_an_unknown_one_is_told_the_known_ones():
+def test_an_unknown_one_is_refused_with_the_known_ones():
     with pytest.raises(ParameterError, match=r"choose .*book"):
         CliRunner().invoke(engines, ["magic"], catch_exceptions=False)

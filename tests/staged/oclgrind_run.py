@@ -2,7 +2,7 @@
 
     python oclgrind_run.py JOB
 
-JOB is "pictures", for every pass, shape, pixel type and transpose; or the name of an engine; or one of DAMAGES,
+JOB is "pictures", for every pass, shape, pixel type and transpose; "engines", for every algorithm; or one of DAMAGES,
 which breaks all kernels before a single filter. Every result is held to the reference. Ends by printing which
 kernels were launched, as JSON; Oclgrind writes its reports to stderr.
 """
@@ -14,18 +14,18 @@ import re
 import sys
 
 import numpy as np
-from tests.helpers import assert_grey_levels, assert_transform
 
 import fftfilter
-from fftfilter.staged import algorithms
-from fftfilter.device import choice as device, programs as program
-from fftfilter import filters
-from fftfilter.transfer import reference
-from fftfilter.filters import Filter
+from fftfilter import transfer as H
+from fftfilter.device import programs
 from fftfilter.device.launcher import Launcher
-from fftfilter.transfer.parameters import PASSES, SHAPES
+from fftfilter.filters import Filter
+from fftfilter.staged import algorithms
+from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps.transpose import TRANSPOSES
-from fftfilter.transfer.functions import transfer
+from fftfilter.transfer.radial import PASSES
+from fftfilter.transfer.shapes import SHAPES
+from tests.helpers import assert_grey_levels, assert_transform, by_reference
 
 DAMAGES = {
     "no barriers": (r"barrier\([^)]*\);", ""),
@@ -38,17 +38,16 @@ launched = set()
 
 
 def break_kernels(pattern, replacement):
-    whole = program.source
-    program.source = lambda name: re.sub(pattern, replacement, whole(name))
-    filters.open_device = device.choose  # without the self-test, which would refuse the device
+    whole = programs.source
+    programs.source = lambda name: re.sub(pattern, replacement, whole(name))
 
 
 def watch_launches():
-    run, allocate = Launcher.run, Launcher.allocate
+    run, allocate = Runner.run, Launcher.allocate
 
-    def recorded(launcher, stages, names):
+    def recorded(runner, stages, names):
         stages = tuple(stages)
-        run(launcher, stages, names)
+        run(runner, stages, names)
         launched.update((stage.source, stage.kernel) for stage in stages)
 
     def spoiled(launcher, size):
@@ -57,7 +56,7 @@ def watch_launches():
         launcher.write(buffer, np.full(size, 0xFF, np.uint8))
         return buffer
 
-    Launcher.run, Launcher.allocate = recorded, spoiled
+    Runner.run, Launcher.allocate = recorded, spoiled
 
 
 def random_image(dtype, *shape):
@@ -66,46 +65,42 @@ def random_image(dtype, *shape):
     return rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
 
 
-def check_filter(image, kind, *, shape="ideal", one_scale=False, **options):
-    cutoffs = {"radius": 2} if kind in ("lowpass", "highpass") else {"inner": 1, "outer": 3}
-    picture = Filter(kind, shape=shape, device="oclgrind", **cutoffs, **options)
-    got = picture(image, channel_axis=0 if one_scale else None)
-    gain = transfer(kind, shape=shape, **cutoffs).gain(*image.shape[-2:])
-    levels = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
+def check_filter(image, transfer, *, one_scale=False, **options):
+    got = Filter(transfer, device="oclgrind", **options)(image, channel_axis=0 if one_scale else None)
+    white = 1 if image.dtype.kind == "f" else np.iinfo(image.dtype).max
     pictures = [image] if one_scale or image.ndim == 2 else image
-    wanted = np.array([reference.filter_image(each, gain, image.dtype, levels) for each in pictures])
+    wanted = np.array([by_reference(each, transfer, image.dtype, white) for each in pictures])
     # Of 16-bit and float pixels, what they are as one of 255 levels.
-    assert_grey_levels(got * (255.0 / levels), wanted.reshape(image.shape) * (255.0 / levels))
+    assert_grey_levels(got * (255.0 / white), wanted.reshape(image.shape) * (255.0 / white))
 
 
-def check_pictures(engine):
+def check_pictures():
     for kind in PASSES:
         for shape in SHAPES:
-            check_filter(random_image("uint8", 8, 8), kind, shape=shape, engine=engine)
+            transfer = getattr(H, kind)(*((1, 3) if "band" in kind else (2,)), shape=shape)
+            check_filter(random_image("uint8", 8, 8), transfer, engine="book")
+    check_filter(random_image("uint8", 6, 8), H.mask(H.highpass(2).gain(6, 8)), engine="book")
     for dtype in ("uint16", "float32"):
-        check_filter(random_image(dtype, 8, 16), "highpass", engine=engine)
-    image = random_image("uint8", 6, 8)
-    gain = transfer("highpass", radius=2).gain(6, 8)
-    got = fftfilter.apply_mask(image, gain, device="oclgrind", engine=engine)
-    assert_grey_levels(got, reference.filter_image(image, gain))
+        check_filter(random_image(dtype, 8, 16), H.highpass(2), engine="book")
     # Several images, each on its own scale and all on one.
-    check_filter(random_image("uint8", 3, 8, 8), "lowpass", engine=engine)
-    check_filter(random_image("uint8", 3, 8, 8), "highpass", engine=engine, one_scale=True)
+    check_filter(random_image("uint8", 3, 8, 8), H.lowpass(2), engine="book")
+    check_filter(random_image("uint8", 3, 8, 8), H.highpass(2), engine="book", one_scale=True)
 
 
 def check_transposes():
     # Images of more than a tile, and of no whole number of them; several images.
     for turn in TRANSPOSES:
-        check_filter(random_image("uint8", 10, 8), "lowpass", transpose=turn, engine="book", work_group_size=16)
-        check_filter(random_image("uint8", 2, 8, 8), "lowpass", transpose=turn, engine="book")
+        check_filter(random_image("uint8", 10, 8), H.lowpass(2), transpose=turn, work_group_size=16)
+        check_filter(random_image("uint8", 2, 8, 8), H.lowpass(2), transpose=turn)
 
 
 def check_engine(name):
     # Work-groups of one, some that do not divide the rows, some wider than a row; then a side that is Bluestein's.
     for precision, group in (("single", 1), ("single", 7), ("double", 64)):
-        check_filter(random_image("uint8", 16, 8), "highpass", engine=name, precision=precision, work_group_size=group)
-    for precision, group in (("single", 7), ("double", 64)):
-        check_filter(random_image("uint8", 8, 7), "highpass", engine=name, precision=precision, work_group_size=group)
+        options = {"engine": name, "precision": precision, "work_group_size": group}
+        check_filter(random_image("uint8", 16, 8), H.highpass(2), **options)
+        if group > 1:
+            check_filter(random_image("uint8", 8, 7), H.highpass(2), **options)
     for options in algorithms.variants(name):
         check_rows(name, options)
 
@@ -123,12 +118,13 @@ def main(job):
     watch_launches()
     if job in DAMAGES:
         break_kernels(*DAMAGES[job])
-        check_filter(random_image("uint8", 8, 8), "highpass", engine="book")
+        check_filter(random_image("uint8", 8, 8), H.highpass(2), engine="book")
     elif job == "pictures":
-        check_pictures("book")
+        check_pictures()
         check_transposes()
     else:
-        check_engine(job)
+        for name in algorithms.names():
+            check_engine(name)
     sys.stdout.write(json.dumps(sorted(launched)))
 
 

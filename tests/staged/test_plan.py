@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter.staged import algorithms
 from fftfilter.staged.fft_core import fft_core, plan_rows
-from fftfilter.staged.plan import FORWARD, INVERSE
+from fftfilter.staged.plan import FLIP, FORWARD, INVERSE, Stage, X, Y
 
 BOOK = algorithms.load("book")
 
@@ -49,8 +49,10 @@ def test_other_lengths_are_convolutions_of_a_power_of_two(n, m):
     assert plan.spin_length == m // 2 + n + m
 
 
-@pytest.mark.parametrize("name", algorithms.names())
-def test_every_algorithm_tells_its_idea_and_source(name):
-    text = algorithms.load(name).__doc__
-    for label in ("Idea", "Trips", "Limits", "Source"):
-        assert f"\n{label} " in text, f"{name}: no {label} in its docstring"
+def test_a_stage_is_named_after_the_file_of_its_kernel():
+    assert Stage("staged/steps/bit_reversal.cl", "other", (1,), ()).step == "bit_reversal"
+
+
+def test_names_among_the_arguments_are_bound_and_others_stay():
+    stage = Stage("f.cl", "f", (1,), (X, Y, FLIP, 3))
+    assert stage.bind({FLIP: np.uint32(7), Y: "spin 8"}).arguments == (X, "spin 8", np.uint32(7), 3)

@@ -5,27 +5,23 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.choice import choose
-from fftfilter.device.launcher import Launcher
-from fftfilter.staged.plan import FLIP, IMAGE, NOISE_FLOOR, REACH, SPIN, X, Y
+from fftfilter import transfer as H
+from fftfilter.staged.plan import FLIP, IMAGE, MASK, NOISE_FLOOR, SPIN, X, Y
+from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps.bit_reversal import bit_reversal
 from fftfilter.staged.steps.butterfly import butterfly
 from fftfilter.staged.steps.extremes import extremes, first_pair
 from fftfilter.staged.steps.load import load
 from fftfilter.staged.steps.magnitude import magnitude
-from fftfilter.staged.steps.mask import mask, reach
+from fftfilter.staged.steps.mask import mask, mask_table
 from fftfilter.staged.steps.normalize import normalize
 from fftfilter.staged.steps.quantize import quantize
 from fftfilter.staged.steps.spin_factors import spin_factors
 from fftfilter.staged.steps.transpose import transpose
-from fftfilter.transfer.functions import transfer
+from fftfilter.transfer.radial import PASSES
+from fftfilter.transfer.shapes import SHAPES
 
 COMPLEX = np.complex64
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    return Launcher(choose())
 
 
 def run(launcher, stages, out, /, **given):
@@ -35,7 +31,7 @@ def run(launcher, stages, out, /, **given):
     for name, value in given.items():
         if not np.isscalar(value):
             launcher.write(buffers[name], value)
-    launcher.run(stages, names)
+    Runner(launcher).run(stages, names)
     result = np.empty_like(given[out])
     launcher.read(result, names[out])
     return result
@@ -71,8 +67,8 @@ def test_normalize_divides_by_the_number_of_samples(launcher):
     assert run(launcher, [normalize(2, 2)], X, x=x).tolist() == [[2, 4j], [-1, 0.5]]
 
 
-@pytest.mark.parametrize("kind", ["plain", "tiled"])
-@pytest.mark.parametrize("shape", [(1, 2, 3), (2, 5, 4), (1, 1, 7), (3, 17, 33)], ids=str)
+@pytest.mark.parametrize("kind", ["plain", "tiled", "float4"])
+@pytest.mark.parametrize("shape", [(1, 2, 3), (2, 5, 4), (1, 1, 7), (2, 4, 6), (3, 17, 33)], ids=str)
 def test_transpose_swaps_rows_and_columns_of_each_image(launcher, kind, shape):
     images, height, width = shape
     x = np.arange(images * height * width, dtype=COMPLEX).reshape(shape)
@@ -81,32 +77,47 @@ def test_transpose_swaps_rows_and_columns_of_each_image(launcher, kind, shape):
     assert got.reshape(images, width, height).tolist() == x.swapaxes(1, 2).tolist()
 
 
-def masked(launcher, height, width, filter_):
+def test_the_float4_transpose_takes_the_plain_one_where_a_side_is_odd():
+    kernels = {size: transpose(*size, 1, kind="float4").kernel for size in [(4, 6), (3, 4), (2, 5), (1, 1)]}
+    assert kernels == {
+        (4, 6): "transpose_float4", (3, 4): "transpose_plain", (2, 5): "transpose_plain", (1, 1): "transpose_plain",
+    }  # fmt: skip
+
+
+def masked(launcher, height, width, transfer, bits=(0, 0)):
     """Return a spectrum of ones after the mask, upright."""
     x = np.ones((width, height), COMPLEX)
-    table = reach(height, width, filter_, launcher.real)
-    return run(launcher, [mask(height, width, 1, filter_)], X, x=x, **{REACH: table}).real.T
+    _, gains = transfer.on_grid(height, width)
+    table = mask_table(height, width, transfer.radial, gains, launcher.real)
+    return run(launcher, [mask(height, width, 1, transfer.radial, bits)], X, x=x, **{MASK: table}).real.T
 
 
 def test_ideal_mask_passes_the_bins_nearer_than_the_radius(launcher):
     # Distances from DC on 4 x 4 bins: 0 1 2 1 along a side. Radius 1.5 takes 0, 1 and sqrt 2, but not 2.
-    low = masked(launcher, 4, 4, transfer("lowpass", radius=1.5))
+    low = masked(launcher, 4, 4, H.lowpass(1.5))
     assert low.tolist() == [[1, 1, 0, 1], [1, 1, 0, 1], [0, 0, 0, 0], [1, 1, 0, 1]]
 
 
 def test_ideal_high_pass_keeps_the_radius_itself(launcher):
-    high = masked(launcher, 4, 4, transfer("highpass", radius=2))
+    high = masked(launcher, 4, 4, H.highpass(2))
     assert high.tolist() == [[0, 0, 1, 0], [0, 0, 1, 0], [1, 1, 1, 1], [0, 0, 1, 0]]
 
 
-@pytest.mark.parametrize("kind", ["lowpass", "highpass", "bandpass", "bandstop"])
-@pytest.mark.parametrize("shape", ["ideal", "gaussian", "butterworth"])
-@pytest.mark.parametrize("size", [(8, 8), (6, 9), (1, 5), (7, 1), (60, 90)], ids=str)
-def test_mask_is_the_transfer_function(launcher, kind, shape, size):
-    cutoffs = {"radius": 1.25} if kind in ("lowpass", "highpass") else {"inner": 0.5, "outer": 2}
-    filter_ = transfer(kind, shape=shape, **cutoffs)
-    tolerance = 0 if shape == "ideal" else 3e-7
-    np.testing.assert_allclose(masked(launcher, *size, filter_), filter_.gain(*size), atol=tolerance)
+@pytest.mark.parametrize("kind", PASSES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_mask_is_the_transfer_function(launcher, kind, shape):
+    transfer = getattr(H, kind)(*((0.5, 2) if "band" in kind else (1.25,)), shape=shape)
+    for size in ((8, 8), (6, 9), (1, 5), (7, 1), (60, 90)):
+        wanted = transfer.gain(*size)
+        np.testing.assert_allclose(masked(launcher, *size, transfer), wanted, atol=0 if shape == "ideal" else 3e-7)
+
+
+@pytest.mark.parametrize("transfer", [H.lowpass(2), H.mask(np.arange(32).reshape(4, 8))], ids=str)
+def test_the_mask_follows_bins_in_bit_reversed_order(launcher, transfer):
+    gains = transfer.gain(4, 8) / transfer.largest
+    down, across = [0, 2, 1, 3], [0, 4, 2, 6, 1, 5, 3, 7]
+    assert masked(launcher, 4, 8, transfer, (2, 3)).tolist() == gains[down][:, across].astype(np.float32).tolist()
+    assert masked(launcher, 4, 8, transfer, (0, 3)).tolist() == gains[:, across].astype(np.float32).tolist()
 
 
 @pytest.mark.parametrize(("pixel", "dtype"), [("uchar", np.uint8), ("ushort", np.uint16), ("float", np.float32)])
@@ -122,12 +133,14 @@ def test_magnitude_is_the_hypotenuse(launcher):
     assert got.view(np.float32)[:4].tolist() == [5, 5, 12, 0]
 
 
+# One value, less than a work-group's, one work-group, several, the most.
 @pytest.mark.parametrize("count", [1, 7, 64, 1000, 70_000], ids=lambda n: f"{n} values")
 def test_extremes_start_at_zero_and_find_the_largest_of_each_image(launcher, count, rng):
     values = rng.random((2, count), np.float32) + 1
     values[0, count // 2], values[1, -1] = 5, 6
-    pair = first_pair(count, 2, 16)
-    parts = run(launcher, extremes(count, 2, 16), Y, x=values, y=np.zeros(pair + 2, COMPLEX))
+    size = launcher.reduction_size
+    pair = first_pair(count, 2, size)
+    parts = run(launcher, extremes(count, 2, size), Y, x=values, y=np.zeros(pair + 2, COMPLEX))
     assert parts[pair:].tolist() == [0 + 5j, 0 + 6j]
 
 

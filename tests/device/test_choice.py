@@ -1,0 +1,91 @@
+"""Which device is taken."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pyopencl as cl
+import pytest
+
+import fftfilter
+from fftfilter.device.choice import all_devices, choose, open_device, rank
+from fftfilter.errors import BuildError, DeviceError
+
+GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
+
+
+def fake(platform, kind, version="OpenCL 3.0", units=4):
+    return SimpleNamespace(platform=SimpleNamespace(name=platform, version=version), type=kind, max_compute_units=units)
+
+
+def test_auto_takes_a_gpu_then_the_best_cpu_runtime_and_never_a_simulator():
+    best_first = [
+        fake("NVIDIA CUDA", GPU, units=132),
+        fake("Intel(R) OpenCL Graphics", GPU, units=24),
+        fake("Intel(R) OpenCL", CPU),
+        fake("Portable Computing Language", CPU, "OpenCL 3.0 PoCL 5.0"),
+        fake("Portable Computing Language", CPU, "OpenCL 3.0 PoCL 3.0-rc2"),
+        fake("Another CPU runtime", CPU),
+        fake("Oclgrind", GPU | CPU, units=999),
+    ]
+    worst_first = best_first[::-1]
+    assert sorted(worst_first, key=rank) == worst_first
+
+
+def test_a_device_is_chosen_by_kind_index_and_part_of_a_name():
+    auto = choose("auto")
+    assert choose("cpu") is choose("CPU") is choose(str(auto.index)) is choose(auto.index) is choose("portable") is auto
+    assert choose(None) is auto
+    assert not auto.is_gpu
+
+
+def test_without_a_choice_the_environment_decides(monkeypatch):
+    monkeypatch.setenv("FFTFILTER_DEVICE", "no such name")
+    with pytest.raises(DeviceError, match="'no such name'"):
+        choose()
+    assert choose("auto") is choose("cpu")
+
+
+@pytest.mark.parametrize("wanted", ["gpu", "99", "no such name"])
+def test_a_device_that_is_missing_is_refused_with_those_there_are(wanted):
+    with pytest.raises(DeviceError, match=rf"no OpenCL device '{wanted}': there is .*0 "):
+        choose(wanted)
+
+
+def test_the_simulator_is_taken_by_name():
+    if not any("Oclgrind" in device.platform.name for device in all_devices()):
+        pytest.skip("Oclgrind is not installed")
+    assert choose("oclgrind").is_simulator
+    assert not choose("oclgrind").is_gpu
+
+
+def test_without_any_platform_the_error_says_where_to_look(tmp_path):
+    """As on a machine without an OpenCL driver: the loader looks into a folder that does not exist."""
+    code = (
+        "from fftfilter.device.choice import choose\n"
+        "from fftfilter.errors import DeviceError\n"
+        "try: choose()\n"
+        "except DeviceError as error: print(error.exit_code, error)\n"
+    )
+    environment = {**os.environ, "OCL_ICD_VENDORS": str(tmp_path / "none"), "PYTHONPATH": root()}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.startswith("3 no OpenCL device: run 'fftfilter devices'")
+
+
+def root():
+    return str(Path(fftfilter.__file__).parents[1])
+
+
+def test_a_device_is_opened_only_if_it_passes_its_test(monkeypatch, tmp_path):
+    """A device that has not been seen yet, with a pipeline that cannot be made."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def broken(*_):
+        raise BuildError("cannot build")
+
+    with pytest.raises(BuildError):
+        open_device("cpu", broken)

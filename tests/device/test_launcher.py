@@ -1,0 +1,93 @@
+"""Queues on a device: what they refuse, what they copy, and the times that they keep."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.device.choice import choose
+from fftfilter.device.device import Device
+from fftfilter.device.launcher import Launcher
+from fftfilter.errors import DeviceError, ParameterError, TooLargeError
+
+
+def test_double_precision_needs_fp64():
+    class Single(Device):
+        fp64 = False
+
+    with pytest.raises(ParameterError, match=r"has no double precision \(fp64\): choose single or another device"):
+        Launcher(Single(0, choose().cl_device), precision="double")
+
+
+def test_an_unknown_precision_is_refused_with_the_known_ones():
+    with pytest.raises(ParameterError, match="precision 'half' is unknown: choose single or double"):
+        Launcher(choose(), precision="half")
+
+
+@pytest.mark.parametrize("size", [0, -1, 1 << 20])
+def test_a_work_group_larger_than_the_device_allows_is_refused_with_its_limits(size):
+    with pytest.raises(ParameterError, match=r"give 1 to \d+ \(work-group size \d+, work-item sizes \d+ \d+ \d+\)"):
+        Launcher(choose(), work_group_size=size)
+
+
+@pytest.mark.parametrize(
+    ("size", "reduction", "side"), [(1, 1, 1), (3, 2, 1), (32, 32, 4), (64, 64, 8), (100, 64, 8), (1024, 256, 16)]
+)
+def test_reductions_and_tiles_are_powers_of_two_within_a_work_group(size, reduction, side):
+    launcher = Launcher(choose(), work_group_size=size)
+    assert (launcher.reduction_size, launcher.tile_side) == (reduction, side)
+    assert side * side <= size
+
+
+def test_what_is_written_is_read_and_copied(launcher):
+    given = np.arange(10, dtype=np.float32)
+    first, second = launcher.allocate(given.nbytes), launcher.allocate(given.nbytes)
+    launcher.write(first, given)
+    launcher.wait(launcher.copy(second, first))
+    got = np.empty(6, np.float32)
+    launcher.read(got, second)
+    assert got.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_buffer_on_an_array_is_that_array(launcher):
+    array = np.zeros(8, np.float32)
+    buffer = launcher.wrap(array)
+    launcher.write(buffer, np.full(8, 3, np.float32))
+    launcher.finish(buffer, array)
+    assert (array == 3).all()
+
+
+def test_errors_of_opencl_name_the_device_and_a_way_out(launcher):
+    with pytest.raises(DeviceError, match=r"failed \(.*INVALID_.*\): see 'fftfilter devices', or .* --device"):
+        launcher.read(np.empty(100, np.uint8), launcher.allocate(10))
+
+
+def test_memory_is_checked_before_it_is_asked_for(launcher):
+    most = launcher.device.cl_device.max_mem_alloc_size
+    launcher.device.check_memory("it", [most])
+    with pytest.raises(
+        TooLargeError, match=rf"^a picture needs {most + 1:,} bytes in one buffer and .* has {most:,}: "
+    ):
+        launcher.device.check_memory("a picture", [1, most + 1])
+    with pytest.raises(TooLargeError, match=r"needs [\d,]+ bytes in all"):
+        launcher.device.check_memory("a picture", [most] * 1000)
+
+
+def test_times_are_kept_by_step_in_the_order_of_first_use_until_they_are_asked_for():
+    launcher = Launcher(choose(), profile=True)
+    array = np.zeros(1 << 16, np.uint8)
+    buffer = launcher.allocate(array.nbytes)
+    launcher.write(buffer, array)
+    launcher.read(array, buffer)
+    launcher.write(buffer, array)
+    launcher.keep_host_time("sum", 1_000, 4_000)
+    timings = launcher.timings()
+    assert [(timing.step, timing.launches) for timing in timings] == [("write", 2), ("read", 1), ("sum", 1)]
+    assert timings[2].seconds == pytest.approx(3e-6)
+    assert all(timing.seconds > 0 for timing in timings)
+    assert launcher.timings() == []
+
+
+def test_without_profile_no_times_are_kept(launcher):
+    launcher.write(launcher.allocate(8), np.zeros(8, np.uint8))
+    assert launcher.timings() == []

@@ -1,0 +1,44 @@
+"""OpenCL programs: what a compiler's message names, and what is built once."""
+
+from __future__ import annotations
+
+import pytest
+
+from fftfilter.device import programs
+from fftfilter.device.choice import choose
+from fftfilter.errors import BuildError
+
+
+def test_a_kernel_that_does_not_compile_names_its_file_and_line():
+    """A define that a file needs is missing: it says so itself, at its own line, though another stands before it."""
+    lines = programs.source("staged/steps/load.cl").splitlines()
+    line = lines.index('#error "load.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"') + 1
+    said = rf"cannot build staged/steps/magnitude.cl, staged/steps/load.cl: .*load.cl:{line}:\d+: .*LOAD_PIXEL.*; see "
+    with pytest.raises(BuildError, match=said):
+        choose().program(("staged/steps/magnitude.cl", "staged/steps/load.cl"), ("REAL=float",))
+
+
+def test_a_program_is_built_once():
+    device = choose()
+    names = ("staged/steps/magnitude.cl",)
+    assert device.program(names, ("REAL=float",)) is device.program(names, ("REAL=float",))
+    assert device.program(names, ("REAL=float",)) is not device.program(names, ("REAL=double",))
+
+
+def test_files_follow_the_prelude_each_with_its_name():
+    text = programs.join(("staged/steps/load.cl", "staged/steps/magnitude.cl"))
+    assert text.startswith(f'#line 1 "{programs.PRELUDE}"\n')
+    assert text.index('#line 1 "staged/steps/load.cl"\n') < text.index('#line 1 "staged/steps/magnitude.cl"\n')
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        ("warning: unused\n\n  load.cl:7:3: error: no type\nerror: 2 errors", "load.cl:7:3: error: no type"),
+        ("ERROR: ptxas failed\nmore", "ERROR: ptxas failed"),
+        ("\n first\nsecond", "first"),
+        ("", "no build log"),
+    ],
+)
+def test_of_a_build_log_the_first_error_is_shown(log, line):
+    assert programs.first_error(log) == line

@@ -1,0 +1,94 @@
+"""A device is checked with a small filter before it is trusted, and its result is remembered."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.device import selftest
+from fftfilter.device.choice import choose
+from fftfilter.device.device import Device
+from fftfilter.errors import RefusedError
+from fftfilter.fused import fused
+from fftfilter.transfer import reference
+
+
+@pytest.fixture
+def new_here(monkeypatch, tmp_path):
+    """The device as if it were new here: no cache remembers it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return Device(0, choose().cl_device)
+
+
+class Counted:
+    """Makes pipelines that give the reference's picture plus ``off``, and counts them."""
+
+    def __init__(self, off=0):
+        self.made, self.off = 0, off
+
+    def __call__(self, _, transfer, stack):
+        self.made += 1
+        gain = transfer.gain(stack.height, stack.width)
+        return SimpleNamespace(
+            run=lambda images: reference.filter_image(images[0], gain)[None].astype(float) + self.off
+        )
+
+
+def test_a_device_is_tried_once_and_remembered(new_here, tmp_path):
+    right = Counted()
+    selftest.check(new_here, right)
+    (remembered,) = (tmp_path / "cache" / "fftfilter").iterdir()
+    assert json.loads(remembered.read_text()) == {
+        "device": new_here.name, "driver": new_here.cl_device.driver_version, "error": 0.0,
+    }  # fmt: skip
+    selftest.check(Device(0, new_here.cl_device), right)
+    assert right.made == 1
+
+
+def test_another_repair_is_tried_again(new_here):
+    right = Counted()
+    selftest.check(new_here, right)
+    selftest.check(Device(0, new_here.cl_device, repaired="PoCL builds for another CPU"), right)
+    assert right.made == 2
+
+
+def test_a_device_that_computes_wrongly_is_refused_with_its_error(new_here, tmp_path):
+    with pytest.raises(RefusedError, match=r"computes wrongly: relative error \d\.\de-\d\d in .*--device") as refused:
+        selftest.check(new_here, Counted(off=3))
+    assert new_here.name in str(refused.value)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_levels_that_are_only_rounded_otherwise_are_right(new_here):
+    """Off by 1 in 1 pixel of 500, which the contract allows."""
+    wrong_pixel = np.zeros((1, selftest.SIDE, selftest.SIDE))
+    wrong_pixel.flat[::500] = 1
+    error = selftest.measure(new_here, Counted(off=wrong_pixel))
+    assert 0 < error < selftest.LARGEST_ERROR / 10
+
+
+def test_the_default_pipeline_is_right_here():
+    assert selftest.measure(choose(), fused) < selftest.LARGEST_ERROR / 10
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(new_here, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    selftest.check(new_here, Counted())
+
+
+def test_a_simulator_is_not_tried():
+    simulator = SimpleNamespace(name="sim", platform=SimpleNamespace(name="Oclgrind"), driver_version="1", version="1")
+    simulator.platform.version = "1"
+    selftest.check(Device(0, simulator), Counted(off=99))
+
+
+def test_the_test_is_a_filter_whose_picture_has_all_levels():
+    """Of a picture that is mostly black a wrong kernel might not be told."""
+    image = np.random.default_rng(61).integers(0, 256, (selftest.SIDE, selftest.SIDE), dtype=np.uint8)
+    picture = reference.filter_image(image, H.highpass().gain(*image.shape))
+    assert picture.std() > 30

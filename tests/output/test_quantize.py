@@ -1,0 +1,72 @@
+"""From magnitudes to grey levels on the host: ranges, rounding and the noise floor, with the answers in sight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fftfilter.images import Depth
+from fftfilter.output.noise import NOISE
+from fftfilter.output.quantize import magnitude, quantize
+from fftfilter.output.rounding import rounding
+from fftfilter.output.scale import Range
+from fftfilter.transfer import reference
+
+U8, U16, F32 = Depth(np.dtype(np.uint8), 255), Depth(np.dtype(np.uint16), 1000), Depth(np.dtype(np.float32), 1)
+
+
+def levels(values, scale, depth, white=255):
+    return quantize(np.array(values, np.float32), scale, white, depth).tolist()
+
+
+@pytest.mark.parametrize(
+    ("depth", "wanted"),
+    [
+        (U8, [0, 0, 25, 127, 254, 255, 255]),
+        (U16, [0, 0, 100, 500, 999, 1000, 1000]),
+        (F32, [0, 0, 0.1, 0.5, 0.999, 1, 1]),
+    ],
+)
+def test_a_range_is_mapped_to_all_levels_truncated_and_clipped(depth, wanted):
+    assert levels([-5, 0, 10, 50, 99.9, 100, 200], Range(0, 100), depth) == pytest.approx(wanted)
+
+
+def test_a_range_may_begin_anywhere():
+    assert levels([-30, -20, 0, 20], Range(-20, 20), U8) == [0, 0, 127, 255]
+
+
+def test_a_range_may_be_parts_of_the_inputs_white():
+    assert levels([0, 100, 200], Range(0, 0.5, of_white=True), U8, white=400) == [0, 127, 255]
+
+
+def test_a_level_missed_by_rounding_counts_as_reached():
+    # 99.99999 is 100 that lost its last bit; 99.99 is not.
+    assert levels([99.99999, 99.99], Range(0, 255), U8) == [100, 99]
+
+
+def test_what_rounding_left_short_of_the_largest_is_white_but_floats_stay():
+    assert levels([1 - 4e-6, 1 - 1e-4], Range(0, 1), U8) == [255, 254]
+    assert levels([1 - 4e-6], Range(0, 1), F32) == [np.float32(1 - 4e-6)]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([U8, U16]))
+def test_it_is_what_the_reference_gives_for_the_range_from_0_to_the_largest(seed, depth):
+    values = np.random.default_rng(seed).uniform(0, 90, (4, 5))
+    wanted = reference.quantize(values, 255.0, depth.dtype, depth.maxval)
+    np.testing.assert_array_equal(quantize(values, Range(0, values.max()), 255, depth), wanted)
+
+
+def test_the_magnitude_of_rounding_noise_is_zero():
+    planes = np.array([[[0, 200]]], np.uint8)
+    faint = np.array([[[1.1, -1.1]]]) * NOISE * 200
+    assert magnitude(faint, planes).tolist() == np.abs(faint).tolist()
+    assert magnitude(0.9 * faint, planes).tolist() == [[[0, 0]]]
+    # The floor is a part of the largest absolute value.
+    assert magnitude(faint, np.array([[[-300.0, 200]]])).tolist() == [[[0, 0]]]
+
+
+def test_floats_are_neither_nudged_nor_rounded_to_white():
+    assert rounding(255, is_float=False) == (255, 1 / 2048, 1 - 2**-16)
+    assert rounding(1, is_float=True) == (1, 0, 1)

@@ -1,0 +1,30 @@
+"""The output's range as it is given on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from fftfilter.errors import ParameterError
+from fftfilter.output.scale import Range, parse
+
+
+@pytest.mark.parametrize(("text", "low", "high"), [("0:40", 0, 40), ("-10:300.5", -10, 300.5), (" 1e1 : 2e1", 10, 20)])
+def test_a_range_is_two_numbers_in_grey_levels_of_the_input(text, low, high):
+    assert parse(text) == Range(low, high, of_white=False)
+
+
+@pytest.mark.parametrize("word", ["each", "folder"])
+def test_the_words_are_no_range(word):
+    assert parse(word) is None
+
+
+@pytest.mark.parametrize("text", ["", "wide", "40", "0:", ":40", "0:40:80", "0-40"])
+def test_an_unknown_scale_is_refused_with_the_known_ones(text):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is unknown: give each, folder, or LO:HI such as 0:40"):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", ["9:1", "4:4", "nan:1", "0:inf"])
+def test_the_first_number_of_a_range_is_the_smaller_one(text):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is no range: give two numbers, the smaller first"):
+        parse(text)

@@ -1,0 +1,61 @@
+"""Filters as single calls: each is the ``Filter`` of its transfer function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from tests.helpers import assert_grey_levels, by_reference
+
+CALLS = {
+    "lowpass": ((5,), H.lowpass(5, shape="gaussian")),
+    "highpass": (("5px",), H.highpass("5px", shape="gaussian")),
+    "bandpass": ((2, 5), H.bandpass(2, 5, shape="gaussian")),
+    "bandstop": (("20px", "5px"), H.bandstop("20px", "5px", shape="gaussian")),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_filters_by_its_transfer_function(name, rng):
+    cutoffs, transfer = CALLS[name]
+    image = rng.integers(0, 256, (24, 32), dtype=np.uint8)
+    got = getattr(fftfilter, name)(image, *cutoffs, shape="gaussian", engine="book")
+    assert_grey_levels(got, by_reference(image, transfer))
+
+
+@pytest.mark.parametrize("name", [*CALLS, "apply_mask"])
+def test_calls_take_channels_and_options(name, rng):
+    image = rng.integers(0, 256, (8, 64, 3), dtype=np.uint8)
+    given = {"apply_mask": (H.lowpass(3).gain(8, 64),)}.get(name) or CALLS[name][0]
+    planes = image.transpose(2, 0, 1)
+    call = getattr(fftfilter, name)
+    first = call(planes, *given, channel_axis=0, output="real", engine="book")
+    assert first.dtype == np.float32
+    np.testing.assert_array_equal(
+        call(image, *given, channel_axis=-1, output="real", engine="book"), first.transpose(1, 2, 0)
+    )
+
+
+def test_the_order_of_a_butterworth_is_passed_on(rng):
+    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
+    got = fftfilter.highpass(image, 3, shape="butterworth", order=7, engine="book")
+    assert_grey_levels(got, by_reference(image, H.highpass(3, shape="butterworth", order=7)))
+
+
+def test_without_a_radius_it_is_an_eighth_of_the_shorter_side(rng):
+    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
+    assert_grey_levels(fftfilter.highpass(image), by_reference(image, H.highpass(1)))
+
+
+def test_invalid_values_are_refused_before_a_device_is_opened():
+    with pytest.raises(ParameterError, match="no number"):
+        fftfilter.lowpass(np.ones((4, 4)), "wide", device="no such device")
+
+
+def test_the_package_has_no_other_names():
+    with pytest.raises(AttributeError, match="module 'fftfilter' has no attribute 'sharpen'"):
+        _ = fftfilter.sharpen
+    assert set(fftfilter.__all__) >= {*CALLS, "apply_mask", "Filter", "fft2"}

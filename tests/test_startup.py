@@ -1,0 +1,136 @@
+"""The tricks of a quick start: none changes a result, and none may fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import fftfilter
+
+ROOT = Path(fftfilter.__file__).parents[1]
+
+
+def run(code):
+    """Run Python code in a process of its own; returns what it printed, stderr included."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    return done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="lists the libraries that are loaded")
+def test_platforms_that_were_loaded_ahead_are_those_of_pyopencl():
+    code = """
+import pyopencl as cl
+from fftfilter import startup
+from fftfilter.device import choice, embedded_pocl
+def libraries(): return {line.split()[-1] for line in open('/proc/self/maps') if '.so' in line}
+embedded_pocl.prepare_environment()
+before = libraries()
+startup.load_platforms_ahead()
+startup.wait_for_platforms()
+ahead = libraries()
+cl.get_platforms()
+print(len(ahead - before) > 0, len(libraries() - ahead), len(choice.all_devices()) > 0)
+"""
+    assert run(code) == "True 0 True\n"
+
+
+@pytest.mark.parametrize("library", ["/no/such/library.so", "libc.so.6"])
+def test_loading_platforms_ahead_may_fail(library):
+    """There is no such library, or it has no OpenCL in it: they are loaded later, as without it."""
+    code = f"""
+import pyopencl as cl
+from fftfilter import startup
+from fftfilter.device import choice
+cl._cl.__file__ = {library!r}
+startup.load_platforms_ahead()
+print(len(choice.all_devices()) > 0)
+"""
+    assert run(code) == "True\n"
+
+
+def test_devices_wait_for_the_platforms_that_are_being_loaded():
+    code = """
+import threading, time
+from fftfilter import startup
+late = threading.Thread(target=lambda: (time.sleep(0.2), print("loaded")))
+startup._loading.append(late)
+late.start()
+from fftfilter.device import choice
+choice.all_devices()
+print("listed")
+"""
+    assert run(code).split() == ["loaded", "listed"]
+
+
+def test_without_pyopencl_nothing_is_imported_ahead():
+    code = """
+import sys
+sys.modules["pyopencl"] = None
+from fftfilter import startup
+startup.import_ahead()
+print("numpy" in sys.modules)
+"""
+    assert run(code) == "False\n"
+
+
+def test_openblas_keeps_the_number_of_threads_that_was_asked_for(monkeypatch):
+    code = (
+        "import os; from fftfilter import startup; startup.limit_openblas(); print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert run(code) == "1\n"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    assert run(code) == "3\n"
+
+
+def test_the_collector_is_paused_and_resumed():
+    code = """
+import gc
+from fftfilter import startup
+startup.pause_collector(); print(gc.isenabled())
+startup.resume_collector(); print(gc.isenabled())
+"""
+    assert run(code).split() == ["False", "True"]
+
+
+# How a process ends
+
+LEAVE = """
+import atexit, sys, threading, time
+from fftfilter import startup
+class Last:
+    def __del__(self): print("by the interpreter")
+last = Last()
+atexit.register(print, "at exit")
+sys.stdout.write("said; ")
+{before}
+startup.leave(7)
+"""
+
+
+def test_a_process_leaves_at_once_with_its_output_and_exit_functions():
+    done = subprocess.run(
+        [sys.executable, "-c", LEAVE.format(before="")], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (7, "said; at exit\n", "")
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "threading.Thread(target=lambda: time.sleep(0.1)).start()",
+        "import os; os.environ['POCL_KERNEL_CACHE'] = '0'",
+        "import os; os.close(1)",
+    ],
+    ids=["a thread", "PoCL without a cache", "nowhere to write"],
+)
+def test_a_process_with_something_left_to_do_ends_as_others_do(before):
+    """``leave`` returns: the interpreter's own end, which comes after this line, reports what is wrong."""
+    code = LEAVE.format(before=before) + "\nsys.stderr.write('still here')\n"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "still here" in done.stderr

@@ -1,0 +1,126 @@
+"""Masks: any real gains, checked once; what filters with one gives, and what is no mask."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from fftfilter.filters import Filter
+from fftfilter.transfer import reference
+from tests.helpers import assert_grey_levels, by_reference
+
+
+def mirrored(gains):
+    return np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
+
+
+def some_gains(rng, height, width):
+    """Gains of both signs, none twice but at mirrored frequencies."""
+    gains = rng.uniform(-1, 1, (height, width))
+    return (gains + mirrored(gains)) / 2
+
+
+@pytest.fixture
+def image(rng):
+    return rng.integers(0, 256, (8, 64), dtype=np.uint8)
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("size", [(8, 64), (67, 5)], ids=str)
+def test_any_mask_by_both_engines(engine, size, rng):
+    image, mask = rng.integers(0, 256, size, dtype=np.uint8), H.mask(some_gains(rng, *size))
+    assert_grey_levels(Filter(mask, engine=engine)(image), by_reference(image, mask))
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_a_mask_is_applied_to_each_image_of_a_stack_and_each_channel(engine, rng):
+    stack = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
+    with Filter(H.mask(some_gains(rng, 8, 64)), engine=engine) as by_mask:
+        for image, got in zip(stack, by_mask(stack), strict=True):
+            assert_grey_levels(got, by_reference(image, by_mask.transfer))
+        assert_grey_levels(by_mask(stack, channel_axis=0), by_reference(stack, by_mask.transfer))
+
+
+def test_a_mask_that_is_even_up_to_the_hosts_rounding_stays_fused(image, rng):
+    mask = H.mask(some_gains(rng, 8, 64) * (1 + 1e-7 * rng.uniform(-1, 1, (8, 64))))
+    assert mask.is_even
+    with Filter(mask) as by_mask:
+        assert_grey_levels(by_mask(image), by_reference(image, mask))
+        assert by_mask.engine == "fused"
+
+
+@pytest.mark.parametrize("precision", ["single", "double"])
+def test_the_magnitude_of_a_complex_result_and_its_real_part(precision, image):
+    """Only positive horizontal frequencies: what passes is the analytic signal of each row."""
+    gains = np.zeros((8, 64))
+    gains[:, 1:32] = 2
+    mask, wanted = H.mask(gains), reference.filtered(image, gains)
+    assert not mask.is_even
+    with Filter(mask, precision=precision) as analytic:
+        assert_grey_levels(analytic(image), by_reference(image, mask))
+        assert analytic.engine == "book"
+        assert analytic.extremes() == [(0, pytest.approx(np.abs(wanted).max(), rel=1e-6))]
+    real = fftfilter.apply_mask(image, gains, precision=precision, output="real")
+    assert np.linalg.norm(real - wanted.real) <= 1e-6 * np.linalg.norm(wanted.real)
+    with pytest.raises(ParameterError, match=r"fused engine has no mask with H\(-k\) other than H\(k\)"):
+        Filter(mask, engine="fused")
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_a_picture_does_not_depend_on_the_masks_scale_nor_does_its_noise(engine, image):
+    gains = H.highpass(5, shape="gaussian").gain(8, 64)
+    for scale in (1.0, 3.0, 1e4, 1e300):
+        mask = H.mask(gains * scale)
+        assert mask.largest == max(1, scale * gains.max())
+        with Filter(mask, engine=engine) as by_mask:
+            assert_grey_levels(by_mask(image), by_reference(image, mask))
+            assert by_mask.extremes()[0][1] == pytest.approx(scale * np.abs(reference.filtered(image, gains)).max())
+            assert not by_mask(np.full_like(image, 200)).any()
+
+
+def test_a_mask_keeps_its_gains_when_the_array_changes(image, rng):
+    gains = some_gains(rng, 8, 64)
+    before = gains.copy()
+    with Filter(H.mask(gains)) as by_mask:
+        first = by_mask(image)
+        assert (gains == before).all()
+        gains[:] = 0
+        by_mask(image[None])
+        assert (by_mask(image) == first).all()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.float16, ">f4"])
+def test_a_mask_may_be_of_any_real_type(dtype):
+    gains = (np.hypot(np.fft.fftfreq(12), np.fft.fftfreq(8)[:, None]) > 0.2).astype(dtype)
+    np.testing.assert_array_equal(H.mask(gains).gain(8, 12), gains.astype(float))
+
+
+def test_a_mask_without_one_gain_far_out_reaches_everything():
+    assert H.mask(np.full((6, 9), 0.5)).on_grid(6, 9)[0] == (4, 5, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("gains", "message"),
+    [
+        (np.ones((4, 4), complex), "complex128 is no mask: give real gains"),
+        (np.ones(4), r"shape \(4,\) .* is no mask"),
+        (np.ones((0, 4)), "is no mask"),
+        ([[1.0, np.nan], [np.inf, 1]], "2 gains of the mask are NaN or infinite, the first at row 0, column 1"),
+    ],
+)
+def test_what_is_no_mask_is_refused(gains, message):
+    with pytest.raises(ParameterError, match=message):
+        H.mask(gains)
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_a_mask_is_for_images_of_one_size(engine):
+    with pytest.raises(ParameterError, match="the mask of 6 x 4 does not fit an image of 4 x 6: give one of its size"):
+        fftfilter.apply_mask(np.ones((6, 4), np.uint8), np.ones((4, 6)), engine=engine)
+
+
+def test_a_mask_is_reported_by_its_size():
+    assert H.mask(np.ones((4, 6))).given() == {"kind": "mask", "width": 6, "height": 4}

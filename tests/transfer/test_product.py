@@ -1,0 +1,129 @@
+"""Products of transfer functions: their gains, and the same pictures from every pipeline."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from fftfilter.filters import Filter
+from fftfilter.transfer import reference
+from tests.helpers import FORMS, assert_grey_levels, assert_transform, by_reference, values_by
+
+LOW, BAND = H.lowpass(6, shape="gaussian"), H.bandstop(2, 4, shape="butterworth")
+
+
+def one_sided(height, width):
+    """Gains of the frequencies kx >= 0 alone: not even."""
+    return np.fft.fftfreq(width)[None].repeat(height, axis=0) >= 0
+
+
+def test_gains_multiply():
+    np.testing.assert_array_equal((LOW * BAND).gain(8, 64), LOW.gain(8, 64) * BAND.gain(8, 64))
+    np.testing.assert_array_equal((H.highpass(2) * H.lowpass(4)).gain(9, 9), H.bandpass(2, 4).gain(9, 9))
+
+
+def test_a_product_of_three_is_the_same_however_it_is_made():
+    mask = H.mask(np.full((8, 8), 0.5))
+    assert ((LOW * BAND) * mask).parts == (LOW * (BAND * mask)).parts
+    np.testing.assert_array_equal((LOW * BAND * mask).gain(8, 8), LOW.gain(8, 8) * BAND.gain(8, 8) / 2)
+
+
+def test_only_a_single_radial_part_is_computed_by_kernels():
+    assert LOW.radial == LOW.parts[0]
+    assert (LOW * BAND).radial is None
+    assert H.mask(np.ones((8, 8))).radial is None
+
+
+def test_a_product_is_even_if_all_parts_are():
+    uneven = H.mask(one_sided(8, 8))
+    assert (LOW * BAND).is_even
+    assert (LOW * H.mask(np.ones((8, 8)))).is_even
+    assert not (LOW * uneven).is_even
+    assert not (uneven * LOW).is_even
+
+
+def test_no_gain_of_the_table_exceeds_1():
+    product = H.mask(np.full((6, 8), 5.0)) * H.mask(np.full((6, 8), -3.0)) * LOW
+    assert product.largest == 15
+    np.testing.assert_allclose(product.table(6, 8) * 15, product.gain(6, 8))
+    assert np.abs(product.table(6, 8)).max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("product", "reach"),
+    [
+        (H.lowpass(5) * H.highpass(2), (5, 5, 0.0)),  # the low-pass ends it
+        (H.highpass(5) * H.bandstop(1, 7), (7, 7, 1.0)),  # the wider of two
+        (H.highpass(3) * H.lowpass(20), (17, 17, 0.0)),  # 0 in the corners alone
+        (H.lowpass(2) * H.highpass(3), (0, 0, 0.0)),  # nothing passes
+    ],
+    ids=str,
+)
+def test_the_reach_of_a_product_is_found_in_its_table(product, reach):
+    found, table = product.on_grid(32, 32)
+    np.testing.assert_array_equal(table, product.gain(32, 32))
+    assert found == reach
+
+
+FACTORS = {
+    "radial": H.bandstop(2, 4, shape="butterworth"),
+    "a mask": H.mask(-4 * np.hypot(np.fft.fftfreq(8), np.fft.fftfreq(8)[:, None])),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("factor", FACTORS)
+def test_every_pipeline_filters_by_a_product(launcher, factor, form, rng):
+    image, product = rng.integers(0, 256, (1, 8, 8), dtype=np.uint8), LOW * FACTORS[factor]
+    got = values_by(form, launcher, product, image)
+    assert_transform(got * product.largest, reference.filtered(image, product.gain(8, 8)).real, 8)
+
+
+# dif leaves its bins in another order, which the mask has to follow.
+@pytest.mark.parametrize("engine", ["fused", "book", "dif"])
+def test_a_filter_takes_a_product(engine, rng):
+    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
+    with Filter(LOW * BAND, engine=engine) as both:
+        assert_grey_levels(both(image), by_reference(image, LOW * BAND))
+        assert both.engine == engine
+
+
+def test_a_product_that_is_not_even_takes_the_book(rng):
+    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
+    with Filter(LOW * H.mask(one_sided(8, 64))) as both:
+        assert_grey_levels(both(image), by_reference(image, both.transfer))
+        assert both.engine == "book"
+
+
+def test_a_product_of_masks_of_two_sizes_fits_no_image():
+    product = H.mask(np.ones((4, 6))) * H.mask(np.ones((6, 6)))
+    with pytest.raises(ParameterError, match="the mask of 6 x 6 does not fit an image of 6 x 4"):
+        product.gain(4, 6)
+
+
+def test_gains_beyond_all_numbers_are_refused():
+    huge = H.mask(np.full((4, 4), 1e200))
+    with pytest.raises(ParameterError, match=r"gains of mask of 4 x 4 [*] mask of 4 x 4 exceed the range of float64"):
+        huge * huge
+
+
+def test_only_transfer_functions_multiply():
+    with pytest.raises(TypeError):
+        LOW * 2
+    with pytest.raises(TypeError):
+        2 * LOW
+
+
+def test_a_product_is_printed_reported_and_pickled():
+    product = LOW * BAND
+    assert str(product) == "lowpass, gaussian, radius 6 * bandstop, butterworth of order 2, radius 2 to 4"
+    assert product.given() == {"kind": "product", "parts": [LOW.given(), BAND.given()]}
+    assert pickle.loads(pickle.dumps(product)) == product  # noqa: S301  our own
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(H.mask(np.eye(4)) * LOW)).gain(4, 4),  # noqa: S301
+        (H.mask(np.eye(4)) * LOW).gain(4, 4),
+    )

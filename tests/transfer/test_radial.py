@@ -1,0 +1,165 @@
+"""Low-pass, high-pass, band-pass and band-stop as the contract of the numbers has them, and where they vary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from fftfilter.transfer.radial import PASSES
+from fftfilter.transfer.shapes import SHAPES
+
+SIZES = [(1, 1), (1, 9), (8, 1), (8, 8), (7, 7), (6, 9), (300, 451), (64, 48)]
+sides = st.integers(1, 60)
+
+
+def distance(height, width):
+    """Cycles across the shorter side, as the contract writes it."""
+    fx, fy = np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None]
+    return np.hypot(fx, fy) * min(height, width)
+
+
+def made(kind, radius=3.0, inner=1.5, **options):
+    """Return a transfer function of any kind, a band from ``inner`` to ``radius``."""
+    cutoffs = (inner, radius) if "band" in kind else (radius,)
+    return getattr(H, kind)(*cutoffs, **options)
+
+
+def outer_cutoff(transfer, height, width):
+    return transfer.radial.cutoffs(height, width)[0]
+
+
+@pytest.mark.parametrize("n", [2, 5, 8, 16, 33])
+def test_ideal_is_the_books_comparison_of_squares(n):
+    k = np.rint(np.fft.fftfreq(n) * n).astype(int)
+    dist2 = k**2 + k[:, None] ** 2
+    for radius in (1, 2, np.sqrt(2), 2.5, n / 8, n):
+        assert (H.lowpass(radius).gain(n, n) == (dist2 < radius * radius)).all()
+
+
+@given(sides, sides, st.floats(0.1, 60))
+def test_ideal_agrees_with_float64_where_the_sides_differ(height, width, radius):
+    assume(height != width)  # whole numbers decide there
+    assert (H.lowpass(radius).gain(height, width) == (distance(height, width) < radius)).all()
+
+
+@pytest.mark.parametrize("size", [(1000, 1500), (1080, 1920), (300, 451)], ids=str)
+def test_the_default_radius_is_an_eighth_of_the_shorter_side(size):
+    assert (H.lowpass().gain(*size) == (distance(*size) < min(size) / 8)).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_passes_are_made_of_low_passes(shape, size):
+    low, high = (made(kind, shape=shape).gain(*size) for kind in ("lowpass", "highpass"))
+    assert (low + high == 1).all()
+    band = low * (1 - H.lowpass(1.5, shape=shape).gain(*size))
+    np.testing.assert_allclose(made("bandpass", shape=shape).gain(*size), band, rtol=1e-15)
+    np.testing.assert_allclose(made("bandstop", shape=shape).gain(*size), 1 - band, rtol=1e-15)
+
+
+@pytest.mark.parametrize("kind", PASSES)
+@pytest.mark.parametrize("radius", ["1e-200", "1e200", "1e300", "1e-310px"])
+def test_extreme_radii_have_finite_gains(kind, radius):
+    for shape in SHAPES:
+        gain = made(kind, radius, "1e-250", shape=shape).gain(9, 12)
+        assert np.isfinite(gain).all()
+        assert gain.min() >= 0
+        assert gain.max() <= 1
+
+
+# Where H varies
+
+
+@given(sides, sides, st.floats(1e-3, 100))
+def test_near_in_rows_and_columns_is_the_ideal_mask_as_a_table(height, width, radius):
+    quarter = H.lowpass(radius).gain(height, width)[: height // 2 + 1, : width // 2 + 1]
+    cutoff = outer_cutoff(H.lowpass(radius), height, width)
+    assert cutoff.near_in_rows().tolist() == quarter.sum(axis=1).tolist()
+    assert cutoff.near_in_columns().tolist() == quarter.sum(axis=0).tolist()
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "radius"), [(1000, 1500, 125), (97, 131, 25), (640, 480, 25), (512, 512, 65)]
+)
+def test_near_in_rows_where_bins_lie_exactly_on_the_radius(height, width, radius):
+    quarter = H.lowpass(radius).gain(height, width)[: height // 2 + 1, : width // 2 + 1]
+    assert outer_cutoff(H.lowpass(radius), height, width).near_in_rows().tolist() == quarter.sum(axis=1).tolist()
+
+
+def within(reach, height, width):
+    """Tell which bins are within reach along both axes."""
+    kx = np.minimum(np.arange(width), width - np.arange(width))
+    ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+    return (ky < reach.rows) & (kx < reach.columns)
+
+
+@given(st.sampled_from(PASSES), st.sampled_from(sorted(SHAPES)), sides, sides, st.floats(1e-3, 100))
+def test_beyond_its_reach_a_filter_has_one_gain(kind, shape, height, width, radius):
+    transfer = made(kind, radius, radius / 2, shape=shape)
+    reach, table = transfer.on_grid(height, width)
+    beyond = transfer.gain(height, width)[~within(reach, height, width)]
+    assert (np.abs(beyond - reach.beyond) <= 2.0**-32).all()
+    assert table is None
+
+
+@given(sides, sides, st.floats(0.1, 60), st.sampled_from(PASSES))
+def test_the_reach_of_the_same_gains_as_a_table(height, width, radius, kind):
+    gain = made(kind, radius, radius / 2).gain(height, width)
+    reach, table = H.mask(gain).on_grid(height, width)
+    assert (gain[~within(reach, height, width)] == reach.beyond).all()
+    assert reach.rows <= height // 2 + 1
+    assert reach.columns <= width // 2 + 1
+    assert reach.beyond in (0, 1)
+    np.testing.assert_array_equal(table, gain)
+
+
+@pytest.mark.parametrize("kind", ["lowpass", "highpass"])
+def test_the_reach_of_an_ideal_filter_is_its_radius(kind):
+    beyond = float(kind == "highpass")
+    assert made(kind, 5).on_grid(64, 64)[0] == (5, 5, beyond)
+    assert made(kind, 5.5).on_grid(64, 128)[0] == (6, 11, beyond)
+    assert made(kind, 100).on_grid(8, 9)[0] == (5, 5, beyond)
+
+
+# What is given
+
+
+@pytest.mark.parametrize(
+    ("kind", "cutoffs", "options", "message"),
+    [
+        ("lowpass", (), {"shape": "square"}, "'square' is no shape: choose ideal, "),
+        ("lowpass", (), {"order": 2}, "order 2 has no meaning for the ideal shape"),
+        ("lowpass", (), {"shape": "butterworth", "order": 0}, "order 0 is out of range: give a whole number from 1 to"),
+        ("lowpass", (), {"shape": "butterworth", "order": 101}, "from 1 to 100"),
+        ("lowpass", (), {"shape": "butterworth", "order": 2.5}, "from 1 to 100"),
+        ("lowpass", (), {"shape": "butterworth", "order": True}, "from 1 to 100"),
+        ("highpass", ("8mm",), {}, "^radius '8mm' has an unknown unit"),
+        ("bandpass", ("x", 3), {}, "^inner 'x' is no number"),
+        ("bandstop", (3, "x"), {}, "^outer 'x' is no number"),
+        ("bandpass", (3, 3), {}, "inner radius 3 is not below outer radius 3"),
+        ("bandpass", ("5px", "5px"), {}, "not below"),
+        ("bandpass", ("4px", "8px"), {}, "not below .*in px, a longer period"),
+    ],
+)
+def test_invalid_values_are_refused_at_once(kind, cutoffs, options, message):
+    with pytest.raises(ParameterError, match=message):
+        getattr(H, kind)(*cutoffs, **options)
+
+
+def test_cutoffs_of_different_units_are_compared_on_the_image():
+    band = H.bandpass("10px", 12)
+    assert band.gain(100, 200).any()
+    with pytest.raises(ParameterError, match="20 and 12 bins from DC"):
+        band.gain(200, 300)
+
+
+def test_a_filter_is_printed_and_reported_as_it_was_given():
+    assert str(H.highpass()) == "highpass, ideal, radius n/8"
+    assert str(H.bandpass("20px", "4px", shape="butterworth")) == "bandpass, butterworth of order 2, radius 20px to 4px"
+    assert H.lowpass("8px", shape="gaussian").given() == {"kind": "lowpass", "radius": "8px", "shape": "gaussian"}
+    band = H.bandstop(3, 5, shape="butterworth", order=4)
+    assert band.given() == {"kind": "bandstop", "inner": "3", "outer": "5", "shape": "butterworth", "order": 4}
