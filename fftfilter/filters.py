@@ -132,8 +132,8 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
-        run: Callable[..., Array] = pipeline.run if observe is None else partial(pipeline.run, observe=observe)  # type: ignore[call-arg]
-        return finish(run(images))
+        run = cast("Callable[..., Array]", pipeline.run)
+        return finish(run(images) if observe is None else run(images, observe=observe))
 
     def stream(
         self,

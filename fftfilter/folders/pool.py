@@ -45,6 +45,14 @@ class Chunk(NamedTuple):
         return {str(Path(job.target).parent) for job in self.jobs if not is_url(job.target)}
 
 
+class Death(NamedTuple):
+    """How a worker died."""
+
+    why: str
+    at_start: bool = False
+    """Whether it never was ready, so that no job can be the cause."""
+
+
 @dataclass(eq=False)
 class Worker:
     """Somebody who does chunks, one after the other."""
@@ -77,7 +85,7 @@ class Workers(Protocol):
     def lose(self, worker: Worker, why: str) -> None:
         """Do without a worker from now on."""
 
-    def died(self, worker: Worker, error: BaseException) -> str:
+    def died(self, worker: Worker, error: BaseException) -> Death:
         """Return how a worker died, after another was started in its place if that is possible.
 
         Raises what an error means that is no death.
@@ -114,7 +122,7 @@ class Pool:
                     yield from self._take(in_hand[future], future)
             workers = self._workers.look()
             for gone in known - set(workers):
-                yield from self._after_death(gone, f"{gone.name} is gone")
+                yield from self._after_death(gone, Death(f"{gone.name} is gone"))
             known = set(workers)
 
     def _feed(self, worker: Worker, jobs: Iterator[Job], settings: Settings, workers: int) -> None:
@@ -151,8 +159,7 @@ class Pool:
         try:
             result = future.result()
         except Exception as error:  # noqa: BLE001  the workers know which of them is a death
-            why = self._workers.died(worker, error)
-            yield from self._after_death(worker, why)
+            yield from self._after_death(worker, self._workers.died(worker, error))
             return
         chunk = worker.in_hand.pop(future)
         yield from result.outcomes
@@ -165,14 +172,18 @@ class Pool:
             worker.in_hand.clear()
             self._workers.lose(worker, result.lost)
 
-    def _after_death(self, worker: Worker, why: str) -> Iterator[Outcome]:
+    def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
         """Let the jobs of a worker that died be tried one by one; yield those that are given up."""
         chunks, worker.in_hand = list(worker.in_hand.values()), {}
         for folder in {folder for chunk in chunks for folder in chunk.folders}:
             remove_leftovers(folder)
-        for job in (job for chunk in chunks for job in chunk.jobs):
+        jobs = [job for chunk in chunks for job in chunk.jobs]
+        if death.at_start:
+            self._again.extend(jobs)
+            return
+        for job in jobs:
             self._deaths[job.number] = self._deaths.get(job.number, 0) + 1
             if self._deaths[job.number] < DEATHS:
                 self._suspects.append(job)
             else:
-                yield failure(job, f"{quoted_if_odd(job.source)}: given up: {why} while it was in hand")
+                yield failure(job, f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand")

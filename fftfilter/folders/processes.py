@@ -25,7 +25,7 @@ from .. import startup
 from ..errors import DeviceError, ProcessError
 from . import work
 from .jobs import DeviceLostError, cores
-from .pool import Worker
+from .pool import Death, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -153,14 +153,15 @@ class LocalWorkers:
         if self._workers:
             self.notes.append(f"{why}; the other devices do its files")
 
-    def died(self, worker: Worker, error: BaseException) -> str:
+    def died(self, worker: Worker, error: BaseException) -> Death:
         """Start another process in the place of one that died; raises any other error."""
         process = self._processes.get(worker)
         if process is None or not isinstance(error, BrokenExecutor):
             raise error
         device = f" of device {worker.device}" if worker.device else ""
         why = f"a process{device} died ({process.how_it_ended()})"
-        self._failed_starts = 0 if process.has_started else self._failed_starts + 1
+        at_start = not process.has_started
+        self._failed_starts = self._failed_starts + 1 if at_start else 0
         if self._failed_starts > len(self._workers):
             raise DeviceLostError(f"{why} at its start")
         self.notes.append(f"{why}; another one does its files")
@@ -169,7 +170,7 @@ class LocalWorkers:
         replacement = self._start(worker.device)
         self._processes[worker] = self._processes.pop(replacement)
         worker.executor = replacement.executor
-        return why
+        return Death(why, at_start)
 
     @property
     def devices(self) -> set[str]:
@@ -189,6 +190,8 @@ class LocalWorkers:
         sharing = sum(other == device for other in self._plan.devices)
         variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
         try:
+            # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
+            os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
             with _interrupts_ignored():
                 if self._context.get_start_method() == "forkserver":
                     self._context.set_forkserver_preload(PRELOADED)

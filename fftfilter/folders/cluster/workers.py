@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from ...files.leftovers import remove_leftovers
 from ..jobs import DeviceLostError
-from ..pool import Worker
+from ..pool import Death, Worker
 from .scheduler import LOCAL, connect, explain, gone
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class ClusterWorkers:
         if set(self._workers) - self._useless:
             self.notes.append(f"{self._why}; the other workers do its files")
 
-    def died(self, worker: Worker, error: BaseException) -> str:
+    def died(self, worker: Worker, error: BaseException) -> Death:
         """Return that a worker died; raises any other error."""
         from concurrent.futures import CancelledError
 
@@ -114,7 +114,7 @@ class ClusterWorkers:
                 self._update(time.monotonic())
             if self._client.status != "running":
                 raise gone(self._client) from error
-            return f"{worker.name} died"
+            return Death(f"{worker.name} died")
         raise explain(error, self._client)
 
     def clean(self) -> None:
