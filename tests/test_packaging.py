@@ -17,7 +17,7 @@ from tests.helpers import assert_grey_levels
 
 import fftfilter
 from fftfilter.transfer import reference
-from fftfilter.transfer.functions import transfer
+from fftfilter import transfer
 
 ROOT = Path(__file__).parent.parent
 WHERE = "import fftfilter, fftfilter.program as p; print(fftfilter.__file__, p.folder(), sep='\\n')"
@@ -66,7 +66,7 @@ def check_filters(python, folder):
     (folder / "in.pgm").write_bytes(b"P5 40 24 255\n" + image.tobytes())
     call(python.with_name("fftfilter"), "highpass", "in.pgm", "script.pgm", cwd=folder)
     call(python, "-m", "fftfilter", "highpass", "in.pgm", "module.pgm", cwd=folder)
-    wanted = reference.filter_image(image, transfer("highpass").gain(24, 40))
+    wanted = reference.filter_image(image, transfer.highpass().gain(24, 40))
     for name in ("script.pgm", "module.pgm"):
         got = np.frombuffer((folder / name).read_bytes()[-image.size :], np.uint8).reshape(image.shape)
         assert_grey_levels(got, wanted)

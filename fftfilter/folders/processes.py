@@ -39,7 +39,8 @@ FEWEST_FILES, FEWEST_BYTES = 48, 6 << 20
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
-SECONDS_TO_END = 10
+# What idle processes have to end in; those that open a device still, or wait for a file, are killed then.
+SECONDS_TO_END = 2.0
 VENDORS = "/etc/OpenCL/vendors"
 
 
@@ -178,12 +179,13 @@ class LocalWorkers:
         return {process.device for process in self._processes.values() if process.device}
 
     def close(self) -> None:
-        """End all processes; those that are still at work after a while are killed."""
+        """End all processes."""
         work.close()
         for process in self._processes.values():
             process.executor.shutdown(wait=False, cancel_futures=True)
+        until = time.monotonic() + SECONDS_TO_END
         for process in self._processes.values():
-            process.close()
+            process.close(until)
 
     def _start(self, device: str | None) -> Worker:
         """Start a process that opens a device."""
@@ -231,12 +233,12 @@ class _Process:
         self._process.join(SECONDS_TO_END)
         return f"exit code {self._process.exitcode}"
 
-    def close(self) -> None:
-        """End the process; kill it if it does not end by itself."""
+    def close(self, until: float = 0.0) -> None:
+        """End the process; kill it if it has not ended by itself by then."""
         self.executor.shutdown(wait=False, cancel_futures=True)
         if self._process is None:
             return
-        self._process.join(SECONDS_TO_END)
+        self._process.join(max(0.0, until - time.monotonic()))
         if self._process.exitcode is None:
             self._process.kill()
             self._process.join()

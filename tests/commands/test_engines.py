@@ -7,9 +7,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.staged import algorithms
 from fftfilter.commands.engines import engines
 from fftfilter.errors import ParameterError
+from fftfilter.staged import algorithms
 
 
 def test_all_are_listed_with_all_labels():

@@ -38,6 +38,4 @@ def command(*arguments):
 
 def process(*arguments, **options):
     """Run a high-pass as a process of its own; return what it said and its exit code."""
-    return subprocess.run(
-        command(*arguments), capture_output=True, text=True, timeout=120, check=False, **options
-    )
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120, check=False, **options)

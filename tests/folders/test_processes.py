@@ -61,7 +61,7 @@ def is_running(pid):
 @pytest.fixture
 def given(tmp_path):
     for i in range(100):
-        pgm(tmp_path / f"in/{i}.pgm", i, 16 + i % 3)
+        pgm(tmp_path / f"in/{i}.pgm", i)
     return tmp_path / "in"
 
 
@@ -152,10 +152,12 @@ def test_without_a_device_nothing_is_done_and_it_is_said_once(tmp_path, given):
 
 
 @contextmanager
-def running(tmp_path, given, count, *options, **environment):
-    """Start a run that is not over soon, and wait until it has written something."""
-    for i in range(100, count):
-        pgm(given / f"{i}.pgm", i % 9, 128, 128)
+def running(tmp_path, count, *options, **environment):
+    """Start a run that is not over soon, of files of one size, and wait until it has written something."""
+    given = tmp_path / "in"
+    first = pgm(given / "0.pgm", 0, 128, 128)
+    for i in range(1, count):
+        (given / f"{i}.pgm").hardlink_to(first)
     with Started(
         command("--processes", "2", *options, given, tmp_path / "out"),
         stderr=subprocess.PIPE,
@@ -170,8 +172,8 @@ def running(tmp_path, given, count, *options, **environment):
         yield started
 
 
-def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path, given):
-    with running(tmp_path, given, 1000) as started:
+def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path):
+    with running(tmp_path, 1000) as started:
         found = workers(started.pid)
         assert len(found) == 2
         os.kill(found[0], signal.SIGKILL)
@@ -179,8 +181,7 @@ def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path, given):
         assert started.returncode == 0, said
     assert "a process died (exit code -9); another one does its files" in said
     assert "1000 of 1000 files filtered" in said
-    assert names(tmp_path / "out") == names(given)
-    assert all((tmp_path / "out" / name).stat().st_size == (given / name).stat().st_size for name in names(given))
+    assert len({(tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "in")}) == 1
 
 
 @contextmanager
@@ -236,8 +237,8 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
         list(Pool(local, 1).run(jobs, Settings(transfer.highpass())))
 
 
-def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path, given):
-    with running(tmp_path, given, 3000) as started:
+def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path):
+    with running(tmp_path, 3000) as started:
         os.killpg(started.pid, signal.SIGINT)
         said = started.communicate(timeout=120)[1]
         assert started.returncode == 130, said
@@ -247,19 +248,17 @@ def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_
     assert not [name for name in done if name.startswith(".")]
 
 
-def test_a_second_interrupt_ends_at_once(tmp_path, given):
-    os.mkfifo(given / "0 waits for ever.pgm")
-    with running(tmp_path, given, 300) as started:
+def test_a_second_interrupt_ends_at_once(tmp_path):
+    with running(tmp_path, 3000) as started:
         os.killpg(started.pid, signal.SIGINT)
-        time.sleep(0.5)
         os.killpg(started.pid, signal.SIGINT)
         said = started.communicate(timeout=60)[1]
     assert started.returncode == 130, said
     assert "Traceback" not in said
 
 
-def test_processes_end_with_their_parent_and_say_nothing(tmp_path, given):
-    with running(tmp_path, given, 3000) as started:
+def test_processes_end_with_their_parent_and_say_nothing(tmp_path):
+    with running(tmp_path, 3000) as started:
         found = workers(started.pid)
         assert found
         started.kill()

@@ -51,9 +51,10 @@ class ClusterWorkers:
     seconds_a_chunk: float = SECONDS_A_CHUNK
     seconds_between_looks: float = SECONDS_BETWEEN_LOOKS
 
-    def __init__(self, client: Client, device: str | None, threads: int = THREADS, patience: float = PATIENCE) -> None:
+    def __init__(self, client: Client, device: str | None, threads: int = THREADS, patience: float | None = None) -> None:
         self.notes: list[str] = []
-        self._client, self._device, self._threads, self._patience = client, device, threads, patience
+        self._client, self._device, self._threads = client, device, threads
+        self._patience = PATIENCE if patience is None else patience
         self._workers: dict[str, Worker] = {}
         self._useless: set[str] = set()
         self._folders: set[str] = set()
