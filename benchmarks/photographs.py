@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import images
-from ..errors import RefusedError
+from fftfilter import images
+
+from .environment import CLONE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Gray = NDArray[np.uint8]
 
-_SAMPLES = Path(__file__).parents[2] / "samples"
 _TILE = 256
 
 
 def photograph(number: int, side: int) -> Gray:
-    """Return picture ``number`` of its size, (side, side), the same in each run.
+    """Return picture ``number`` of its size, ``(side, side)``, the same in every run.
 
-    It is laid out with pieces of the samples, turned and darkened at random, so that it takes a codec as long as a
-    photograph does. Raises RefusedError without the samples, which only a clone has.
+    It consists of pieces of the samples, turned and darkened at random, so that coding it takes as long as coding a
+    photograph.
     """
     rng = np.random.default_rng([side, number])
     whole = -(-side // _TILE) * _TILE
@@ -40,8 +39,6 @@ def photograph(number: int, side: int) -> Gray:
 
 @cache
 def _samples() -> list[Gray]:
-    """Return the samples, color as its green."""
-    files = sorted(file for file in _SAMPLES.glob("*.p?m")) + sorted(_SAMPLES.glob("*.png"))
-    if not files:
-        raise RefusedError(f"{_SAMPLES}: no pictures to measure with; run this from a clone, whose samples/ has some")
+    """Return the samples, of those in color the green channel."""
+    files = [*sorted((CLONE / "samples").glob("*.p?m")), *sorted((CLONE / "samples").glob("*.png"))]
     return [planes[len(planes) // 2] for planes in (images.read(file).planes for file in files)]

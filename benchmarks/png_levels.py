@@ -1,19 +1,22 @@
-"""What each level of PNG's compression costs and saves, for photographs behind a filter."""
+"""``python -m benchmarks.png_levels``: what each level of PNG's compression costs and saves."""
 
 from __future__ import annotations
 
 import io
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import click
 from PIL import Image
 
-from ..filters import Filter
-from ..images.writing import encode
-from .compare import Stats
-from .experiments import MS, SPREAD, Experiment
+from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
+from fftfilter.bench.compare import Stats
+from fftfilter.bench.tables import Lines, Table
+from fftfilter.images.writing import encode
+from fftfilter.transfer import highpass
+
+from .command import benchmark_command, main, run
 from .photographs import photograph
-from .tables import Lines, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .experiments import Setting
+    from fftfilter.bench.benchmark import Setting
 
     Gray = NDArray[np.uint8]
 
@@ -29,7 +32,25 @@ PICTURES = 8
 LEVELS = range(10)
 
 
-def png_levels(setting: Setting, *, side: int = 512) -> Experiment:
+@benchmark_command
+@click.option(
+    "--side",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=512,
+    show_default=True,
+    help="Side of the square pictures.",
+)
+def command(*, side: int, **given: Any) -> None:
+    """Measure time and size of high-passed photographs for each --png-level, and Pillow's beside them.
+
+    \b
+    Example: python -m benchmarks.png_levels
+    """
+    run(lambda setting: png_levels(setting, side=side), **given)
+
+
+def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> Benchmark:
     """Return milliseconds and size of high-passed pictures ``(side, side)`` by level, and Pillow's beside them."""
     table = Table(
         f"PNG by level: high-passed photographs of {side} x {side}, on one core",
@@ -41,27 +62,27 @@ def png_levels(setting: Setting, *, side: int = 512) -> Experiment:
     )
 
     def steps() -> Iterator[str]:
-        with Filter("highpass", device=str(setting.device.index)) as filter_:
-            pictures = [filter_(photograph(i, side)) for i in range(PICTURES)]
+        with setting.filter(highpass()) as filter_:
+            filtered = [filter_(photograph(i, side)) for i in range(pictures)]
         for level in LEVELS:
             yield f"level {level}"
-            ms, kb = _measured(_ours, level, pictures, setting.runs)
-            pillow_ms, pillow_kb = _measured(_pillow, level, pictures, setting.runs)
+            ms, kb = _measured(_ours, level, filtered, setting.runs)
+            pillow_ms, pillow_kb = _measured(_pillow, level, filtered, setting.runs)
             table.put((level,), ms=ms, kb=kb, pillow_ms=pillow_ms, pillow_kb=pillow_kb)
 
-    return Experiment(table, steps(), lambda: None)
+    return Benchmark(table, steps())
 
 
 def _measured(
-    encode_one: Callable[[Gray, int], int], level: int, pictures: Sequence[Gray], runs: int
+    encoded_bytes: Callable[[Gray, int], int], level: int, pictures: Sequence[Gray], runs: int
 ) -> tuple[Stats, float]:
     """Return the milliseconds and the mean size in kB of a picture."""
-    size = sum(encode_one(pixels, level) for pixels in pictures) / len(pictures) / 1e3
+    size = sum(encoded_bytes(pixels, level) for pixels in pictures) / len(pictures) / 1e3
     seconds = []
     for _ in range(runs):
         begin = perf_counter()
         for pixels in pictures:
-            encode_one(pixels, level)
+            encoded_bytes(pixels, level)
         seconds.append((perf_counter() - begin) / len(pictures))
     return Stats.of(seconds).times(MS), size
 
@@ -74,3 +95,7 @@ def _pillow(pixels: Gray, level: int) -> int:
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG", compress_level=level)
     return file.tell()
+
+
+if __name__ == "__main__":
+    main(command)

@@ -1,4 +1,4 @@
-"""The high-pass with OpenCV, filter and codecs, in processes."""
+"""The high-pass with OpenCV, its filter and its codecs, in processes."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any
 import cv2
 import numpy as np
 
-from .pool import Task, do_all
+from .pool import Chunk, filter_all
 
 
 @cache
 def mask(height: int, width: int) -> Any:
-    """Return what passes, as OpenCV packs half a spectrum into as many reals as the image has.
+    """Return the mask of the half spectrum, which OpenCV packs into as many reals as the image has.
 
-    Real and imaginary part lie side by side; one above the other in the first column and, of an even width, the last.
+    Real and imaginary part are side by side, but one above the other in the first column and, for an even width, in
+    the last.
     """
     n = min(height, width)
     down = np.abs(np.fft.fftfreq(height) * n)
@@ -28,22 +29,22 @@ def mask(height: int, width: int) -> Any:
 
 
 def options(name: str, level: int) -> list[int]:
-    """Return how to write a file: at level 1 OpenCV's own choice for PNG, which is that level and quicker yet."""
+    """Return the parameters of imwrite; at level 1 none, since OpenCV's default for PNG is that level, and faster."""
     return [cv2.IMWRITE_PNG_COMPRESSION, level] if name.endswith(".png") and level != 1 else []
 
 
-def work(task: Task) -> None:
-    """Read, filter and write files: one core a process, so OpenCV's own threads stay out of the way."""
+def work(chunk: Chunk) -> None:
+    """Read, filter and write files, without OpenCV's own threads: every process has one core."""
     cv2.setNumThreads(1)
-    for name in task.names:
-        pixels: Any = cv2.imread(str(task.pictures / name), cv2.IMREAD_GRAYSCALE)
+    for name in chunk.names:
+        pixels: Any = cv2.imread(str(chunk.inputs / name), cv2.IMREAD_GRAYSCALE)
         spectrum = cv2.dft(pixels.astype(np.float32))
         cv2.multiply(spectrum, mask(*pixels.shape), dst=spectrum)
         values = np.abs(cv2.idft(spectrum, flags=cv2.DFT_SCALE))
         values *= 255 / values.max()
         values += 1 / 4096
-        cv2.imwrite(str(task.target / name), values.astype(np.uint8), options(name, task.level))
+        cv2.imwrite(str(chunk.target / name), values.astype(np.uint8), options(name, chunk.level))
 
 
 if __name__ == "__main__":
-    do_all(work)
+    filter_all(work)

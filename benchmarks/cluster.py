@@ -1,4 +1,4 @@
-"""What a cluster costs: its scheduler's time, its batches, its workers' files, and memory."""
+"""``python -m benchmarks.cluster``: what a cluster costs: tasks and images a second, bytes of messages, memory."""
 
 from __future__ import annotations
 
@@ -10,27 +10,85 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import WriteError
-from ..folders.cluster.worker import pack, unpack
-from ..folders.cluster.scheduler import LOCAL, check_address, connect
-from ..folders.run import Folder
-from ..folders.jobs import DONE, Job, Outcome, Settings
-from ..images import Picture, write
-from .compare import Stats
-from .experiments import Experiment, Setting
+import click
+
+from fftfilter.bench.benchmark import Benchmark, Setting
+from fftfilter.bench.compare import Stats
+from fftfilter.bench.tables import Lines, Table
+from fftfilter.errors import WriteError
+from fftfilter.folders.cluster.scheduler import LOCAL, check_address, connect
+from fftfilter.folders.cluster.worker import pack, unpack
+from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
+from fftfilter.folders.run import Folder
+from fftfilter.images import Picture, write
+
+from .command import benchmark_command, format_option, main, run
 from .photographs import photograph
-from .tables import Lines, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from distributed import Client
 
-    from .tables import Cell
+    from fftfilter.bench.tables import Cell
 
-# Different pictures; more files are links to them.
+# Different pictures; further files are links to them.
 _PICTURES = 16
 _FILES_A_BATCH = 64
+
+
+@benchmark_command
+@click.option(
+    "--cluster",
+    "address",
+    metavar="ADDRESS",
+    default=LOCAL,
+    show_default=True,
+    help="Scheduler of a cluster, tcp://HOST:8786, or local to start one on this machine.",
+)
+@format_option()
+@click.option(
+    "--side",
+    "sides",
+    type=click.IntRange(min=1),
+    metavar="N",
+    multiple=True,
+    default=(512, 2048),
+    show_default=True,
+    help="Side of the square images; may be given several times.",
+)
+@click.option(
+    "--tasks",
+    type=click.IntRange(min=10),
+    metavar="N",
+    default=10_000,
+    show_default=True,
+    help="Number of empty tasks.",
+)
+@click.option(
+    "--megapixels",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=100,
+    show_default=True,
+    help="Megapixels of all files of a size.",
+)
+def command(
+    *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int, **given: Any
+) -> None:
+    """Measure what a Dask cluster costs: tasks and images a second, bytes, memory.
+
+    Its workers have to see this machine's folder for temporary files (TMPDIR).
+
+    \b
+    Example: python -m benchmarks.cluster --runs 3
+             python -m benchmarks.cluster --cluster tcp://127.0.0.1:8786 --side 1024
+    """
+    pixels = megapixels * 1_000_000
+    run(
+        lambda setting: cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels),
+        **given,
+    )
 
 
 def cluster(
@@ -41,10 +99,11 @@ def cluster(
     sides: Sequence[int] = (512, 2048),
     tasks: int = 10_000,
     pixels: int = 100_000_000,
-) -> Experiment:
-    """Return rates and costs of a cluster, by its scheduler's address, or of one that is started here.
+) -> Benchmark:
+    """Return rates and costs of a cluster, which is given by its scheduler's address or started here.
 
-    Of ``tasks`` and of files with so many ``pixels`` in all. Workers have to see this machine's temporary folder.
+    It gets so many empty ``tasks``, and for each format and side files with so many ``pixels`` in all. Its workers have
+    to see this machine's folder for temporary files.
     """
     check_address(address)
     table = Table(
@@ -53,7 +112,7 @@ def cluster(
         ("what",),
         Lines(("what",), None, ("value",), "", ""),
         {**setting.about(), "processors": str(os.cpu_count())},
-        [f"Files are {_PICTURES} pictures under many names, which are soon in memory; PNG level 1."],
+        [f"Files are {_PICTURES} pictures under many names, which the system soon caches; PNG level 1."],
     )
 
     def put(what: str, unit: str, value: Cell) -> None:
@@ -68,15 +127,15 @@ def cluster(
             batches = [_a_batch(number) for number in range(max(1, tasks // 10))]
             for what, task, given in (
                 ("trivial tasks", _nothing, list(range(tasks))),
-                (f"batches of {_FILES_A_BATCH} files, nothing done", _told, batches),
+                (f"batches of {_FILES_A_BATCH} files, nothing done", _answers, batches),
             ):
                 yield what
                 rate, spent = _rate(client, task, given, setting.runs)
                 put(what, "a second", rate)
                 for who, milliseconds in spent.items():
                     put(f"{what}: processor time of the {who}", "ms each", milliseconds)
-            put("a file: told to a worker", "bytes", len(batches[0]) // _FILES_A_BATCH)
-            put("a file: told by it", "bytes", len(pickle.dumps(_told(batches[0]))) // _FILES_A_BATCH)
+            put("a file: sent to a worker", "bytes", len(batches[0]) // _FILES_A_BATCH)
+            put("a file: sent back", "bytes", len(pickle.dumps(_answers(batches[0]))) // _FILES_A_BATCH)
             for extension in formats:
                 for side in sides:
                     name = f"{extension} of {side} x {side}"
@@ -91,11 +150,11 @@ def cluster(
             for who, memory in _everywhere(client, _peak_memory).items():
                 put(f"most memory of the {who}", "MB", memory)
 
-    return Experiment(table, steps(), lambda: None)
+    return Benchmark(table, steps())
 
 
 def _everywhere(client: Client, measure: Callable[[], float]) -> dict[str, float]:
-    """Return what a measure gives in the client, the scheduler and the worker that gives the most."""
+    """Return a number that is measured in the client, in the scheduler, and in all workers: the largest of those."""
     return {
         "client": measure(),
         "scheduler": client.run_on_scheduler(measure),
@@ -110,14 +169,14 @@ def _nothing(number: int) -> int:
     return number
 
 
-def _told(packed: bytes) -> list[Outcome]:
-    """Return what a worker tells of a batch, without doing it."""
+def _answers(packed: bytes) -> list[Outcome]:
+    """Return a worker's answer to a batch, without doing it."""
     seconds = dict.fromkeys(("read", "filter", "write"), 0.1)
     return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in unpack(packed)]
 
 
 def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats, dict[str, float]]:
-    """Return how many tasks a second go to the workers and come back, and the milliseconds of each that they cost."""
+    """Return the tasks a second, and the processor time of each in milliseconds by process."""
     rates = []
     before = _everywhere(client, time.process_time)
     for _ in range(runs):
@@ -137,7 +196,7 @@ def _a_batch(number: int) -> bytes:
 
 
 def _files(folder: Path, extension: str, side: int, count: int) -> Path:
-    """Make pictures, and files that are names of them."""
+    """Write pictures, and links to them."""
     folder.mkdir()
     for i in range(count):
         file = folder / f"{i}.{extension}"
@@ -149,9 +208,9 @@ def _files(folder: Path, extension: str, side: int, count: int) -> Path:
 
 
 def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stats], float]:
-    """Return images a second of whole runs by this process alone and by the cluster, in turn, after one of each.
+    """Return the images a second of whole runs by this process and by the cluster, in turn, after one of each.
 
-    And what an image costs this process when the cluster does it, in milliseconds of processor time.
+    Also returns the processor time of an image in this process when the cluster filters, in milliseconds.
     """
     rates: dict[str, list[float]] = {"one process": [], "the cluster": []}
     spent = []
@@ -186,9 +245,13 @@ def _output(folder: Path, what: str) -> Path:
 
 
 def _peak_memory() -> float:
-    """Return the most megabytes that this process has held."""
+    """Return the peak memory of this process in MB."""
     with suppress(ImportError):
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     return float("nan")
+
+
+if __name__ == "__main__":
+    main(command)

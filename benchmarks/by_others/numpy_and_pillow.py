@@ -8,28 +8,28 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from .pool import Task, do_all
+from .pool import Chunk, filter_all
 
 
 @cache
 def mask(height: int, width: int) -> Any:
-    """Return what passes: frequencies of at least n/8."""
+    """Return the mask of the half spectrum: frequencies from n/8 pass."""
     n = min(height, width)
     return np.hypot(np.fft.fftfreq(height)[:, None] * n, np.fft.rfftfreq(width) * n) >= n / 8
 
 
-def work(task: Task) -> None:
+def work(chunk: Chunk) -> None:
     """Read, filter and write files."""
-    for name in task.names:
-        with Image.open(task.pictures / name) as picture:
+    for name in chunk.names:
+        with Image.open(chunk.inputs / name) as picture:
             pixels = np.asarray(picture, np.float32)
         spectrum = np.fft.rfft2(pixels)
         spectrum *= mask(*pixels.shape)
         values = np.abs(np.fft.irfft2(spectrum, s=pixels.shape))
         values *= 255 / values.max()
         values += 1 / 4096
-        Image.fromarray(values.astype(np.uint8)).save(task.target / name, compress_level=task.level)
+        Image.fromarray(values.astype(np.uint8)).save(chunk.target / name, compress_level=chunk.level)
 
 
 if __name__ == "__main__":
-    do_all(work)
+    filter_all(work)
