@@ -13,7 +13,7 @@ from ..published import Published, by_column
 from ..tables import HERE, Lines, Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ...filters import Filter
     from ..benchmark import Setting
@@ -39,11 +39,20 @@ BOOK = Published(
     ),
 )
 
+# Those of the book, and all powers of two that devices have beyond.
+SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
-def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> Benchmark:
-    """Return milliseconds of each step of a high-pass, for every work-group size that the device has."""
-    limit = setting.device.work_group_limit
-    sizes = [size for size in (1, 16, *(1 << i for i in range(5, 20))) if size <= limit]
+
+def stages(
+    setting: Setting,
+    *,
+    engine: str = "book",
+    side: int = 512,
+    transpose: str | None = None,
+    sizes: Sequence[int] = SIZES,
+) -> Benchmark:
+    """Return milliseconds of each step of a high-pass for work-group ``sizes``, as far as the device has them."""
+    sizes = [size for size in sizes if size <= setting.device.work_group_limit]
     table = Table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
         {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
