@@ -61,16 +61,16 @@ def test_stages_take_any_engine():
 
 
 def test_radix_has_all_algorithms_and_both_published_devices():
-    rows = rows_of("radix", "--n", "2^4")
+    rows = rows_of("radix", "--n", "2^2")
     assert [(row["algorithm"], row["radix"]) for row in rows if row["hardware"] == HERE] == [
-        *((f"stockham radix={r}", r) for r in (2, 4, 8, 16)),
-        *((f"workgroup r={r}", 2 * r) for r in (1, 2, 4, 8)),
-        *((f"workgroup-coalesced r={r}", 2 * r) for r in (1, 2, 4, 8)),
+        *((f"stockham radix={r}", r) for r in (2, 4)),
+        *((f"workgroup r={r}", 2 * r) for r in (1, 2)),
+        *((f"workgroup-coalesced r={r}", 2 * r) for r in (1, 2)),
     ]
-    assert [(row["hardware"], row["radix"]) for row in rows if row["algorithm"] == "workgroup r=8"] == [
-        (HERE, 16),
-        ("GTX 285, 2010", 16),
-        ("HD 5870, 2010", 16),
+    assert [(row["hardware"], row["radix"]) for row in rows if row["algorithm"] == "workgroup r=2"] == [
+        (HERE, 4),
+        ("GTX 285, 2010", 4),
+        ("HD 5870, 2010", 4),
     ]
 
 
@@ -90,10 +90,10 @@ def test_sizes_end_where_a_run_is_too_slow(setting):
 
 
 def test_speedup_doubles_the_work_items():
-    rows = rows_of("speedup", "--n", "8")
+    rows = rows_of("speedup", "--n", "4")
     assert [(row["algorithm"], row["p"]) for row in rows] == [
         ("iterative", 1),
-        *(("binary-exchange", p) for p in (1, 2, 4, 8)),
+        *(("binary-exchange", p) for p in (1, 2, 4)),
     ]
     assert rows[3]["speedup"] == pytest.approx(rows[0]["ms"]["median"] / rows[3]["ms"]["median"])
 
