@@ -151,7 +151,7 @@ def start(
                 yield f"round {i + 1} of {setting.runs}"
                 for each in processes:
                     caches = _empty_caches(folder / str(i)) if each.what == FIRST else {}
-                    seconds[each].append(_time(each.command, caches))
+                    seconds[each].append(seconds_of(each.command, caches))
                     table.put(each.key, pixels=each.pixels, ms=Stats.of(seconds[each]).times(MS))
             if find_spec("resource") is not None:
                 largest = replace(max(ours, key=lambda each: each.pixels), what=PEAK)
@@ -173,7 +173,7 @@ def _checked(setting: Setting, folder: Path, shape: Shape, image: Path | None, s
     ]
     wanted = filter_image(picture, highpass().gain(*shape))
     for each in processes:
-        _time(each.command)
+        seconds_of(each.command)
         check_peer(each.who, _read(target), wanted)
     return processes
 
@@ -207,7 +207,7 @@ def _empty_caches(folder: Path) -> dict[str, str]:
     return dict.fromkeys(("POCL_CACHE_DIR", "CUDA_CACHE_PATH", "XDG_CACHE_HOME"), str(folder))
 
 
-def _time(command: Sequence[str], more: Mapping[str, str] = MappingProxyType({})) -> float:
+def seconds_of(command: Sequence[str], more: Mapping[str, str] = MappingProxyType({})) -> float:
     """Return the seconds that a process takes; raises RefusedError if it fails."""
     environment = users_environment(more)
     begin = perf_counter()

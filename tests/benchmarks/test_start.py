@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from benchmarks.start import SCRIPT_CODE, _time, start
+from benchmarks.start import SCRIPT_CODE, seconds_of, start
 from fftfilter.bench.benchmark import Setting
 from fftfilter.errors import RefusedError
 from tests.helpers import SAMPLES
@@ -39,4 +39,4 @@ def test_a_script_with_another_picture_is_not_timed():
 
 def test_a_process_that_fails_is_an_error():
     with pytest.raises(RefusedError, match="exit code 2: no such thing"):
-        _time((sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(2)"))
+        seconds_of((sys.executable, "-c", "import sys; sys.stderr.write('no such thing'); sys.exit(2)"))
