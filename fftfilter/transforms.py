@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .staged import algorithms
+from .device.choice import open_device
+from .device.launcher import Launcher
 from .errors import ParameterError
 from .fused import fused
+from .staged import algorithms
 from .staged.fft_core import fft_core, plan_rows
-from .device.launcher import Launcher
 from .staged.plan import FORWARD, INVERSE, X
-from .device.choice import open_device
 from .staged.steps.transpose import transpose
 from .staged.workspace import Workspace
 

@@ -1,11 +1,11 @@
 """OpenCL devices: found, chosen, checked, and what is launched on them.
 
-    choice.py          which devices there are, and which one is taken
-    device.py          one device: its name, its limits, the programs built for it
-    programs.py        from .cl files to a program
-    launcher.py        a queue: buffers, kernels, launches, times
-    pipeline.py        what every pipeline offers
-    selftest.py        a device is checked with a small filter before it is trusted
-    diagnosis.py       what is wrong with this machine's OpenCL, and the line that repairs it
-    embedded_pocl.py   the PoCL that pip installs, made to build on every CPU
+choice.py          which devices there are, and which one is taken
+device.py          one device: its name, its limits, the programs built for it
+programs.py        from .cl files to a program
+launcher.py        a queue: buffers, kernels, launches, times
+pipeline.py        what every pipeline offers
+selftest.py        a device is checked with a small filter before it is trusted
+diagnosis.py       what is wrong with this machine's OpenCL, and the line that repairs it
+embedded_pocl.py   the PoCL that pip installs, made to build on every CPU
 """

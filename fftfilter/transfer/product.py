@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .grid import Gain, Reach
     from .gains import Mask
+    from .grid import Gain, Reach
 
     Part = Radial | Mask
 

@@ -11,8 +11,9 @@ square image in bins; the default cutoff is n/8, as in the book. Works without N
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ParameterError
 from .shapes import SHAPES
@@ -26,7 +27,8 @@ PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
 HIGHEST_ORDER = 100
 
 
-class Radial(NamedTuple):
+@dataclass(frozen=True)
+class Radial:
     """A radial transfer function. Make one with :meth:`of`.
 
     ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the lower cutoff of a
@@ -39,9 +41,9 @@ class Radial(NamedTuple):
     shape: str = "ideal"
     order: int = 2
 
-    largest = 1.0
+    largest: ClassVar[float] = 1.0
     """No gain exceeds it."""
-    is_even = True
+    is_even: ClassVar[bool] = True
     """Whether H(-k) = H(k), so that filtered images are real."""
 
     @classmethod
@@ -95,7 +97,7 @@ class Radial(NamedTuple):
         return outer, inner
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
-        """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises ParameterError as :meth:`radii`."""
+        """Return the outer and the inner cutoff on a grid; raises ParameterError as :meth:`radii`."""
         from .grid import cutoffs
 
         return cutoffs(self, height, width)
