@@ -6,7 +6,8 @@ import os
 import pickle
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+import zlib
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +18,13 @@ from fftfilter.bench.compare import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster.scheduler import LOCAL, check_address, connect
-from fftfilter.folders.cluster.worker import pack, unpack
-from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
-from fftfilter.folders.run import Folder
+from fftfilter.folders.cluster.workers import workers_of_cluster
+from fftfilter.folders.jobs import DONE, Job, Outcome, Settings, cores
+from fftfilter.folders.processes import Plan, workers_of
+from fftfilter.folders.run import FolderRun
+from fftfilter.folders.work import pack
 from fftfilter.images import Picture, write
+from fftfilter.transfer import highpass
 
 from .command import benchmark_command, format_option, main, run
 from .photographs import photograph
@@ -31,10 +35,11 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from fftfilter.bench.tables import Cell
+    from fftfilter.folders.pool import Workers
 
 # Different pictures; further files are links to them.
 _PICTURES = 16
-_FILES_A_BATCH = 64
+_FILES_A_CHUNK = 64
 
 
 @benchmark_command
@@ -124,18 +129,18 @@ def cluster(
             client = stack.enter_context(connect(address, [None]))
             found = client.scheduler.address
             table.about["workers"] = str(len(client.nthreads()))
-            batches = [_a_batch(number) for number in range(max(1, tasks // 10))]
+            chunks = [_a_chunk(number) for number in range(max(1, tasks // 10))]
             for what, task, given in (
                 ("trivial tasks", _nothing, list(range(tasks))),
-                (f"batches of {_FILES_A_BATCH} files, nothing done", _answers, batches),
+                (f"chunks of {_FILES_A_CHUNK} files, nothing done", _answers, chunks),
             ):
                 yield what
                 rate, spent = _rate(client, task, given, setting.runs)
                 put(what, "a second", rate)
                 for who, milliseconds in spent.items():
                     put(f"{what}: processor time of the {who}", "ms each", milliseconds)
-            put("a file: sent to a worker", "bytes", len(batches[0]) // _FILES_A_BATCH)
-            put("a file: sent back", "bytes", len(pickle.dumps(_answers(batches[0]))) // _FILES_A_BATCH)
+            put("a file: sent to a worker", "bytes", len(chunks[0]) // _FILES_A_CHUNK)
+            put("a file: sent back", "bytes", len(pickle.dumps(_answers(chunks[0]))) // _FILES_A_CHUNK)
             for extension in formats:
                 for side in sides:
                     name = f"{extension} of {side} x {side}"
@@ -170,9 +175,10 @@ def _nothing(number: int) -> int:
 
 
 def _answers(packed: bytes) -> list[Outcome]:
-    """Return a worker's answer to a batch, without doing it."""
+    """Return a worker's answer to a chunk, without doing it."""
+    jobs: list[Job] = pickle.loads(zlib.decompress(packed))  # noqa: S301  from this process
     seconds = dict.fromkeys(("read", "filter", "write"), 0.1)
-    return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in unpack(packed)]
+    return [Outcome(job, DONE, shape=(1, 9, 9), seconds=seconds, digest=f"{job.number:064x}") for job in jobs]
 
 
 def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats, dict[str, float]]:
@@ -187,8 +193,8 @@ def _rate(client: Client, task: Any, given: list[Any], runs: int) -> tuple[Stats
     return Stats.of(rates), {who: (after[who] - before[who]) / runs / len(given) * 1e3 for who in before}
 
 
-def _a_batch(number: int) -> bytes:
-    names = [f"series/{number:06}-{i:03}.png" for i in range(_FILES_A_BATCH)]
+def _a_chunk(number: int) -> bytes:
+    names = [f"series/{number:06}-{i:03}.png" for i in range(_FILES_A_CHUNK)]
     return pack([Job(i, f"/shared/input/{name}", f"/shared/output/{name}") for i, name in enumerate(names)])
 
 
@@ -212,27 +218,25 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
 
     Also returns the processor time of an image in this process when the cluster filters, in milliseconds.
     """
-    rates: dict[str, list[float]] = {"one process": [], "the cluster": []}
+    started: dict[str, Callable[[], AbstractContextManager[Workers]]] = {
+        "one process": lambda: workers_of(Plan([str(setting.device.index)], 0, cores())),
+        "the cluster": lambda: workers_of_cluster(address, [None], threads=1),
+    }
+    rates: dict[str, list[float]] = {what: [] for what in started}
     spent = []
     for turn in range(setting.runs + 1):
-        for what, each in rates.items():
-            in_cluster = what == "the cluster"
-            run = Folder(
-                folder,
-                _output(folder, what),
-                Settings("highpass"),
-                devices=[None if in_cluster else str(setting.device.index)],
-                cluster=address if in_cluster else None,
-            )
+        for what, start in started.items():
+            run = FolderRun(folder, _output(folder, what), Settings(highpass()))
             began, spent_before = time.perf_counter(), time.process_time()
             count = 0
-            for outcome in run.run():
-                count += 1
-                if outcome.error:
-                    raise WriteError(outcome.error)
+            with start() as workers:
+                for outcome in run.run(workers, run.survey().files):
+                    count += 1
+                    if outcome.error:
+                        raise WriteError(outcome.error)
             if turn:
-                each.append(count / (time.perf_counter() - began))
-                if in_cluster:
+                rates[what].append(count / (time.perf_counter() - began))
+                if what == "the cluster":
                     spent.append((time.process_time() - spent_before) / count * 1e3)
     return {what: Stats.of(each) for what, each in rates.items()}, min(spent)
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ... import startup
-from ..shared.options import device_option, together, verbose_option
+from ..shared.options import combined, device_option, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...bench.benchmark import Benchmark, Setting
 
-_options = together(
+_options = combined(
     device_option,
     click.option(
         "--precision",
