@@ -123,4 +123,3 @@ def refuse(given: dict[str, Any], why: str) -> None:
     for name, value in given.items():
         if value:
             raise click.UsageError(f"--{name.replace('_', '-')} {why}")
-together = combined  # TODO: until bench is merged
