@@ -20,7 +20,7 @@ from .shapes import SHAPES
 from .units import Radius
 
 if TYPE_CHECKING:
-    from .grid import Cutoff, Gain, Reach
+    from .grid import Bins, Cutoff, Gain, Reach
     from .units import Given
 
 PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
@@ -98,21 +98,43 @@ class Radial:
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
         """Return the outer and the inner cutoff on a grid; raises ParameterError as :meth:`radii`."""
-        from .grid import cutoffs
+        from .grid import LARGEST_RADIUS, Cutoff
 
-        return cutoffs(self, height, width)
+        outer, inner = self.radii(height, width)
+        cutoff = Cutoff(height, width, min(outer, LARGEST_RADIUS))
+        return cutoff, None if inner is None else Cutoff(height, width, min(inner, LARGEST_RADIUS))
 
     def reach(self, height: int, width: int) -> Reach:
-        """Return the part of the grid where H varies."""
-        from .grid import radial_reach
+        """Return the part of the grid where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
+        import numpy as np
 
-        return radial_reach(self, height, width)
+        from .grid import NEGLIGIBLE, Reach
+
+        outer, _ = self.cutoffs(height, width)
+
+        def reached(kx: Bins, ky: Bins) -> int:
+            return int(np.count_nonzero(outer.low(self.shape, self.order, kx, ky) > NEGLIGIBLE))
+
+        # A low-pass is longest along the axes, and falls.
+        kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
+        return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
 
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
-        from .grid import radial_gain
+        import numpy as np
 
-        return radial_gain(self, height, width)
+        kx = np.minimum(np.arange(width), width - np.arange(width))
+        ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+        outer, inner = self.cutoffs(height, width)
+        passed = outer.low(self.shape, self.order, kx, ky)
+        if inner is not None:
+            passed = passed * (1 - inner.low(self.shape, self.order, kx, ky))
+        return 1 - passed if self.is_complement else passed
+
+    @property
+    def is_complement(self) -> bool:
+        """Whether it is 1 minus what passes."""
+        return self.kind in ("highpass", "bandstop")
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
