@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .filters import Filter
     from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .filters import Filter
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.2.0"

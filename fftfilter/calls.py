@@ -105,4 +105,3 @@ def apply_mask(
         edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
     """
     return Filter(transfer.mask(mask), **options)(image, channel_axis=channel_axis)
-

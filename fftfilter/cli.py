@@ -27,7 +27,9 @@ INTERRUPTED = 130
 # -v -v: where an error came from is wanted.
 TRACEBACK = 2
 # The module of several commands. All others have the name of their command.
-FILTERS = "filter"
+FILTERS = "filters"
+# No commands, but what they share.
+SHARED = "shared"
 
 
 class Cli(click.Group):
@@ -37,7 +39,7 @@ class Cli(click.Group):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self._modules = [module.name for module in pkgutil.iter_modules(commands.__path__)]
+        self._modules = [module.name for module in pkgutil.iter_modules(commands.__path__) if module.name != SHARED]
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""

@@ -48,10 +48,10 @@ class Filter:
 
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
-    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer functions
-    with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``, asking for one
-    of them takes "book", and so does an image too long for the fused form of a GPU. The attribute ``engine`` says which
-    one filtered last.
+    a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer
+    functions with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``,
+    asking for one of them takes "book", and so does an image too long for the fused form of a GPU. The attribute
+    ``engine`` says which one filtered last.
 
     Raises ParameterError for invalid values, DeviceError without a usable device.
 
@@ -132,7 +132,7 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
-        run: Callable[..., Array] = pipeline.run
+        run = cast("Callable[..., Array]", pipeline.run)
         return finish(run(images) if observe is None else run(images, observe=observe))
 
     def stream(
@@ -236,7 +236,9 @@ class Filter:
         white: int | None = _white(levels, out)
         if self._output == "real":
             out, white = self.launcher.real, None
-        pipeline = self._pipeline_for(Stack(*planes.shape, pixel, out, white, one_scale=channel_axis is not None))
+        count, height, width = planes.shape
+        stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
+        pipeline = self._pipeline_for(stack)
         pixels, exponent = _pixels(planes, pixel)
         # Not self: a result that is still to come must not keep the filter, whose memory would wait for the collector.
         factor, is_real = self.transfer.largest, self._output == "real"

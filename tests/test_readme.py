@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from fftfilter.staged import algorithms
 from fftfilter.cli import cli
-from fftfilter.transfer.parameters import SHAPES
+from fftfilter.transfer.radial import SHAPES
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"

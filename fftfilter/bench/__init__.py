@@ -1,22 +1,16 @@
-"""What `fftfilter bench` measures: the papers' tables on this device, and what users wait for.
+"""What ``fftfilter bench`` measures: the papers' tables on this device, and the peers.
 
-measure      OpenCL event times of a piece of work, after its result was checked
-compare      statistics: median and spread, ratios, Gflop/s
-tables       a table as text, markdown, CSV or JSON
-plot         a table as a picture
-environment  the environment of programs that are timed
+    papers/        the papers' tables, one file each, with the published figures
+    peers/         the same high-pass by other libraries
 
-experiments  the papers' tables: which work, in which order
-published    the figures of the sources, with the hardware they were taken on
+    benchmark.py   a table that is filled step by step, and the setting that it is measured in
+    inputs.py      the images and numbers that are measured with
+    measure.py     checks a result, then takes the times of OpenCL's events
+    compare.py     statistics: median and spread, ratios, Gflop/s
+    published.py   how the figures of a source are written down
+    tables.py      a table as text, markdown, CSV or JSON
+    plot.py        a table as a diagram
 
-peers        the same job by other libraries
-race         fftfilter beside its peers, in turn
-overlap      a stream of pictures beside its parts
-tune         what is faster on a device than the defaults
-
-start        the command as a whole process
-folder_race  a folder by whole commands, those in by_others beside fftfilter
-photographs  the pictures of such a folder
-png_levels   time and size of --png-level
-cluster      what a Dask cluster costs
+Every result is compared with the float64 reference before it is timed. What only developers measure is in the folder
+``benchmarks/`` of the repository.
 """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stats:
-    """A median with its quartiles, all in one unit; ``runs`` measurements stand behind them."""
+    """The median and the quartiles of ``runs`` measurements, all in one unit."""
 
     median: float
     low: float
@@ -30,7 +30,7 @@ class Stats:
 
     @property
     def spread(self) -> float:
-        """Half the distance between the quartiles, as a part of the median."""
+        """Half the distance between the quartiles, relative to the median."""
         return (self.high - self.low) / 2 / self.median if self.median > 0 else 0.0
 
     def times(self, factor: float) -> Stats:
@@ -39,10 +39,10 @@ class Stats:
 
 
 def gflops(n: int, seconds: float, rows: int = 1) -> float:
-    """Return Gflop/s as the field counts them: 5 n log2 n operations for a row of n."""
+    """Return Gflop/s, by convention of 5 n log2 n operations for a row of n."""
     return 5 * rows * n * log2(n) / seconds / 1e9
 
 
-def ratio(value: float, best: float) -> float:
-    """Return how many times the best a value is."""
-    return value / best if best > 0 else float("inf")
+def ratio(value: float, unit: float) -> float:
+    """Return a value divided by another, infinite if that is 0."""
+    return value / unit if unit > 0 else float("inf")

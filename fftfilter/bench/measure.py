@@ -1,4 +1,4 @@
-"""Measuring: OpenCL event times of work whose result was checked first."""
+"""Measuring: a result is checked, then the work is timed by OpenCL's events."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from ..device.launcher import Launcher
+    from ..transforms import Transform
 
     Array = np.ndarray[Any, Any]
 
@@ -45,10 +46,10 @@ class Times:
 
 
 def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patience: float = 10.0) -> Times:
-    """Time a piece of work ``runs`` times after one run to warm up.
+    """Time a piece of work ``runs`` times, after one run to warm up.
 
-    ``launcher`` has profiling on. Work that takes longer than ``patience`` seconds in all is measured less
-    often, at least three times.
+    ``launcher`` keeps times. Work that takes longer than ``patience`` seconds in all is measured less often, but at
+    least three times.
     """
     work()
     launcher.timings()
@@ -60,8 +61,29 @@ def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patien
     return times
 
 
+def measure_transform(
+    what: str,
+    launcher: Launcher,
+    transform: Transform,
+    data: Array,
+    wanted: Array,
+    *,
+    runs: int,
+) -> Times:
+    """Return the times of a transform with its transfers; raises RefusedError if the result is not ``wanted``."""
+
+    def work() -> Array:
+        # Loaded in every run: a transform of a transform of ... leaves the range of numbers.
+        transform.load(data)
+        transform.run()
+        return transform.result()
+
+    check_transform(what, launcher, work(), wanted.reshape(data.shape), data.shape[-1])
+    return measure(launcher, work, runs=runs)
+
+
 def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
-    """Raise RefusedError if a transform of length n is off by more than the contract allows."""
+    """Raise RefusedError if the error of a transform of length n is larger than the contract allows."""
     bound = UNITS[launcher.complex] * max(4.0, float(np.log2(n))) * (1 if n & (n - 1) == 0 else 4)
     error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
     if not error <= bound:  # so that NaN is wrong, too
@@ -69,7 +91,7 @@ def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n:
 
 
 def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if an 8-bit picture is off by more than 1 level, or in more than 1 pixel of 500."""
+    """Raise RefusedError if an 8-bit picture differs by more than 1 level, or in more than 1 pixel of 500."""
     off = np.abs(got.astype(int) - wanted.astype(int))
     different = int(np.count_nonzero(off))
     if off.max() > 1 or different > max(1, off.size // 500):
@@ -77,7 +99,7 @@ def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> N
 
 
 def check_peer(who: str, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if another library's 8-bit picture is off by more than its own way to truncate and round."""
+    """Raise RefusedError if another library's 8-bit picture differs by more than 1 level, or in over 1 pixel of 100."""
     off = np.abs(got.astype(np.int16) - wanted)
     if off.max() > 1 or np.count_nonzero(off) > max(1, off.size // 100):
         raise RefusedError(

@@ -1,4 +1,4 @@
-"""A table as a picture: both axes logarithmic, a line for each row or group of rows."""
+"""A table as a diagram with logarithmic axes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ParameterError, WriteError
 from .compare import Stats
+from .tables import HERE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,22 +18,22 @@ if TYPE_CHECKING:
 
 
 def check(path: Path) -> None:
-    """Raise ParameterError if no picture can be drawn there: before anything is measured."""
+    """Raise ParameterError if no diagram can be drawn there; to be called before anything is measured."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
     except ImportError as error:
         raise ParameterError("--plot needs matplotlib: pip install 'fftfilter[plot]'") from error
     known = FigureCanvasAgg.get_supported_filetypes()
     if path.suffix.lower().removeprefix(".") not in known:
-        raise ParameterError(f"{str(path)!r} is no picture: choose an extension of {', '.join(sorted(known))}")
+        raise ParameterError(f"cannot draw {str(path)!r}: choose one of the extensions {', '.join(sorted(known))}")
 
 
 def series(table: Table) -> Series:
-    """Return the points of each line by its label, published ones under the name of their hardware."""
+    """Return the points of each line by its label; that of published figures has the name of their hardware."""
     found: Series = {}
     lines = table.lines
     for row in table.rows:
-        by = [str(row[key]) for key in lines.by if row.get(key, "here") != "here"]
+        by = [str(row[key]) for key in lines.by if row.get(key, HERE) != HERE]
         for column in lines.y:
             y = _value(row.get(column, ""))
             x = _value(row.get(lines.x, "")) if lines.x else float(column)
@@ -40,12 +41,12 @@ def series(table: Table) -> Series:
                 continue
             several = lines.x is not None and len(lines.y) > 1
             label = ", ".join([*([table.columns[column]] if several else []), *by])
-            found.setdefault(label or "here", []).append((x, y))
+            found.setdefault(label or HERE, []).append((x, y))
     return found
 
 
 def draw(tables: Sequence[Table], path: Path) -> None:
-    """Write one picture with a diagram for each table; raises WriteError."""
+    """Write one picture with a diagram of each table; raises WriteError."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 6 * len(tables)), layout="constrained")

@@ -1,4 +1,4 @@
-"""A table of measurements, and how it is written: text, markdown, CSV, JSON. A format is one function."""
+"""Tables of measurements, written as text, markdown, CSV or JSON. Each format is one function in ``FORMATS``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .compare import Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from .published import Published
 
@@ -19,14 +19,15 @@ Cell = Stats | float | int | str
 Row = dict[str, Cell]
 
 HERE = "here"
+"""Stands for this device beside the hardware of published figures."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """How a table is drawn: a line for each ``by`` of the rows; one more, y = x, where ``linear`` is set.
+    """How a table is drawn: one line for the rows that have the same values in the columns ``by``.
 
-    ``x`` is the column of the x values, and ``y`` those of the y values; without ``x`` the names of the columns
-    ``y`` are the x values.
+    ``x`` is the column of the x values, ``y`` are the columns of the y values. Where ``x`` is None, the names of the
+    columns ``y`` are the x values. ``linear`` adds the line y = x.
     """
 
     by: tuple[str, ...]
@@ -39,10 +40,10 @@ class Lines:
 
 @dataclass
 class Table:
-    """Rows of cells by column key; ``columns`` maps each key to its label, in order.
+    """Rows that map a column's name to a cell.
 
-    ``key`` names the columns that identify a row. ``about`` says where and when; ``notes`` what the reader
-    must know.
+    ``columns`` maps each name to its heading, in order; cells of other names are not shown. ``key`` names the columns
+    that identify a row. ``about`` says where and when the table was made, ``notes`` how to read it.
     """
 
     title: str
@@ -54,7 +55,7 @@ class Table:
     rows: list[Row] = field(default_factory=list)
 
     def put(self, key: tuple[Cell, ...], **cells: Cell) -> None:
-        """Fill cells of the row with that key, which is new or there already."""
+        """Set cells of the row with that key, which is added if it is new."""
         given = dict(zip(self.key, key, strict=True))
         for row in self.rows:
             if all(row[name] == value for name, value in given.items()):
@@ -63,18 +64,35 @@ class Table:
         self.rows.append({**given, **cells})
 
     def beside(self, published: Published, name: Callable[[Row], str]) -> None:
-        """Put each published row behind the rows of the same name; those without any come last."""
-        left = dict(published.rows)
+        """Insert each published row after the last row of the same name, if there is one."""
         rows: list[Row] = []
         for i, row in enumerate(self.rows):
             rows.append(row)
             own = name(row)
-            goes_on = any(name(later) == own for later in self.rows[i + 1 :])
-            if own in left and not goes_on:
+            is_last = all(name(later) != own for later in self.rows[i + 1 :])
+            if own in published.rows and is_last:
                 same = {key: row[key] for key in self.key if key != "hardware"}
-                rows.append({**same, "hardware": published.label, **left.pop(own)})
+                rows.append({**same, "hardware": published.label, **published.rows[own]})
         self.rows = rows
         self.notes.append(f"{published.label}: {published.hardware}; {published.source}.")
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
+    """Return rows as aligned lines under a header.
+
+    A column is aligned to the right where the character of ``right`` at its place is ``r``.
+    """
+    columns = [[str(cell) for cell in column] for column in zip(header, *rows, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    sides = [right[i : i + 1] == "r" for i in range(len(columns))]
+    lines = zip(*columns, strict=True)
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if side else cell.ljust(width)
+            for cell, width, side in zip(line, widths, sides, strict=True)
+        ).rstrip()
+        for line in lines
+    )
 
 
 def text(table: Table) -> str:
@@ -94,7 +112,7 @@ def markdown(table: Table) -> str:
 
 
 def comma_separated(table: Table) -> str:
-    """Return a table as CSV: a column of medians is followed by its quartiles and its number of runs."""
+    """Return a table as CSV; each column of medians is followed by its quartiles and the number of runs."""
     measured = {key for key in table.columns if any(isinstance(row.get(key), Stats) for row in table.rows)}
     header: list[str] = []
     for key in table.columns:
@@ -115,7 +133,7 @@ def comma_separated(table: Table) -> str:
 
 
 def as_json(table: Table) -> str:
-    """Return a table as JSON: what was measured is an object of median, quartiles and number of runs."""
+    """Return a table as JSON; a measured cell is an object of median, quartiles and number of runs."""
     rows = [{key: asdict(cell) if isinstance(cell, Stats) else cell for key, cell in row.items()} for row in table.rows]
     whole = {
         "title": table.title,
@@ -136,7 +154,7 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def number(value: float) -> str:
-    """Return a number with three digits that count, more only before the point."""
+    """Return a number with three significant digits, and never fewer than those before the point."""
     if value == 0:
         return "0"
     digits = 2 - int(f"{value:.2e}".partition("e")[2])  # the exponent after rounding: 9.996 becomes 10.0
@@ -161,18 +179,3 @@ def _sides(table: Table) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
-    """Return rows of texts as aligned lines under a header; ``right`` has an ``r`` for each column of numbers."""
-    columns = [[str(cell) for cell in column] for column in zip(header, *rows, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    sides = [right[i : i + 1] == "r" for i in range(len(columns))]
-    lines = zip(*columns, strict=True)
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if side else cell.ljust(width)
-            for cell, width, side in zip(line, widths, sides, strict=True)
-        ).rstrip()
-        for line in lines
-    )

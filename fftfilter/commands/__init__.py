@@ -1,1 +1,1 @@
-"""The commands: one file each. A module's click commands become commands of the program."""
+"""The commands: a module's click commands become commands of the program; ``shared/`` is what they have in common."""

@@ -30,8 +30,8 @@ def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noq
     Example: fftfilter engines
              fftfilter engines stockham pease
     """
-    from ..staged import algorithms
     from ..errors import check_option
+    from ..staged import algorithms
 
     for name in names:
         check_option("engine", name, algorithms.names())

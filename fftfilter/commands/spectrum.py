@@ -41,8 +41,8 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
     """
     from .. import images
-    from .shared.stage_pictures import log_magnitude
     from ..transforms import fft2
+    from .shared.stage_pictures import log_magnitude
 
     images.check_output(source, target, in_place=in_place)
     picture = images.read(source)

@@ -1,15 +1,16 @@
-"""Folder runs: read, filter and write overlapped, each file on its own, to be resumed.
+"""Folders: many files filtered, each on its own, to be resumed.
 
-tree          what is in a folder, and where each output goes
-plan_of_work  what would be done, with the memory and the device
-jobs          what is to be done to a file, what became of it
-batch         read | filter | write, in threads, images of one size in stacks
-processes     several devices, or several processes on one: who gets which files
-worker        one of those processes
-cluster       many machines: batches of files as tasks of Dask's scheduler
-report        what became of each file, in lines of JSON
-journal       what is done already
-url_journal   the same behind a URL
-progress      the bar on a terminal
-folder        a whole run from these parts
+run.py        a whole run: which files, into which, what is remembered of it, what is reported
+tree.py       the images in a folder, in natural order
+jobs.py       a job is one file of a run; its outcome is what became of it
+pool.py       chunks of jobs over workers: feeds them, counts deaths, tries suspects one by one
+processes.py  workers on this machine: this process, a process a core, or a process a device
+cluster/      workers of a Dask cluster
+work.py       what every worker does: one chunk
+batch.py      files through one device: read, filtered in stacks of one size, written
+codec.py      from a file to pixels, and back
+journal.py    what an output folder holds already
+report.py     a line of JSON about each file
+progress.py   the bar on a terminal
+dry_run.py    what a run would do
 """

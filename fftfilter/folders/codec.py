@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import FftfilterError, ParameterError
+from ..files.messages import quoted_if_odd
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .tree import is_inside
@@ -63,7 +64,7 @@ def _check_target(job: Job, settings: Settings) -> None:
     images.check_output(job.source, job.target, in_place=settings.in_place)
     keep_out = settings.keep_out
     if keep_out and Path(job.target).is_symlink() and is_inside(os.path.realpath(job.target), keep_out):
-        name = images.quoted_if_odd(job.target)
+        name = quoted_if_odd(job.target)
         raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
 
 
@@ -83,6 +84,6 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
 def failed(outcome: Outcome, error: Exception) -> Outcome:
     """Return an outcome with what went wrong."""
     outcome.status = FAILED
-    outcome.error = str(error) or f"{images.quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
+    outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
     return outcome

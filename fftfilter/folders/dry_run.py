@@ -1,6 +1,6 @@
-"""What a folder run would do: each file's size, output and memory, from the headers alone.
+"""What a folder run would do: each file's size, output and bytes, from the headers alone.
 
-What a picture takes of a device, the device is asked for: here, or in one of a cluster's workers.
+What a picture takes of a device's memory is asked of the device: of one here, or of one of a cluster's workers.
 """
 
 from __future__ import annotations
@@ -11,22 +11,28 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import __version__, images
-from ..device.choice import choose
 from ..errors import DeviceError, FftfilterError
-from ..filters import Filter
-from .cluster.worker import Memory, memory_of
-from .cluster.scheduler import LOCAL, connect, result_of
+from . import work
+from .cluster.scheduler import LOCAL, connect, explain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..images import Size
-    from .run import Folder
     from .jobs import Job
+    from .run import FolderRun
 
     Shape = tuple[int, int, int]
 
-_SECONDS_TO_ANSWER = 60
+SECONDS_TO_ANSWER = 60
+
+
+class Need(NamedTuple):
+    """What a picture takes of a device's memory, in bytes."""
+
+    device: str
+    has: int
+    takes: int
 
 
 class Step(NamedTuple):
@@ -53,19 +59,19 @@ class Step(NamedTuple):
         return "; ".join(parts)
 
 
-class Plan:
+class DryRun:
     """The steps of a run, and its device."""
 
-    def __init__(self, run: Folder) -> None:
-        self._run = run
-        self._most: Memory | None = None
+    def __init__(self, run: FolderRun, devices: Sequence[str | None], cluster: str | None) -> None:
+        self._run, self._devices, self._cluster = run, devices, cluster
+        self._largest: Need | None = None
 
     def steps(self) -> Iterator[Step | FftfilterError]:
         """Return each file's step, or why it would fail; first of all why there is no device, if so."""
         with ExitStack() as stack:
             try:
-                memory = cache(stack.enter_context(_memory(self._run)))
-                self._most = memory((1, 1, 1))._replace(takes=0)
+                need = cache(stack.enter_context(self._asking()))
+                self._largest = need((1, 1, 1))._replace(takes=0)
             except DeviceError as error:
                 yield error
             for job in self._run.jobs(prepare=False):
@@ -78,45 +84,49 @@ class Plan:
                 shape = (size.channels, size.height, size.width)
                 host = 2 * size.channels * size.height * size.width * size.bytes_per_sample
                 takes = None
-                if self._most:
-                    told = memory(shape)
-                    takes, self._most = told.takes, max(self._most, told, key=lambda each: each.takes)
+                if self._largest:
+                    needed = need(shape)
+                    takes, self._largest = needed.takes, max(self._largest, needed, key=lambda each: each.takes)
                 yield Step(job, size, bool(digest) and digest == job.done_from, host, takes)
 
     @property
     def device_line(self) -> str:
         """The device, and the most that a picture of the steps so far takes of its memory."""
-        cluster = self._run.cluster
-        workers = "" if cluster in (None, LOCAL) else f" a worker of cluster {cluster}, with"
-        if self._most is None:
+        workers = "" if self._cluster in (None, LOCAL) else f" a worker of cluster {self._cluster}, with"
+        if self._largest is None:
             return f"on{workers} no device"
-        device, has, takes = self._most
+        device, has, takes = self._largest
         return f"on{workers} {device}: at most {_megabytes(takes)} of {_megabytes(has)} for one picture"
 
+    @contextmanager
+    def _asking(self) -> Iterator[Callable[[Shape], Need]]:
+        """Return what says how much of a device's memory a picture takes; raises DeviceError."""
+        settings, cluster = self._run.settings, self._cluster
+        if cluster in (None, LOCAL):
+            from ..device.choice import choose
+            from ..filters import Filter
 
-@contextmanager
-def _memory(run: Folder) -> Iterator[Callable[[Shape], Memory]]:
-    """Return what says how much of a device's memory a picture takes; raises DeviceError."""
-    settings, cluster = run.settings, run.cluster
-    if cluster in (None, LOCAL):
-        devices = [choose(name) for name in run.devices]
-        names, has = ", ".join(device.name for device in devices), min(d.cl_device.global_mem_size for d in devices)
-        with Filter(settings.kind, device=run.devices[0], **settings.options) as filter_:
-            yield lambda shape: Memory(names, has, filter_.memory(shape))
-        return
-    with connect(cluster, run.devices) as client:
+            devices = [choose(name) for name in self._devices]
+            names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
+            with Filter(settings.transfer, device=self._devices[0], **settings.options) as filter_:
+                yield lambda shape: Need(names, has, filter_.device_bytes(shape))
+            return
+        with connect(cluster, self._devices) as client:
 
-        def ask(shape: Shape) -> Memory:
-            if not client.nthreads():
-                raise DeviceError(f"{cluster}: no worker is there; start one with 'dask worker'")
-            asked = client.submit(memory_of, shape, settings, run.devices[0], __version__, pure=False)
-            try:
-                told: Memory = result_of(asked, _SECONDS_TO_ANSWER)
-            except TimeoutError as error:
-                raise DeviceError(f"{cluster}: no worker answers, all are busy; try again") from error
-            return told
+            def ask(shape: Shape) -> Need:
+                if not client.nthreads():
+                    raise DeviceError(f"{cluster}: no worker is there; start one with 'dask worker'")
+                asked = client.submit(work.device_bytes, shape, settings, self._devices[0], __version__, pure=False)
+                try:
+                    return Need(*asked.result(timeout=SECONDS_TO_ANSWER))
+                except FftfilterError:
+                    raise
+                except TimeoutError as error:
+                    raise DeviceError(f"{cluster}: no worker answers, all are busy; try again") from error
+                except Exception as error:
+                    raise explain(error, client) from error
 
-        yield ask
+            yield ask
 
 
 def _megabytes(size: int) -> str:

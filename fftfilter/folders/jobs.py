@@ -1,6 +1,6 @@
-"""What is to be done to files, and what became of it: the words between the parts of a run, on whatever device.
+"""A job is one file of a run, its outcome is what became of it.
 
-Nothing here imports NumPy or OpenCL: processes start with it.
+Nothing here imports NumPy or OpenCL: the process that shares the files among workers does without.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DeviceError
+from ..files.messages import quoted_if_odd
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..output import scale
+    from ..transfer import Transfer
     from . import journal
 
 DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
@@ -22,11 +24,11 @@ DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done to every file; the same for all devices."""
+    """What is done to every file; the same for all workers."""
 
-    kind: str
+    transfer: Transfer
     options: Mapping[str, Any] = field(default_factory=dict)
-    """Of :class:`Filter`, without the device."""
+    """Options of :class:`Filter`, without the device."""
     scale: scale.Range | None = None
     """None gives each picture its own range."""
     measure_only: bool = False
@@ -39,13 +41,10 @@ class Settings:
     in_place: bool = False
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
-    threads: int = 0
-    """Of the codecs; 0 means one for each processor."""
 
 
-@dataclass(frozen=True)
-class Job:
-    """One file to be done."""
+class Job(NamedTuple):
+    """One file."""
 
     number: int
     source: str
@@ -54,9 +53,7 @@ class Job:
     """The digest of the input's bytes that the target was made from, if it needs no other work."""
 
     def __str__(self) -> str:
-        from .. import images
-
-        return f"{images.quoted_if_odd(self.source)} -> {images.quoted_if_odd(self.target)}"
+        return f"{quoted_if_odd(self.source)} -> {quoted_if_odd(self.target)}"
 
 
 @dataclass
@@ -79,33 +76,8 @@ class Outcome:
     stamp: journal.Stamp | None = None
 
 
-class Decoded(NamedTuple):
-    """A picture that another process has read into memory that it shares."""
-
-    number: int
-    start: int
-    """Where its planes lie there."""
-    shape: tuple[int, ...]
-    dtype: str
-    maxval: int
-    stored: tuple[str, int]
-    """The type and white of the file that it becomes."""
-    digest: str | None
-    seconds: float
-
-
-class Written(NamedTuple):
-    """A file that another process has written; or why it has not, and an exit code."""
-
-    number: int
-    stamp: journal.Stamp | None
-    seconds: float
-    error: str | None
-    exit_code: int
-
-
 class DeviceLostError(DeviceError):
-    """A device that failed twice: its files are for others."""
+    """No worker is left that could do the rest of a run."""
 
 
 def failure(job: Job, error: str) -> Outcome:
@@ -113,6 +85,6 @@ def failure(job: Job, error: str) -> Outcome:
     return Outcome(job, FAILED, error, exit_code=1)
 
 
-def processors() -> int:
+def cores() -> int:
     """Return how many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,11 @@
-"""What a folder holds that was made by earlier runs: a line of JSON a file, in the folder itself.
+"""What an output folder holds that was made by earlier runs: a line of JSON a file, in the folder itself.
 
-A line is written when its file is whole, so whatever kills a run, a file without a line is done again and a
-line without its file, or with a changed one, counts for nothing. A line torn by a full disk is passed over.
+    .fftfilter-done.jsonl         of a folder on a file system
+    .fftfilter-done-TIME.jsonl    of one behind a URL, where nothing can be appended: a part, the lines of some seconds
+
+A line is written when its file is whole, so whatever kills a run, a file without a line is done again, and a
+line without its file, or with a changed one, counts for nothing. A line torn by a full disk is skipped. Behind a URL a
+killed run loses the lines of its last seconds, and the next does their files again.
 """
 
 from __future__ import annotations
@@ -9,13 +13,22 @@ from __future__ import annotations
 import io
 import json
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple, Protocol, cast
 
 from ..files import urls
+from ..files.leftovers import temporary_name
 
 NAME = ".fftfilter-done.jsonl"
+PREFIX = ".fftfilter-done-"
+# When lines behind a URL become a part, and how many parts are joined by the next run.
+LINES_A_PART = 1000
+SECONDS_A_PART = 10.0
+MANY_PARTS = 20
+# The journal of a folder is written anew if it has so many lines more than twice its files.
+SPARE_LINES = 1000
 
 
 class Stamp(NamedTuple):
@@ -33,6 +46,24 @@ class Entry(NamedTuple):
     stamp: Stamp
 
 
+class Journal(Protocol):
+    """The journal of one output folder."""
+
+    def digest(self, name: str, settings: str) -> str | None:
+        """Return the digest of the input of which a file was made with these settings, None if it was not."""
+
+    def add(self, name: str, entry: Entry) -> None:
+        """Note how a file was made; raises OSError."""
+
+    def close(self) -> None:
+        """Write what is left, and close all files; a later entry opens them again; raises OSError."""
+
+
+def journal_of(folder: Path | urls.Url) -> Journal:
+    """Return the journal of an output folder."""
+    return PathJournal(folder) if isinstance(folder, Path) else UrlJournal(folder)
+
+
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     """Return a file's stamp, None if there is no such file."""
     try:
@@ -44,12 +75,12 @@ def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     return Stamp(status.st_size, status.st_mtime_ns)
 
 
-def line(name: str, entry: Entry) -> bytes:
+def _line(name: str, entry: Entry) -> bytes:
     """Return the line that says how a file was made."""
     return json.dumps([name, entry.digest, entry.settings, *entry.stamp]).encode() + b"\n"
 
 
-def read_line(text: bytes) -> tuple[str, Entry] | None:
+def _read_line(text: bytes) -> tuple[str, Entry] | None:
     """Return what a line says, None if it cannot be read."""
     with suppress(ValueError, TypeError):
         name, digest, settings, size, changed = json.loads(text)
@@ -57,8 +88,8 @@ def read_line(text: bytes) -> tuple[str, Entry] | None:
     return None
 
 
-class Journal:
-    """The journal of one output folder, which may be of a million files: of each, memory holds where its line is."""
+class PathJournal:
+    """The journal of a folder on a file system, maybe of a million files: memory holds where each one's line is."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -70,7 +101,7 @@ class Journal:
         """Where the last line of a name begins, by the name's hash."""
 
     def digest(self, name: str, settings: str) -> str | None:
-        """Return the digest of the input of which a file was made with these settings, None if it was not."""
+        """See :meth:`Journal.digest`."""
         if self._lines is None:
             self._open()
         entry = self._entry(name)
@@ -79,16 +110,16 @@ class Journal:
         return entry.digest
 
     def add(self, name: str, entry: Entry) -> None:
-        """Write down how a file was made; raises OSError."""
+        """See :meth:`Journal.add`."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         # What an earlier run or a full disk left may end in the middle of a line.
-        text, self._torn = (b"\n" if self._torn else b"") + line(name, entry), True
+        text, self._torn = (b"\n" if self._torn else b"") + _line(name, entry), True
         if os.write(self._file, text) == len(text):
             self._torn = False
 
     def close(self) -> None:
-        """Close the file; what comes later opens it again; raises OSError."""
+        """See :meth:`Journal.close`."""
         file, self._file, self._torn = self._file, None, True
         if self._lines is not None:
             self._lines.close()
@@ -101,13 +132,13 @@ class Journal:
         if offset is None or self._lines is None:
             return None
         self._lines.seek(offset)
-        found = read_line(self._lines.readline())
+        found = _read_line(self._lines.readline())
         # Another name's hash may be the same: then a file is done again.
         return found[1] if found and found[0] == name else None
 
     def _open(self) -> None:
         """Find the lines, after they were written anew if most of them are out of date."""
-        if self._find() > 2 * len(self._offsets) + 1000:
+        if self._find() > 2 * len(self._offsets) + SPARE_LINES:
             self._compact()
             self._find()
 
@@ -121,7 +152,7 @@ class Journal:
         lines = offset = 0
         with suppress(OSError):
             for text in self._lines:
-                if found := read_line(text):
+                if found := _read_line(text):
                     self._offsets[hash(found[0])] = offset
                     lines += 1
                 offset += len(text)
@@ -129,8 +160,6 @@ class Journal:
 
     def _compact(self) -> None:
         """Write the journal anew, one line a file."""
-        from ..files.leftovers import temporary_name
-
         temporary = Path(temporary_name(str(self._path)))
         try:
             with cast("IO[bytes]", self._lines) as old, temporary.open("wb") as new:
@@ -141,3 +170,56 @@ class Journal:
         except OSError:
             with suppress(OSError):
                 temporary.unlink()
+
+
+class UrlJournal:
+    """The journal of a folder behind a URL."""
+
+    def __init__(self, folder: urls.Url) -> None:
+        self._url = folder
+        self._waiting: list[bytes] = []
+        self._since = 0.0
+        self._entries: dict[str, Entry] | None = None
+        self._stamps: dict[str, Stamp] = {}
+
+    def digest(self, name: str, settings: str) -> str | None:
+        """See :meth:`Journal.digest`."""
+        if self._entries is None:
+            self._entries = {}
+            with suppress(OSError):
+                self._load(self._entries)
+        entry = self._entries.get(name)
+        if entry is None or entry.settings != settings or self._stamps.get(name) != entry.stamp:
+            return None
+        return entry.digest
+
+    def add(self, name: str, entry: Entry) -> None:
+        """See :meth:`Journal.add`; it is written when some seconds have gone, or :meth:`close` is called."""
+        now = time.monotonic()
+        if not self._waiting:
+            self._since = now
+        self._waiting.append(_line(name, entry))
+        if len(self._waiting) >= LINES_A_PART or now - self._since > SECONDS_A_PART:
+            self._write()
+
+    def close(self) -> None:
+        """See :meth:`Journal.close`."""
+        self._write()
+
+    def _write(self) -> None:
+        if self._waiting:
+            urls.store(str(self._url / f"{PREFIX}{time.time_ns()}.jsonl"), self._waiting)
+            self._waiting = []
+
+    def _load(self, entries: dict[str, Entry]) -> None:
+        """Read what is there in one listing, and the parts in the order in which they were written."""
+        with urls.scandir(self._url) as found:
+            self._stamps = {entry.name: Stamp(*entry.stamp) for entry in found}
+        parts = [str(self._url / name) for name in sorted(self._stamps) if name.startswith(PREFIX)]
+        for part in parts:
+            entries.update(filter(None, map(_read_line, urls.content(part).splitlines())))
+        if len(parts) > MANY_PARTS:
+            self._waiting = [_line(name, entry) for name, entry in entries.items()]
+            self._write()
+            for part in parts:
+                urls.remove(part)

@@ -47,7 +47,7 @@ class Report:
         except OSError as error:
             raise WriteError(f"{self._path}: cannot be written: {error.strerror}; choose another file") from error
 
-    def tell(self, outcome: Outcome, settings: Settings) -> None:
+    def add(self, outcome: Outcome, settings: Settings) -> None:
         """Write the line of one file."""
         if self._file:
             try:
@@ -79,7 +79,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "height": height,
         "channels": channels,
         "type": outcome.dtype,
-        "filter": {"kind": settings.kind, **given},
+        "filter": {**settings.transfer.given(), **given},
         "scale": "each" if settings.scale is None else settings.scale._asdict(),
         "extremes": outcome.extremes,
         "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},

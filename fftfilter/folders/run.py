@@ -1,6 +1,6 @@
-"""A whole folder filtered: which files, into which, what is remembered of it, what is told of it.
+"""A whole run over a folder: which files, into which, what is remembered of it, what is reported.
 
-survey -> [first pass: the largest value of all] -> jobs -> devices -> outcomes -> journal, report
+survey -> [first pass: the largest value of all] -> jobs -> pool of workers -> outcomes -> journal, report
 """
 
 from __future__ import annotations
@@ -16,25 +16,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__, images
-from ..output import scale
-from ..errors import ParameterError, ReadError, WriteError
+from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files.leftovers import remove_leftovers
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
-from . import journal
-from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
+from ..output import scale
+from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
+from .journal import Entry, journal_of
+from .pool import Pool
 from .report import Report
 from .tree import Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from .codec_processes import CodecProcesses
-    from .team import Team
-    from .url_journal import UrlJournal
+    from .journal import Journal
+    from .pool import Workers
 
-_OPEN_JOURNALS = 8
-# Codecs' threads of a run over a network, most of whose time is waiting.
-_THREADS_FOR_URLS = 16
+OPEN_JOURNALS = 8
 
 
 @dataclass
@@ -49,17 +47,17 @@ class Survey:
     """What there is to do."""
 
     files: int = 0
+    bytes: int = 0
+    """About how many bytes all files have."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
 
 
 @dataclass
-class Folder:
+class FolderRun:
     """A run over a folder.
 
-    ``format`` is the extension of all outputs, with its dot, None to keep the inputs'. ``devices`` are as
-    :class:`filters.Filter` takes them; the first does the files, unless there is a ``team`` or a cluster. ``cluster``
-    is as `dask_scheduler.check_address` has it: its workers do the files, which they find by their absolute paths.
+    ``format`` is the extension of all outputs, with its dot, None to keep the inputs'.
     """
 
     source: Path | Url
@@ -72,28 +70,25 @@ class Folder:
     skip_existing: bool = False
     fail_fast: bool = False
     report: Path | None = None
-    devices: Sequence[str | None] = (None,)
-    team: Team | None = None
-    codecs: CodecProcesses | None = None
-    cluster: str | None = None
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
     warnings: list[str] = field(default_factory=list)
-    """What went wrong without harm to a file; for the caller to tell and clear."""
+    """What went wrong without harm to a file; for the caller to print and clear."""
     lost: str | None = None
     """Why no device is left, if so."""
 
     def __post_init__(self) -> None:
-        if self.cluster:
-            self.source, self.target = self.source.absolute(), self.target.absolute()
         in_place = self.settings.in_place
         if not in_place and identity(self.source) == identity(self.target):
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
-        self._prepare_for_urls()
-        if isinstance(self.target, Path) and os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
+        if self.urls and self.settings.preserve_times:
+            raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
+        if isinstance(self.target, Url):
+            refuse_reading_only(self.target.text)
+        elif os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
         self._report = Report(self.report, self._warn_once) if self.report else None
         self._tree = Tree(
@@ -106,24 +101,20 @@ class Folder:
         )
         if not in_place and not is_inside(real(self.target), real(self.source)):
             self.settings = replace(self.settings, keep_out=real(self.source))
-        self._journals: OrderedDict[str, journal.Journal | UrlJournal] = OrderedDict()
+        self._journals: OrderedDict[str, Journal] = OrderedDict()
 
     @property
     def urls(self) -> list[Url]:
         """Source and target, as far as they are URLs."""
         return [url for url in (self.source, self.target) if isinstance(url, Url)]
 
-    def _prepare_for_urls(self) -> None:
-        """Refuse what only paths can do, and let many codecs wait at once; raises ParameterError."""
+    def leave_this_process(self) -> None:
+        """Prepare for workers that are other processes, maybe on other machines; raises ParameterError."""
         for url in self.urls:
-            if url.is_of_this_process and (self.cluster or self.team or self.codecs):
+            if url.is_of_this_process:
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
-        if self.urls and self.settings.preserve_times:
-            raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
-        if isinstance(self.target, Url):
-            refuse_reading_only(self.target.text)
-        if self.urls:
-            self.settings = replace(self.settings, threads=self.settings.threads or _THREADS_FOR_URLS)
+        self.source, self.target = self.source.absolute(), self.target.absolute()
+        self._tree.root = self.source
 
     @property
     def all_is_well(self) -> bool:
@@ -147,6 +138,7 @@ class Folder:
             raise ReadError(
                 f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
             ) from error
+        found.bytes = round(self._tree.mean_size * found.files)
         found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
         return found
 
@@ -174,13 +166,13 @@ class Folder:
         for branch in self._tree.walk():
             source, target = self.source / branch.relative, self.target / branch.relative
             if prepare and isinstance(target, Path):
-                with suppress(OSError):  # Each file that cannot be written tells why.
+                with suppress(OSError):  # each file that cannot be written tells why
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
-            with closing(_journal_of(target)) as journal_:
+            with closing(journal_of(target)) as journal:
                 for name in branch.names:
                     made = self._target_name(name)
-                    digest = journal_.digest(made, self._settings_key) if self.skip_existing else None
+                    digest = journal.digest(made, self._settings_key) if self.skip_existing else None
                     yield Job(number, file_in(source, name), file_in(target, made), digest)
                     number += 1
 
@@ -190,14 +182,14 @@ class Folder:
         import hashlib  # 10 ms, while the processes work
 
         settings = self.settings
-        decisive = [__version__, settings.kind, dict(settings.options), settings.scale, settings.png_level]
+        decisive = [__version__, settings.transfer.given(), dict(settings.options), settings.scale, settings.png_level]
         decisive += [settings.strip, settings.preserve_times]
         return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
     # The run
 
-    def run(self) -> Iterator[Outcome]:
-        """Do all files and return what became of each, in the order in which they are finished.
+    def run(self, workers: Workers, files: int) -> Iterator[Outcome]:
+        """Do all files, about ``files``, and return what became of each, in the order in which they are finished.
 
         Raises DeviceError if no device can be used from the start.
         """
@@ -205,40 +197,34 @@ class Folder:
             if self._report:
                 self._report.open()
             if self.scale_of_all:
-                yield from self._measure()
+                yield from self._measure(workers, files)
             if not self._is_over():
-                yield from self._noted(self._outcomes(self._until_over(self.jobs()), self.settings))
+                outcomes = Pool(workers, files).run(self._until_over(self.jobs()), self.settings)
+                yield from self._noted(self._with_notes(outcomes, workers))
         finally:
             self._close()
 
-    def _measure(self) -> Iterator[Outcome]:
-        """Find the largest value of all; files that cannot be read are told of in the second pass."""
+    def _measure(self, workers: Workers, files: int) -> Iterator[Outcome]:
+        """Find the largest value of all; files that cannot be read are reported in the second pass."""
         largest = 0.0
         jobs = takewhile(lambda _: not self.stop.asked, self.jobs(prepare=False))
-        for outcome in self._outcomes(jobs, replace(self.settings, measure_only=True)):
+        settings = replace(self.settings, measure_only=True)
+        for outcome in self._with_notes(Pool(workers, files).run(jobs, settings), workers):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.__dict__.pop("_settings_key", None)
         self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
 
-    def _outcomes(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
-        if self.cluster:
-            from .cluster.run import run_on_cluster
-
-            yield from run_on_cluster(jobs, settings, self.cluster, self.devices, self.warnings)
-        elif self.team:
-            yield from self.team.run(jobs, settings, self.warnings)
-        else:
-            yield from self._run_here(jobs, settings)
-
-    def _run_here(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
-        """Do all jobs on one device, in this process."""
-        from .batch import Batch
-
-        if self.codecs:
-            self.codecs.warnings = self.warnings
-        with Batch(settings, self.devices[0], self.codecs) as batch:
-            yield from batch.run(jobs)
+    def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
+        """Return outcomes, and warn of what the user should know of the workers."""
+        try:
+            for outcome in outcomes:
+                self.warnings += workers.notes
+                workers.notes.clear()
+                yield outcome
+        finally:
+            self.warnings += workers.notes
+            workers.notes.clear()
 
     def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
         try:
@@ -263,26 +249,28 @@ class Folder:
                 if outcome.status == DONE:
                     self._remember(outcome)
                 if self._report:
-                    self._report.tell(outcome, self.settings)
+                    self._report.add(outcome, self.settings)
                 yield outcome
         except DeviceLostError as error:
+            if not self.counts[DONE]:
+                raise DeviceError(str(error)) from error
             self.lost = str(error)
 
     def _remember(self, outcome: Outcome) -> None:
         if outcome.stamp is None or outcome.digest is None or self.settings.in_place:
             return
         folder, name = split(outcome.job.target)
-        book = self._journals.get(folder)
-        if book is None:
-            book = self._journals[folder] = _journal_of(place(folder))
-            if len(self._journals) > _OPEN_JOURNALS:
+        journal = self._journals.get(folder)
+        if journal is None:
+            journal = self._journals[folder] = journal_of(place(folder))
+            if len(self._journals) > OPEN_JOURNALS:
                 self._close_journal(*self._journals.popitem(last=False))
         with self._warning_of(folder):
-            book.add(name, journal.Entry(outcome.digest, self._settings_key, outcome.stamp))
+            journal.add(name, Entry(outcome.digest, self._settings_key, outcome.stamp))
 
-    def _close_journal(self, folder: str, book: journal.Journal | UrlJournal) -> None:
+    def _close_journal(self, folder: str, journal: Journal) -> None:
         with self._warning_of(folder):
-            book.close()
+            journal.close()
 
     @contextmanager
     def _warning_of(self, folder: str) -> Iterator[None]:
@@ -302,14 +290,3 @@ class Folder:
             self._close_journal(*self._journals.popitem())
         if self._report:
             self._report.close()
-
-
-def _journal_of(folder: Path | Url) -> journal.Journal | UrlJournal:
-    if isinstance(folder, Path):
-        return journal.Journal(folder)
-    from .url_journal import UrlJournal
-
-    return UrlJournal(folder)
-
-
-__all__ = ["DONE", "FAILED", "MEASURED", "SKIPPED", "Folder", "Outcome", "Settings", "Stop", "Survey"]

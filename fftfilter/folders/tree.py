@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..files import urls
 from ..errors import ParameterError
+from ..files import urls
 from ..files.urls import Url
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 Identity = tuple[int, int] | str
 
+# Files whose size is asked for.
+FILES_MEASURED = 256
 _NUMBER = re.compile(r"[0-9]+")
 
 
@@ -54,12 +57,15 @@ class Tree:
     """Folders that the last walk met, when it was not recursive."""
     failed: dict[str, OSError] = field(default_factory=dict)
     """Folders below the root that the last walk could not list."""
+    mean_size: float = 0.0
+    """The mean size in bytes of the first files that the last walk met."""
 
     def walk(self) -> Iterator[Branch]:
         """Return the folders that hold images, each after its parent; raises OSError if the root cannot be listed."""
         self.left_out.clear()
         self.failed.clear()
         self.not_entered = 0
+        self._measured = 0
         return self._visit("", ())
 
     def _visit(self, relative: str, above: tuple[Identity | None, ...]) -> Iterator[Branch]:
@@ -95,7 +101,15 @@ class Tree:
                     if self._is_report(entry):
                         raise ParameterError(f"{folder / entry.name}: is the --report, too; choose another file")
                     names.append(entry.name)
+                    if self._measured < FILES_MEASURED and isinstance(entry, os.DirEntry):
+                        self._measure(entry)
         return names, inner
+
+    def _measure(self, entry: os.DirEntry[str]) -> None:
+        with suppress(OSError):
+            size = entry.stat().st_size
+            self._measured += 1
+            self.mean_size += (size - self.mean_size) / self._measured
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
         if self.pattern is not None:

@@ -8,7 +8,7 @@
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     gains.py       any gain for each frequency, for images of one size
     product.py     Transfer, a product of these, which is what filters take
-    grid.py        radial functions on an image's grid
+    grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
 
 Nothing here knows OpenCL, and units, radial and product work without NumPy: the command line checks a filter before

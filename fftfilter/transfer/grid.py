@@ -1,16 +1,13 @@
-"""Radial transfer functions on the grid of an image's frequencies, in float64."""
+"""The grid of an image's frequencies: what is nearer than a cutoff, and where a transfer function varies; float64."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .shapes import SHAPES
-
-if TYPE_CHECKING:
-    from .radial import Radial
 
 Gain = NDArray[np.float64]
 Near = NDArray[np.bool_]
@@ -82,37 +79,6 @@ class Cutoff(NamedTuple):
             return self.near(kx, ky).astype(np.float64)
         x, y = self.steps()
         return function((kx * x) ** 2 + (ky * y) ** 2, order)
-
-
-def cutoffs(radial: Radial, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
-    """Return the outer and the inner cutoff; see :meth:`Radial.cutoffs`."""
-    outer, inner = radial.radii(height, width)
-    cutoff = Cutoff(height, width, min(outer, LARGEST_RADIUS))
-    return cutoff, None if inner is None else Cutoff(height, width, min(inner, LARGEST_RADIUS))
-
-
-def radial_reach(radial: Radial, height: int, width: int) -> Reach:
-    """Return where H varies: along each axis, the bins at which the outer low-pass is not negligible."""
-    outer, _ = cutoffs(radial, height, width)
-
-    def reached(kx: Bins, ky: Bins) -> int:
-        return int(np.count_nonzero(outer.low(radial.shape, radial.order, kx, ky) > NEGLIGIBLE))
-
-    # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
-    kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
-    beyond = float(radial.kind in ("highpass", "bandstop"))
-    return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=beyond)
-
-
-def radial_gain(radial: Radial, height: int, width: int) -> Gain:
-    """Return H on the whole grid; see :meth:`Radial.gain`."""
-    kx = np.minimum(np.arange(width), width - np.arange(width))
-    ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
-    outer, inner = cutoffs(radial, height, width)
-    passed = outer.low(radial.shape, radial.order, kx, ky)
-    if inner is not None:
-        passed = passed * (1 - inner.low(radial.shape, radial.order, kx, ky))
-    return 1 - passed if radial.kind in ("highpass", "bandstop") else passed
 
 
 def table_reach(gains: NDArray[np.floating]) -> Reach:

@@ -11,22 +11,24 @@ square image in bins; the default cutoff is n/8, as in the book. NumPy is import
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..errors import ParameterError
 from .shapes import SHAPES
 from .units import Radius
 
 if TYPE_CHECKING:
-    from .grid import Cutoff, Gain, Reach
+    from .grid import Bins, Cutoff, Gain, Reach
     from .units import Given
 
 PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
 HIGHEST_ORDER = 100
 
 
-class Radial(NamedTuple):
+@dataclass(frozen=True)
+class Radial:
     """A radial transfer function. Make one with :meth:`of`.
 
     ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the lower cutoff of a
@@ -39,15 +41,10 @@ class Radial(NamedTuple):
     shape: str = "ideal"
     order: int = 2
 
-    @property
-    def largest(self) -> float:
-        """A bound of all gains."""
-        return 1.0
-
-    @property
-    def is_even(self) -> bool:
-        """Whether H(-k) = H(k), so that filtered images are real."""
-        return True
+    largest: ClassVar[float] = 1.0
+    """No gain exceeds it."""
+    is_even: ClassVar[bool] = True
+    """Whether H(-k) = H(k), so that filtered images are real."""
 
     @classmethod
     def of(
@@ -101,21 +98,43 @@ class Radial(NamedTuple):
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
         """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises what :meth:`radii` raises."""
-        from .grid import cutoffs
+        from .grid import LARGEST_RADIUS, Cutoff
 
-        return cutoffs(self, height, width)
+        outer, inner = self.radii(height, width)
+        cutoff = Cutoff(height, width, min(outer, LARGEST_RADIUS))
+        return cutoff, None if inner is None else Cutoff(height, width, min(inner, LARGEST_RADIUS))
 
     def reach(self, height: int, width: int) -> Reach:
-        """Return the part of the grid where H varies."""
-        from .grid import radial_reach
+        """Return where H varies: along each axis, the bins at which the outer low-pass is not negligible."""
+        import numpy as np
 
-        return radial_reach(self, height, width)
+        from .grid import NEGLIGIBLE, Reach
+
+        outer, _ = self.cutoffs(height, width)
+
+        def reached(kx: Bins, ky: Bins) -> int:
+            return int(np.count_nonzero(outer.low(self.shape, self.order, kx, ky) > NEGLIGIBLE))
+
+        # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
+        kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
+        return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
 
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
-        from .grid import radial_gain
+        import numpy as np
 
-        return radial_gain(self, height, width)
+        kx = np.minimum(np.arange(width), width - np.arange(width))
+        ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+        outer, inner = self.cutoffs(height, width)
+        passed = outer.low(self.shape, self.order, kx, ky)
+        if inner is not None:
+            passed = passed * (1 - inner.low(self.shape, self.order, kx, ky))
+        return 1 - passed if self.is_complement else passed
+
+    @property
+    def is_complement(self) -> bool:
+        """Whether it is 1 minus what passes."""
+        return self.kind in ("highpass", "bandstop")
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""

@@ -13,13 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.helpers import SAMPLES, Started, assert_grey_levels
 from PIL import Image
 
-from fftfilter import __version__
-from fftfilter.transfer import reference
+from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
-from fftfilter.transfer.functions import transfer
+from fftfilter.transfer import reference
+from tests.helpers import SAMPLES, Started, assert_grey_levels
 
 CAMERA = str(SAMPLES / "camera.pgm")
 
@@ -52,7 +51,7 @@ def pixels(path):
 
 
 def high(image, **parameters):
-    return reference.filter_image(image, transfer("highpass", **parameters).gain(*image.shape[-2:]))
+    return reference.filter_image(image, transfer.highpass(**parameters).gain(*image.shape[-2:]))
 
 
 # The main job
@@ -81,7 +80,7 @@ def test_highpass_shows_white_edges_on_black(tmp_path, camera):
 )
 def test_filters_take_their_options(run, tmp_path, camera, command, options, parameters):
     assert run(command, *options, CAMERA, tmp_path / "out.png") == (0, b"", "")
-    gain = transfer(command, **parameters).gain(512, 512)
+    gain = getattr(transfer, command)(**parameters).gain(512, 512)
     assert_grey_levels(pixels(tmp_path / "out.png"), reference.filter_image(camera, gain))
 
 
@@ -104,7 +103,7 @@ def test_sixteen_bits_stay_sixteen_bits(run, tmp_path, rng):
     image = rng.integers(0, 65536, (16, 24), dtype=np.uint16)
     Image.fromarray(image).save(tmp_path / "in.png")
     assert run("highpass", tmp_path / "in.png", tmp_path / "out.png")[0] == 0
-    wanted = reference.filter_image(image, transfer("highpass").gain(16, 24), np.uint16, 65535)
+    wanted = reference.filter_image(image, transfer.highpass().gain(16, 24), np.uint16, 65535)
     assert np.abs(pixels(tmp_path / "out.png").astype(int) - wanted).max() <= 1
 
 
@@ -112,7 +111,7 @@ def test_a_sixteen_bit_image_fits_an_eight_bit_format(run, tmp_path, rng):
     image = rng.integers(0, 65536, (16, 24), dtype=np.uint16)
     Image.fromarray(image).save(tmp_path / "in.png")
     assert run("lowpass", tmp_path / "in.png", tmp_path / "out.bmp")[0] == 0
-    assert_grey_levels(pixels(tmp_path / "out.bmp"), reference.filter_image(image, transfer("lowpass").gain(16, 24)))
+    assert_grey_levels(pixels(tmp_path / "out.bmp"), reference.filter_image(image, transfer.lowpass().gain(16, 24)))
 
 
 def test_standard_input_and_output(camera):
@@ -422,7 +421,7 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     code = (
         "import sys, fftfilter.__main__ as program\n"
         "def interrupted(): raise KeyboardInterrupt\n"
-        "program.load_quickly = interrupted\n"
+        "program.startup.import_ahead = interrupted\n"
         f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
         "program.main()"
     )

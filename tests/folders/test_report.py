@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from tests.folders.test_run import names, pgm
 
 from fftfilter.cli import cli
 from fftfilter.folders import journal
+from tests.folders.helpers import names, pgm
 
 
 def run(*arguments):

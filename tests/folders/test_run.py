@@ -14,23 +14,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tests.helpers import SAMPLES, Started
 from PIL import Image
 
-from fftfilter import filters
-from fftfilter.files import leftovers
 from fftfilter.cli import cli
-from fftfilter.device.choice import Device
+from fftfilter.device.device import Device
+from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError
-from fftfilter.folders import batch, codec, journal
+from fftfilter.files import leftovers
+from fftfilter.folders import codec, journal
 from fftfilter.folders.tree import natural
-from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.images import Depth
 from fftfilter.output.quantize import quantize
 from fftfilter.output.scale import Range
-
-JOURNAL = journal.NAME
+from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
+from tests.helpers import SAMPLES, Started
 
 
 @pytest.fixture
@@ -40,31 +37,6 @@ def run():
         return result.exit_code, result.stdout, result.stderr
 
     return run
-
-
-def pgm(path, seed=0, height=8, width=12):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pixels = np.random.default_rng(seed).integers(0, 256, (height, width), dtype=np.uint8)
-    path.write_bytes(b"P5\n%d %d\n255\n" % (width, height) + pixels.tobytes())
-    return path
-
-
-def names(folder):
-    """Return the files below a folder but for journals."""
-    return sorted(
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != JOURNAL
-    )
-
-
-def process(*arguments, **options):
-    return subprocess.run(
-        [sys.executable, "-m", "fftfilter", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **options,
-    )
 
 
 def alone(run, source, target, *options):
@@ -96,26 +68,6 @@ def test_a_folder_gives_what_each_file_gives_alone(run, tmp_path, rng):
     assert names(out) == names(given)
     for name in names(given):
         assert (out / name).read_bytes() == alone(run, given / name, single / name), name
-
-
-@pytest.mark.parametrize("options", [(), ("--scale", "folder"), ("--scale", "0:40")], ids=str)
-def test_stacks_on_their_way_through_a_gpu_at_the_same_time(run, tmp_path, monkeypatch, rng, options):
-    monkeypatch.setattr(Device, "is_gpu", True)
-    monkeypatch.setattr(batch, "PICTURES_A_STACK", 2)
-    given, out, report = (tmp_path / name for name in ("in", "out", "report.jsonl"))
-    for i in range(15):
-        pgm(given / f"gray {i}.pgm", i)
-    Image.fromarray(rng.integers(0, 256, (8, 12, 3), dtype=np.uint8)).save(given / "color.png")
-    code, _, said = run("highpass", *options, "--report", report, given, out)
-    assert code == 0, said
-    assert names(out) == names(given)
-    lines = {Path(line["input"]).name: line for line in map(json.loads, report.read_text().splitlines())}
-    monkeypatch.setattr(batch, "PICTURES_A_STACK", 1)
-    run("highpass", *options, "--report", report, given, tmp_path / "alone")
-    for line in map(json.loads, report.read_text().splitlines()):
-        name = Path(line["input"]).name
-        assert (out / name).read_bytes() == (tmp_path / "alone" / name).read_bytes(), name
-        assert lines[name]["extremes"] == line["extremes"]
 
 
 def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
@@ -170,21 +122,6 @@ def test_one_scale_for_a_folder_keeps_its_pictures_comparable(run, tmp_path):
     lines = {Path(line["input"]).name: line for line in map(json.loads, report.read_text().splitlines())}
     assert lines["dark.pgm"]["extremes"] == pytest.approx([0, 50], abs=1e-3)
     assert lines["dark.pgm"]["scale"]["high"] * 255 == pytest.approx(200)
-
-
-@pytest.mark.parametrize("form", [FusedCpuPipeline, FusedGpuPipeline])
-@pytest.mark.parametrize("one_scale", [False, True])
-def test_extremes_are_those_of_the_staged_pipeline(rng, form, one_scale):
-    stack = rng.integers(0, 256, (3, 32, 64), dtype=np.uint8)
-    kind = {"channel_axis": 0} if one_scale else {}
-    with filters.Filter("highpass", engine="book") as staged:
-        staged(stack, **kind)
-        wanted = staged.extremes()
-    fused = form(
-        staged.launcher, stack.shape, stack.dtype, staged.transfer, out=stack.dtype, levels=255, one_scale=one_scale
-    )
-    fused.run(stack)
-    np.testing.assert_allclose(fused.extremes(), wanted, rtol=1e-5)
 
 
 # Which files
@@ -274,7 +211,7 @@ def test_a_name_that_is_no_text(tmp_path):
     given.mkdir()
     (given / os.fsdecode(b"\xff.pgm")).write_bytes(pgm(tmp_path / "a.pgm").read_bytes())
     report = tmp_path / "report.jsonl"
-    done = process("highpass", "-v", given, tmp_path / "out", "--report", report)
+    done = process("-v", given, tmp_path / "out", "--report", report)
     assert done.returncode == 0, done.stderr
     assert names(tmp_path / "out") == [os.fsdecode(b"\xff.pgm")]
     assert json.loads(report.read_text())["status"] == "done"
@@ -407,42 +344,35 @@ def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypat
     for i in range(4):
         pgm(given / f"{i}.pgm", i)
     pgm(given / "large.pgm", 5, 100, 100)
-    call = filters.Filter.start
+    check = Device.check_memory
 
-    def small_device(self, planes, **options):
-        if planes.size > 200:
+    def small_device(self, what, buffers):
+        check(self, what, buffers)
+        if "100 x 100" in what:
             raise TooLargeError("too large: take a smaller image")
-        return call(self, planes, **options)
 
-    monkeypatch.setattr(filters.Filter, "start", small_device)
+    monkeypatch.setattr(Device, "check_memory", small_device)
     code, _, said = run("highpass", given, tmp_path / "out")
     assert (code, "4 of 5 files" in said) == (1, True)
     assert names(tmp_path / "out") == [f"{i}.pgm" for i in range(4)]
 
 
-@pytest.mark.parametrize("where", ["start", "result"])
 @pytest.mark.parametrize("failures", [1, 10**9])
-def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures, where):
-    """Once: it is opened again. For good: what it has finished stays, and the rest can be resumed.
-
-    A CPU fails where a stack is begun; a GPU, with other stacks on their way, where it is waited for.
-    """
-    monkeypatch.setattr(Device, "is_gpu", where == "result")
+def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures):
+    """Once: it is opened again. For good: what it has finished stays, and the rest can be resumed."""
     given, out = tmp_path / "in", tmp_path / "out"
-    for i in range(100):
+    for i in range(40):
         pgm(given / f"{i}.pgm", i, 8 + i % 3)
-    monkeypatch.setattr(batch, "PICTURES_A_STACK", 8)
-    of = filters.Filter if where == "start" else filters.Pending
-    call, calls = getattr(of, where), []
+    finish, calls = Launcher.finish, []
 
-    def shaky(self, *planes, **options):
-        calls.append(planes)
+    def shaky(self, *arguments):
+        calls.append(arguments)
         if 2 < len(calls) <= 2 + failures:
             raise DeviceError("device lost: OUT_OF_RESOURCES")
-        return call(self, *planes, **options)
+        finish(self, *arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(of, where, shaky)
+        patch.setattr(Launcher, "finish", shaky)
         code, _, said = run("highpass", given, out)
     if failures == 1:
         assert code == 0, said
@@ -451,10 +381,10 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures,
         assert "device lost" in said
         assert "--skip-existing" in said
         before = len(names(out))
-        assert 0 < before < 100
+        assert 0 < before < 40
         code, _, said = run("highpass", "--skip-existing", given, out)
         assert (code, f"{before} skipped" in said) == (0, True)
-    assert len(names(out)) == 100
+    assert len(names(out)) == 40
 
 
 def test_no_device_is_exit_code_3(run, tmp_path):
@@ -613,14 +543,14 @@ def test_only_what_changed_is_done_again(run, tmp_path):
 def test_a_long_journal_is_written_anew(tmp_path):
     (tmp_path / "a").write_text("x")
     entry = journal.Entry("digest", "settings", journal.stamp(tmp_path / "a"))
-    book = journal.Journal(tmp_path)
+    book = journal.PathJournal(tmp_path)
     for _ in range(1100):
         book.add("a", entry)
     book.close()
-    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
     assert (tmp_path / JOURNAL).read_text().count("\n") == 1
-    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
-    assert journal.Journal(tmp_path).digest("a", "others") is None
+    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.PathJournal(tmp_path).digest("a", "others") is None
 
 
 def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):
@@ -641,34 +571,35 @@ def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):
     assert names(out) == sorted([alive, foreign, ".other.tmp", "a.pgm"])
 
 
-def test_killed_at_random_moments_a_run_leaves_whole_files(run, tmp_path, rng):
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, processes):
+    """Killed as soon as it has written something new, again and again: it never comes to its end."""
     given, out, whole = (tmp_path / name for name in ("in", "out", "whole"))
-    for i in range(60):
-        pgm(given / f"{i % 3}/{i}.pgm", i, 64, 64)
+    for i in range(600):
+        pgm(given / f"{i % 3}/{i}.pgm", i % 50, 128, 128)
     assert run("highpass", "-r", given, whole)[0] == 0
-    command = [sys.executable, "-m", "fftfilter", "highpass", "-r", "--skip-existing", given, out]
-    for _ in range(5):
-        before = list(out.rglob("*.pgm"))
-        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as killed:
-            deadline = time.monotonic() + 20
-            while killed.poll() is None and time.monotonic() < deadline and list(out.rglob("*.pgm")) == before:
-                time.sleep(0.001)
-            time.sleep(rng.uniform(0, 0.02))
+    again = command("-r", "--skip-existing", "--processes", processes, given, out)
+    for _ in range(3):
+        before = len(names(out))
+        with Started(again, stderr=subprocess.DEVNULL) as killed:
+            while len(names(out)) <= before + 1:
+                assert killed.poll() is None
             killed.kill()
-        for path in out.rglob("*.pgm"):
-            if not path.name.startswith("."):
-                assert path.read_bytes() == (whole / path.relative_to(out)).read_bytes()
-    assert run("highpass", "-r", "--skip-existing", given, out)[0] == 0
-    assert names(out) == names(whole)
-    assert all((out / name).read_bytes() == (whole / name).read_bytes() for name in names(whole))
+            assert killed.wait() == -signal.SIGKILL
+        for name in names(out):
+            if "/." not in name:
+                assert (out / name).read_bytes() == (whole / name).read_bytes()
+    assert len(names(out)) < 600
+    code, _, said = run("highpass", "-r", "--skip-existing", given, out)
+    assert (code, "skipped, done before" in said) == (0, True)
+    same(out, whole)
 
 
 def test_an_interrupt_finishes_what_is_under_way(tmp_path):
     given, out = tmp_path / "in", tmp_path / "out"
     for i in range(3000):
         pgm(given / f"{i}.pgm", i % 7, 64, 64)
-    command = [sys.executable, "-m", "fftfilter", "highpass", "--skip-existing", given, out]
-    with Started(command, stderr=subprocess.PIPE, text=True) as running:
+    with Started(command("--skip-existing", given, out), stderr=subprocess.PIPE, text=True) as running:
         deadline = time.monotonic() + 30
         while not list(out.glob("*.pgm")) and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -722,9 +653,9 @@ def test_progress_is_for_terminals(tmp_path):
     given = tmp_path / "in"
     for i in range(300):
         pgm(given / f"{i}.pgm", i)
-    assert "\r" not in process("highpass", given, tmp_path / "out").stderr
+    assert "\r" not in process(given, tmp_path / "out").stderr
     ours, theirs = pty.openpty()
-    with Started([sys.executable, "-m", "fftfilter", "highpass", given, tmp_path / "out"], stderr=theirs) as running:
+    with Started(command(given, tmp_path / "out"), stderr=theirs) as running:
         os.close(theirs)
         said = b""
         while True:

@@ -1,13 +1,12 @@
-"""``bench``: what is measured on this device.
+"""``bench``: the papers' tables on this device, and the peers.
 
-papers.py       the papers' tables: stages, radix, sizes, speedup, engines
-in_memory.py    the fused engine: peers, stream, tune
-programs.py     whole programs: start, folder, cluster, png-levels
-group.py        the group of these commands, and how each goes through its measurements
-options.py      what several of them are asked for
+papers.py    stages, radix, sizes, speedup, engines
+peers.py     peers
+group.py     the group of these commands
+command.py   what makes a function a benchmark's command, and runs it
+options.py   options of several commands
 """
 
-from . import in_memory, papers, programs
 from .group import bench
 
-__all__ = ["bench", "in_memory", "papers", "programs"]
+__all__ = ["bench"]

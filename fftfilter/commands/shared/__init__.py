@@ -1,1 +1,7 @@
-"""."""
+"""What several commands share.
+
+options.py          options as decorators, and help under headings
+one_file.py         one picture: read, filtered, written
+folder.py           a folder: its options, its progress, its summary
+stage_pictures.py   pictures of the pipeline's intermediate results
+"""

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import option, together
+from ... import startup
+from .options import combined, filter_options, option, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...folders.crew import Crew
-    from ...folders.run import Folder, Stop, Survey
     from ...files.urls import Url
+    from ...folders.pool import Workers
+    from ...folders.run import FolderRun, Stop, Survey
+    from ...transfer import Transfer
 
 INTERRUPTED, NO_DEVICE = 130, 3
-# Options of one file that mean nothing for a folder.
-ONE_FILE = ("profile", "save_stages")
 
-folder_options = together(
+folder_options = combined(
     option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too; OUT gets the same tree."),
     option("--pattern", group="Folders", metavar="GLOB", help="Only files whose name fits, such as '*_raw.tif'."),
     option(
@@ -61,103 +61,125 @@ folder_options = together(
         group="Folders",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Let N processes share the files: with a CPU each filters, with a GPU they read and write beside the "
-        "one that does.  [default: as many as pay for their start]",
+        help="Let N processes share the files; 1 is this process alone.  [default: one a core where many files pay "
+        "for their start]",
     ),
     option("-q", "--quiet", group="Folders", is_flag=True, help="No progress and no summary; errors only."),
 )
 
 
-def refuse_for_one_file(given: dict[str, Any], *, to_stream: bool) -> None:
-    """Raise UsageError if a folder's options were given for one picture."""
-    names = {"recursive": "--recursive", "pattern": "--pattern", "skip_existing": "--skip-existing"}
-    names |= {"fail_fast": "--fail-fast", "dry_run": "--dry-run", "report": "--report", "cluster": "--cluster"}
-    names |= {"processes": "--processes"}
-    for key, name in names.items():
-        if given[key]:
-            raise click.UsageError(f"{name} is for folders, and IN is none.")
-    if given["format_"] and not to_stream:
-        raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
-    if given["scale"] == "folder":
-        raise click.UsageError("--scale folder is for folders, and IN is none: give each or LO:HI.")
-    device = given["device"]
-    if device and (device == "all" or "," in device):
-        raise click.UsageError(f"--device {device} is for folders: one picture takes one device.")
+@dataclass(frozen=True)
+class FolderOptions:
+    """The options of a filter command for a folder."""
+
+    filter: dict[str, Any]
+    """Options of :class:`Filter`, without the device."""
+    device: str | None
+    scale: str
+    format: str | None
+    recursive: bool
+    pattern: str | None
+    skip_existing: bool
+    fail_fast: bool
+    dry_run: bool
+    report: Path | None
+    cluster: str | None
+    processes: int | None
+    in_place: bool
+    png_level: int
+    strip: bool
+    preserve_times: bool
+    quiet: bool
+    verbose: int
+    one_file_only: dict[str, Any]
+    """What was given of the options that are for one picture."""
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> FolderOptions:
+        """Take the options from those of a command."""
+        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only"}
+        return cls(
+            filter=filter_options(given),
+            format=given["format_"],
+            one_file_only={name: given[name] for name in ("profile", "save_stages")},
+            **{name: given[name] for name in names},
+        )
+
+    def check(self, target: str) -> None:
+        """Refuse combinations that mean nothing; raises UsageError."""
+        refuse(self.one_file_only, "is for one picture, and IN is a folder.")
+        if target == "-":
+            raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
+        if self.in_place and self.skip_existing:
+            raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
+        if self.processes and self.cluster not in (None, "local"):
+            raise click.UsageError(
+                "--processes is for this machine: a cluster has the workers that were started for it."
+            )
 
 
-def run_folder(
-    kind: str,
-    source: Path | Url,
-    target: str,
-    *,
-    scale: str,
-    device: str | None,
-    quiet: bool,
-    verbose: int,
-    dry_run: bool,
-    processes: int | None,
-    settings: dict[str, Any],
-    folder: dict[str, Any],
-    options: dict[str, Any],
-) -> int:
+def run_folder(transfer: Transfer, source: Path | Url, target: str, options: FolderOptions) -> int:
     """Filter a folder; return the exit code."""
     from ...files.urls import Url, place
+    from ...folders.jobs import Settings
+    from ...folders.run import FolderRun
+    from ...images import extension_of
+    from ...output.scale import FOLDER, parse
 
-    cluster = folder["cluster"]
-    if target == "-":
-        raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
-    if settings["in_place"] and folder["skip_existing"]:
-        raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
-    if processes and cluster not in (None, "local"):
-        raise click.UsageError("--processes is for this machine: a cluster has the workers that were started for it.")
+    options.check(target)
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
-    devices = _devices(_device_of_workers(cluster, device) if cluster else device)
-    with _crew(source, out, devices, processes, here=not (cluster or dry_run), recursive=folder["recursive"]) as crew:
-        from ...folders.run import Folder, Settings
-        from ...images import extension_of
-        from ...output.scale import FOLDER, parse
-
-        format_ = folder.pop("format_")
-        run = Folder(
-            source,
-            out,
-            Settings(kind, options, parse(scale), extremes=folder["report"] is not None, **settings),
-            format=extension_of(format_) if format_ else None,
-            scale_of_all=scale == FOLDER,
-            **crew._asdict(),
-            **folder,
-        )
-        gc.enable()  # see __main__.py
-        survey = run.survey()
-        if dry_run:
-            return _dry_run(run, survey, quiet=quiet)
-        return _run(run, survey, quiet=quiet, verbose=verbose)
+    devices = _devices(_device_of_workers(options) if options.cluster else options.device)
+    run = FolderRun(
+        source,
+        out,
+        Settings(
+            transfer,
+            options.filter,
+            parse(options.scale),
+            extremes=options.report is not None,
+            png_level=options.png_level,
+            strip=options.strip,
+            preserve_times=options.preserve_times,
+            in_place=options.in_place,
+        ),
+        recursive=options.recursive,
+        pattern=options.pattern,
+        format=extension_of(options.format) if options.format else None,
+        scale_of_all=options.scale == FOLDER,
+        skip_existing=options.skip_existing,
+        fail_fast=options.fail_fast,
+        report=options.report,
+    )
+    startup.resume_collector()
+    survey = run.survey()
+    if options.dry_run:
+        return _dry_run(run, survey, devices, options)
+    with _workers(run, survey, devices, options) as (workers, where):
+        return _run(run, survey, workers, where, options)
 
 
 @contextmanager
-def _crew(
-    source: Path | Url,
-    target: Path | Url,
-    devices: list[str | None],
-    processes: int | None,
-    *,
-    here: bool,
-    recursive: bool,
-) -> Iterator[Crew]:
-    """Start what does the work if it is done here, before anything else: it takes longer than all of that."""
-    from ...folders.crew import Crew, crew
+def _workers(
+    run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions
+) -> Iterator[tuple[Workers, str]]:
+    """Start the workers of a run; return them and what the summary calls them."""
+    if options.cluster:
+        from ...folders.cluster.workers import workers_of_cluster
 
-    if not here:
-        yield Crew(devices * (processes or 1))
+        run.leave_this_process()
+        threads = 16 if run.urls else 1
+        with workers_of_cluster(options.cluster, devices * (options.processes or 1), threads) as cluster:
+            yield cluster, f"cluster {options.cluster}"
         return
-    with crew(source, target, devices, processes, recursive=recursive) as started:
-        if not started.team:
-            from ...device.choice import load_ahead
+    from ...folders.processes import choose_workers, workers_of
 
-            load_ahead()
-        yield started
+    plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
+    if plan.processes:
+        run.leave_this_process()
+    with workers_of(plan) as local:
+        yield local, str(plan)
 
 
 def _refuse_image_name(target: str) -> None:
@@ -167,10 +189,11 @@ def _refuse_image_name(target: str) -> None:
         raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
 
 
-def _device_of_workers(cluster: str, given: str | None) -> str | None:
+def _device_of_workers(options: FolderOptions) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
     from ...folders.cluster.scheduler import LOCAL, check_address
 
+    given, cluster = options.device, options.cluster or LOCAL
     check_address(cluster)
     if cluster == LOCAL or given is None:
         return given
@@ -198,38 +221,42 @@ def _devices(given: str | None) -> list[str | None]:
 # Running
 
 
-def _run(run: Folder, survey: Survey, *, quiet: bool, verbose: int) -> int:
-    from ...folders.run import FAILED, MEASURED
+def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: FolderOptions) -> int:
+    from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 
     began = time.monotonic()
-    progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=quiet)
+    progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
+    devices: set[str] = set()
     with _first_interrupt_stops(run.stop):
         try:
-            for outcome in run.run():
+            for outcome in run.run(workers, survey.files):
                 progress.advance()
-                if outcome.status == FAILED or run.warnings or (verbose and outcome.status != MEASURED):
+                if outcome.device:
+                    devices.add(outcome.device)
+                if outcome.status == FAILED or run.warnings or (options.verbose and outcome.status != MEASURED):
                     progress.clear()
                 if outcome.status == FAILED:
                     click.echo(f"fftfilter: {outcome.error}", err=True)
-                elif verbose and outcome.status != MEASURED:
+                elif options.verbose and outcome.status != MEASURED:
                     click.echo(f"{outcome.job}: {outcome.status}", err=True)
-                _tell_warnings(run)
+                _print_warnings(run)
         finally:
             progress.clear()
-    _tell_warnings(run)
-    if not quiet:
-        click.echo(_summary(run, survey, time.monotonic() - began), err=True)
+    _print_warnings(run)
+    if not options.quiet:
+        done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
+        click.echo(_summary(run, survey, time.monotonic() - began, done_by), err=True)
     return _end(run)
 
 
-def _tell_warnings(run: Folder) -> None:
+def _print_warnings(run: FolderRun) -> None:
     for warning in run.warnings:
         click.echo(f"fftfilter: {warning}", err=True)
     run.warnings.clear()
 
 
-def _end(run: Folder) -> int:
+def _end(run: FolderRun) -> int:
     """Say how to go on where the run was cut short; return the exit code."""
     if run.stop.asked:
         click.echo("fftfilter: interrupted; the same command with --skip-existing goes on from here", err=True)
@@ -240,9 +267,9 @@ def _end(run: Folder) -> int:
     return 0 if run.all_is_well else 1
 
 
-def _summary(run: Folder, survey: Survey, seconds: float) -> str:
-    """Return the run in one line: how many of how many, how fast, and what was not done."""
-    from ...folders.run import DONE, FAILED, SKIPPED
+def _summary(run: FolderRun, survey: Survey, seconds: float, done_by: str) -> str:
+    """Return the run in one line: how many of how many, how fast, by whom, and what was not done."""
+    from ...folders.jobs import DONE, FAILED, SKIPPED
 
     done = run.counts[DONE]
     parts = [f"{done} of {survey.files} files filtered in {seconds:.1f} s ({done / max(seconds, 1e-9):.3g}/s)"]
@@ -252,17 +279,17 @@ def _summary(run: Folder, survey: Survey, seconds: float) -> str:
         parts.append(f"{run.counts[SKIPPED]} skipped, done before")
     if run.counts[FAILED]:
         parts.append(f"{run.counts[FAILED]} failed")
-    return "; ".join(parts + _left_out(survey))
+    return "; ".join([*parts, *_left_out(survey), *([f"by {done_by}"] if done_by else [])])
 
 
 def _left_out(survey: Survey) -> list[str]:
-    told = []
+    parts = []
     if survey.left_out:
         kinds = ", ".join(f"{count} {kind}" for kind, count in survey.left_out.most_common(5))
-        told.append(f"{survey.left_out.total()} of other types left out ({kinds})")
+        parts.append(f"{survey.left_out.total()} of other types left out ({kinds})")
     if survey.not_entered:
-        told.append(f"{survey.not_entered} folders not entered (-r does)")
-    return told
+        parts.append(f"{survey.not_entered} folders not entered (-r does)")
+    return parts
 
 
 @contextmanager
@@ -284,21 +311,18 @@ def _first_interrupt_stops(stop: Stop) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-# Telling only
-
-
-def _dry_run(run: Folder, survey: Survey, *, quiet: bool) -> int:
+def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions) -> int:
     """Print a line a file, then the device and the most memory that a picture takes on it."""
-    from ...folders.dry_run import Plan, Step
+    from ...folders.dry_run import DryRun, Step
 
-    code, plan = 0, Plan(run)
+    code, plan = 0, DryRun(run, devices, options.cluster)
     for step in plan.steps():
         if isinstance(step, Step):
             click.echo(str(step))
         else:
             code = max(code, step.exit_code)
             click.echo(f"fftfilter: {step}", err=True)
-    if not quiet:
+    if not options.quiet:
         for line in (plan.device_line, f"{survey.files} files", *_left_out(survey)):
             click.echo(line)
     return code

@@ -18,7 +18,7 @@ def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
     return value
 
 
-def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     """Return one decorator for several, the first on top."""
 
     def decorate(function: F) -> F:
@@ -98,7 +98,7 @@ precision_option = option(
     help="Of all computation; double needs a device with fp64.",
 )
 
-file_options = together(
+file_options = combined(
     option("--in-place", group="Output", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     option(
         "--png-level",
@@ -111,3 +111,15 @@ file_options = together(
     ),
     verbose_option,
 )
+
+
+def filter_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return those of a command's options that :class:`Filter` takes, but for the device."""
+    return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
+
+
+def refuse(given: dict[str, Any], why: str) -> None:
+    """Raise UsageError for the first option that was given."""
+    for name, value in given.items():
+        if value:
+            raise click.UsageError(f"--{name.replace('_', '-')} {why}")

@@ -8,16 +8,16 @@ import signal
 import warnings
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ...errors import DeviceError, ParameterError
-from ..jobs import DeviceLostError, processors
+from ..jobs import DeviceLostError, cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from distributed import Client, Future
+    from distributed import Client
 
 LOCAL = "local"
 _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
@@ -55,30 +55,16 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
         yield stack.enter_context(_client(address))
 
 
-def result_of(future: Future[Any], seconds: float) -> Any:
-    """Return what a task gave, or raise what it raised; TimeoutError if that does not come in time.
-
-    Raises DeviceLostError if the scheduler is gone, DeviceError if the workers have not this program.
-    """
-    from distributed import CancelledError
-
-    try:
-        return future.result(timeout=seconds)
-    except TimeoutError:
-        raise
-    except CancelledError as error:
-        raise gone(future.client) from error
-    except OSError as error:
-        if future.status == "error":
-            raise
-        raise gone(future.client) from error
-    except (ImportError, RuntimeError) as error:
-        cause = error if isinstance(error, ImportError) else error.__cause__
-        if isinstance(cause, ImportError):
-            raise DeviceError(
-                f"the cluster cannot load this program ({cause}): install the same version on all its machines"
-            ) from error
-        raise
+def explain(error: BaseException, client: Client) -> BaseException:
+    """Return what is to be raised for an error of a task: DeviceError if the workers lack this program, or itself."""
+    if client.status != "running":
+        return gone(client)
+    cause = error if isinstance(error, ImportError) else error.__cause__
+    if isinstance(cause, ImportError):
+        return DeviceError(
+            f"the cluster cannot load this program ({cause}): install the same version on all its machines"
+        )
+    return error
 
 
 def gone(client: Client) -> DeviceLostError:
@@ -178,5 +164,5 @@ def _environment(device: str | None, sharing: int) -> dict[str, str]:
     """Return what tells a worker its device; so many share it."""
     variables = {} if device is None else {"FFTFILTER_DEVICE": device}
     if sharing > 1 and "POCL_MAX_PTHREAD_COUNT" not in os.environ:
-        variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, processors() // sharing))
+        variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, cores() // sharing))
     return variables

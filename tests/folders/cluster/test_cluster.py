@@ -10,20 +10,24 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
-from tests.folders.test_run import JOURNAL, names, pgm
-from tests.files.test_urls import serve
 
+from fftfilter import transfer
 from fftfilter.cli import cli
-from fftfilter.folders.cluster import run as module
+from fftfilter.device import choice
+from fftfilter.folders import pool
 from fftfilter.folders.cluster import scheduler as dask_scheduler
-from fftfilter.folders import dry_run as plan_of_work
-from fftfilter.folders.jobs import DeviceLostError, Settings
+from fftfilter.folders.cluster import workers as cluster_workers
+from fftfilter.folders.cluster.workers import ClusterWorkers
+from fftfilter.folders.jobs import DeviceLostError, Job, Settings
+from fftfilter.folders.pool import Pool
+from tests.files.test_urls import serve
+from tests.folders.helpers import JOURNAL, names, pgm, same
 
 pytest.importorskip("distributed")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
@@ -116,7 +120,7 @@ def address(tmp_path_factory):
 @pytest.fixture
 def given(tmp_path):
     for i in range(60):
-        pgm(tmp_path / f"in/{i % 2}/{i}.pgm", i, 64 + i % 3, 64)
+        pgm(tmp_path / f"in/{i % 2}/{i}.pgm", i, 64, 64)
     return tmp_path / "in"
 
 
@@ -127,11 +131,6 @@ def run():
         return result.exit_code, result.stderr
 
     return run
-
-
-def same(one, other):
-    assert names(one) == names(other)
-    assert [name for name in names(one) if (one / name).read_bytes() != (other / name).read_bytes()] == []
 
 
 def test_a_cluster_does_what_one_process_does(run, tmp_path, given, address):
@@ -165,8 +164,7 @@ def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, addre
         return result.exit_code, result.stdout.splitlines(), result.stderr
 
     _, here, _ = listed()
-    for name in ("Filter", "choose"):
-        monkeypatch.setattr(plan_of_work, name, None)
+    monkeypatch.setattr(choice, "choose", None)
     code, lines, said = listed("--cluster", address)
     assert (code, said) == (0, "")
     assert lines[:-2] == here[:-2]
@@ -236,7 +234,7 @@ def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_pa
     ):
         code, said = run("-r", "--cluster", address, given, out)
     assert (code, said.count("\n")) == (1, 2), said
-    assert "poison.pgm: given up: every worker died that had it in hand" in said
+    assert "poison.pgm: given up: worker tcp://127.0.0.1:" in said
     assert "59 of 60 files filtered" in said
     assert set(names(given)) - set(names(out)) == {"0/poison.pgm"}
 
@@ -249,11 +247,11 @@ def test_a_worker_without_a_device_leaves_its_files_to_the_others(run, tmp_path,
     assert "no OpenCL device 'warp drive'" in said
     assert names(tmp_path / "out") == names(given)
     code, said = run("-r", "--cluster", address, "--device", "warp drive", given, tmp_path / "none")
-    assert (code, "--skip-existing goes on from here" in said) == (3, True)
+    assert (code, "no OpenCL device 'warp drive'" in said) == (3, True)
 
 
 def test_a_worker_of_another_version_is_not_used(run, tmp_path, given, address, monkeypatch):
-    monkeypatch.setattr(module, "__version__", "9.9")
+    monkeypatch.setattr(pool, "__version__", "9.9")
     code, said = run("-r", "--cluster", address, given, tmp_path / "out")
     assert (code, "and this is 9.9" in said) == (3, True)
 
@@ -339,7 +337,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
 
 
 def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+    monkeypatch.setattr(cluster_workers, "PATIENCE", 0.5)
     with scheduler(tmp_path) as address:
         code, said = run("-r", "--cluster", address, given, tmp_path / "out")
         assert (code, "no worker came" in said) == (3, True)
@@ -347,40 +345,44 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
     assert (code, "no worker is there" in said) == (3, True)
 
 
-def test_workers_that_all_went_are_not_said_to_have_never_come(monkeypatch):
-    monkeypatch.setattr(module, "_PATIENCE", -1)
-    workers = iter([{"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}])
-    client = SimpleNamespace(scheduler=SimpleNamespace(address="tcp://s"), nthreads=lambda **_: next(workers))
-    share = module._Share(client, iter(()), (Settings("highpass"), None), [])
-    share._look()
-    share._look()
+def fake_client(*looks):
+    """Return a client whose cluster has these workers, look after look; the last for ever."""
+    addresses = iter(looks)
+    return SimpleNamespace(
+        scheduler=SimpleNamespace(address="tcp://s"),
+        nthreads=lambda **_: next(addresses, looks[-1]),
+        get_executor=lambda **_: None,
+        status="running",
+    )
+
+
+def test_when_all_workers_went_nobody_says_that_none_came():
+    workers = ClusterWorkers(fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}), None, patience=0)
+    workers.seconds_between_looks = 0
+    assert [each.name for each in workers.look()] == ["worker tcp://a", "worker tcp://b"]
+    assert [each.name for each in workers.look()] == ["worker tcp://a"]
     with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
-        share._look()
+        workers.look()
 
 
-def test_a_scheduler_that_goes_is_told_of(tmp_path, monkeypatch):
-    """While workers are waited for, and while it hands over what a batch has become."""
-    from distributed.comm import CommClosedError
+def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
+    """Its executor would wait for it to return."""
+    workers = ClusterWorkers(fake_client({"tcp://a": 1}, {}), None)
+    workers.seconds_between_looks = 0
+    (worker,) = workers.look()
+    future = Future()
+    worker.in_hand[future] = pool.Chunk([Job(0, "in.pgm", str(tmp_path / "out.pgm"))])
+    workers._update(time.monotonic())
+    with pytest.raises(CancelledError):
+        future.result(0)
+    assert workers._folders == {str(tmp_path)}
 
-    def closed(**_):
-        raise CommClosedError("Stream is closed")
 
-    monkeypatch.setattr(module, "_PATIENCE", 0.5)
+def test_a_scheduler_that_goes_ends_the_run(tmp_path):
+    settings = Settings(transfer.highpass())
     with ExitStack() as stack:
         with scheduler(tmp_path) as address:
             client = stack.enter_context(dask_scheduler.connect(address, [None]))
+        workers = ClusterWorkers(client, None, patience=0.5)
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            list(module._Share(client, iter(()), (Settings("highpass"), None), []).run())
-        with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
-            dask_scheduler.result_of(SimpleNamespace(result=closed, status="finished", client=client), 1)
-
-
-def test_what_a_cluster_costs_is_measured(address):
-    options = ["--runs", "1", "--tasks", "20", "--megapixels", "1", "--side", "64", "--format", "pgm", "--json"]
-    result = CliRunner().invoke(cli, ["bench", "cluster", "--cluster", address, *options])
-    assert result.exit_code == 0, result.output
-    table = json.loads(result.stdout)
-    rows = {row["what"]: row for row in table["rows"]}
-    assert table["about"]["workers"] == "2"
-    assert {"trivial tasks", "pgm of 64 x 64, the cluster", "most memory of the scheduler"} <= set(rows)
-    assert rows["pgm of 64 x 64, in"]["value"] == pytest.approx((64 * 64 + 13) / 1e3)
+            list(Pool(workers, 0).run(iter(()), settings))

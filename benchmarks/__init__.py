@@ -1,0 +1,15 @@
+"""Benchmarks for developers, run from a clone: ``python -m benchmarks.start --help``.
+
+    start.py          the command as a whole process, beside a NumPy and Pillow script
+    folder.py         a folder of files, beside the programs in by_others/ and coding alone
+    cluster.py        what a Dask cluster costs
+    stream.py         a stream of images beside copying and filtering alone
+    png_levels.py     time and size of each --png-level
+
+    command.py        what makes a module here a command
+    environment.py    the environment of the processes that are timed
+    photographs.py    pictures like photographs, made from samples/
+    by_others/        a folder filtered by other programs
+
+Times are wall time. Tables, statistics and options are those of ``fftfilter bench``.
+"""

@@ -1,0 +1,42 @@
+"""What makes a module here a command: the options of ``fftfilter bench``, and errors as one line."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fftfilter.commands.bench.command import benchmark_command, run
+from fftfilter.commands.bench.options import pairs, size_option
+from fftfilter.errors import FftfilterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fftfilter.commands.shared.options import F
+
+__all__ = ["benchmark_command", "format_option", "main", "pairs", "run", "size_option"]
+
+
+def format_option() -> Callable[[F], F]:
+    """Return the decorator for --format, whose values arrive as ``formats``."""
+    return click.option(
+        "--format",
+        "formats",
+        type=click.Choice(["png", "pgm"]),
+        multiple=True,
+        default=("png", "pgm"),
+        show_default=True,
+        help="Format of the files; may be given several times.",
+    )
+
+
+def main(command: click.Command) -> None:
+    """Run a command line and end the process."""
+    try:
+        command.main()
+    except FftfilterError as error:
+        click.echo(f"{Path(sys.argv[0]).stem}: {error}", err=True)
+        sys.exit(error.exit_code)

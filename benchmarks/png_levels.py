@@ -1,0 +1,101 @@
+"""``python -m benchmarks.png_levels``: what each level of PNG's compression costs and saves."""
+
+from __future__ import annotations
+
+import io
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import click
+from PIL import Image
+
+from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
+from fftfilter.bench.compare import Stats
+from fftfilter.bench.tables import Lines, Table
+from fftfilter.images.writing import encode
+from fftfilter.transfer import highpass
+
+from .command import benchmark_command, main, run
+from .photographs import photograph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from fftfilter.bench.benchmark import Setting
+
+    Gray = NDArray[np.uint8]
+
+PICTURES = 8
+LEVELS = range(10)
+
+
+@benchmark_command
+@click.option(
+    "--side",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=512,
+    show_default=True,
+    help="Side of the square pictures.",
+)
+def command(*, side: int, **given: Any) -> None:
+    """Measure time and size of high-passed photographs for each --png-level, and Pillow's beside them.
+
+    \b
+    Example: python -m benchmarks.png_levels
+    """
+    run(lambda setting: png_levels(setting, side=side), **given)
+
+
+def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> Benchmark:
+    """Return milliseconds and size of high-passed pictures ``(side, side)`` by level, and Pillow's beside them."""
+    table = Table(
+        f"PNG by level: high-passed photographs of {side} x {side}, on one core",
+        {"level": "level", "ms": "ms", "kb": "kB", "pillow_ms": "Pillow, ms", "pillow_kb": "Pillow, kB"},
+        ("level",),
+        Lines((), "level", ("ms", "pillow_ms"), "level", "ms"),
+        setting.about(),
+        [SPREAD],
+    )
+
+    def steps() -> Iterator[str]:
+        with setting.filter(highpass()) as filter_:
+            filtered = [filter_(photograph(i, side)) for i in range(pictures)]
+        for level in LEVELS:
+            yield f"level {level}"
+            ms, kb = _measured(_ours, level, filtered, setting.runs)
+            pillow_ms, pillow_kb = _measured(_pillow, level, filtered, setting.runs)
+            table.put((level,), ms=ms, kb=kb, pillow_ms=pillow_ms, pillow_kb=pillow_kb)
+
+    return Benchmark(table, steps())
+
+
+def _measured(
+    encoded_bytes: Callable[[Gray, int], int], level: int, pictures: Sequence[Gray], runs: int
+) -> tuple[Stats, float]:
+    """Return the milliseconds and the mean size in kB of a picture."""
+    size = sum(encoded_bytes(pixels, level) for pixels in pictures) / len(pictures) / 1e3
+    seconds = []
+    for _ in range(runs):
+        begin = perf_counter()
+        for pixels in pictures:
+            encoded_bytes(pixels, level)
+        seconds.append((perf_counter() - begin) / len(pictures))
+    return Stats.of(seconds).times(MS), size
+
+
+def _ours(pixels: Gray, level: int) -> int:
+    return sum(len(part) for part in encode(pixels[None], None, 255, ".png", png_level=level, metadata=None))
+
+
+def _pillow(pixels: Gray, level: int) -> int:
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", compress_level=level)
+    return file.tell()
+
+
+if __name__ == "__main__":
+    main(command)

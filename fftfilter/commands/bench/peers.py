@@ -1,0 +1,28 @@
+"""``bench peers``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .command import benchmark_command, run
+from .options import size_option
+
+
+@benchmark_command
+@size_option("seven sizes on a CPU, eleven on a GPU")
+@click.option("--radius", metavar="R", help="Radius of the high-pass, as highpass takes it.  [default: n/8]")
+def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: Any) -> None:
+    """Time the same high-pass by this program and by other libraries, in turn.
+
+    Those that are installed take part: NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch on the CPU; CuPy with planned
+    cuFFT, cuFFT alone, PyTorch, VkFFT on a GPU. Wall time. pip install 'fftfilter[peers]' installs those for the CPU.
+
+    \b
+    Example: fftfilter bench peers
+             fftfilter bench peers --size 640x480 --radius 50%
+    """
+    from ...bench.peers.table import peers as prepare
+
+    run(lambda setting: prepare(setting, shapes=[(1, *shape) for shape in shapes], radius=radius), **given)

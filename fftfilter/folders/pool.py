@@ -1,0 +1,189 @@
+"""Chunks of jobs over workers: feeds them, counts deaths, and tries suspects one by one.
+
+A worker is an executor of the standard library's kind with a device of its own: this process, another one, or one of a
+Dask cluster (``processes.py``, ``cluster/``). Each has one chunk that it works on and one that waits for it.
+
+When a worker dies, every job that it had in hand is a suspect, and is tried once more, alone. A job that was in hand at
+two deaths is given up. The jobs of a worker that has lost its device go to the others.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from .. import __version__
+from ..files.leftovers import remove_leftovers
+from ..files.messages import quoted_if_odd
+from ..files.urls import is_url
+from . import work
+from .jobs import Job, Outcome, Settings, failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# Chunks a worker: one that it does, one that is there when that ends.
+IN_HAND = 2
+FIRST_CHUNK, LARGEST_CHUNK = 8, 512
+# A job that was in hand when this many workers died is not given to another.
+DEATHS = 2
+
+
+class Chunk(NamedTuple):
+    """Jobs that a worker was sent."""
+
+    jobs: Sequence[Job]
+    is_suspect: bool = False
+
+    @property
+    def folders(self) -> set[str]:
+        """Where temporary files of it may be."""
+        return {str(Path(job.target).parent) for job in self.jobs if not is_url(job.target)}
+
+
+class Death(NamedTuple):
+    """How a worker died."""
+
+    why: str
+    at_start: bool = False
+    """Whether it never was ready, so that no job can be the cause."""
+
+
+@dataclass(eq=False)
+class Worker:
+    """Somebody who does chunks, one after the other."""
+
+    name: str
+    """What messages call it."""
+    executor: Executor
+    device: str | None
+    threads: int
+    in_hand: dict[Future[work.Result], Chunk] = field(default_factory=dict)
+
+
+class Workers(Protocol):
+    """The workers of a run, as they come and go."""
+
+    notes: list[str]
+    """What the user should know of workers that were lost; the caller takes them."""
+
+    @property
+    def seconds_a_chunk(self) -> float:
+        """What a chunk should take: long beside the cost of sending it, short for whoever waits for its end."""
+
+    @property
+    def seconds_between_looks(self) -> float | None:
+        """How often :meth:`look` has to be called, None for never."""
+
+    def look(self) -> list[Worker]:
+        """Return the workers that there are now; raises DeviceLostError if there is none and none will come."""
+
+    def lose(self, worker: Worker, why: str) -> None:
+        """Do without a worker from now on."""
+
+    def died(self, worker: Worker, error: BaseException) -> Death:
+        """Return how a worker died, after another was started in its place if that is possible.
+
+        Raises what an error means that is no death.
+        """
+
+
+class Pool:
+    """The jobs of a run, shared among workers; ``files`` is about how many there are."""
+
+    def __init__(self, workers: Workers, files: int) -> None:
+        self._workers = workers
+        self._left = files
+        self._again: deque[Job] = deque()
+        self._suspects: deque[Job] = deque()
+        self._deaths: dict[int, int] = {}
+        self._seconds_a_job = workers.seconds_a_chunk / FIRST_CHUNK
+
+    def run(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
+        """Do all jobs; raises DeviceLostError when no worker is left, FftfilterError for settings that are invalid."""
+        workers = self._workers.look()
+        known = set(workers)
+        while True:
+            for worker in workers:
+                self._feed(worker, jobs, settings, len(workers))
+            in_hand = {future: worker for worker in workers for future in worker.in_hand}
+            if not in_hand:
+                if not (self._suspects or self._again):
+                    return
+                workers = self._workers.look()
+                continue
+            done, _ = wait(in_hand, self._workers.seconds_between_looks, FIRST_COMPLETED)
+            for future in done:
+                if future in in_hand[future].in_hand:  # else its worker died with another chunk
+                    yield from self._take(in_hand[future], future)
+            workers = self._workers.look()
+            for gone in known - set(workers):
+                yield from self._after_death(gone, Death(f"{gone.name} is gone"))
+            known = set(workers)
+
+    def _feed(self, worker: Worker, jobs: Iterator[Job], settings: Settings, workers: int) -> None:
+        # No other chunk waits behind a suspect, whose death would count as its own.
+        while len(worker.in_hand) < IN_HAND and not any(chunk.is_suspect for chunk in worker.in_hand.values()):
+            if self._suspects and worker.in_hand:
+                return
+            chunk = self._next(jobs, workers)
+            if not chunk.jobs:
+                return
+            arguments = (work.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
+            try:
+                worker.in_hand[worker.executor.submit(work.do_chunk, *arguments)] = chunk
+            except BrokenExecutor as error:  # it died since it was looked at
+                broken: Future[work.Result] = Future()
+                broken.set_exception(error)
+                worker.in_hand[broken] = chunk
+                return
+
+    def _next(self, jobs: Iterator[Job], workers: int) -> Chunk:
+        if self._suspects:
+            return Chunk([self._suspects.popleft()], is_suspect=True)
+        # The last chunks are small, so that all workers end at about the same time.
+        fair = -(-self._left // (2 * workers))
+        size = max(1, min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair))
+        if self._again:
+            return Chunk([self._again.popleft() for _ in range(min(size, len(self._again)))])
+        chunk = Chunk(list(islice(jobs, size)))
+        self._left -= len(chunk.jobs)
+        return chunk
+
+    def _take(self, worker: Worker, future: Future[work.Result]) -> Iterator[Outcome]:
+        """Yield what became of a chunk; its worker may have died or lost its device."""
+        try:
+            result = future.result()
+        except Exception as error:  # noqa: BLE001  the workers know which of them is a death
+            yield from self._after_death(worker, self._workers.died(worker, error))
+            return
+        chunk = worker.in_hand.pop(future)
+        yield from result.outcomes
+        if result.outcomes:
+            self._seconds_a_job = (self._seconds_a_job + max(result.seconds / len(result.outcomes), 1e-6)) / 2
+        if result.lost:
+            done = {outcome.job.number for outcome in result.outcomes}
+            self._again.extend(job for job in chunk.jobs if job.number not in done)
+            self._again.extend(job for other in worker.in_hand.values() for job in other.jobs)
+            worker.in_hand.clear()
+            self._workers.lose(worker, result.lost)
+
+    def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
+        """Let the jobs of a worker that died be tried one by one; yield those that are given up."""
+        chunks, worker.in_hand = list(worker.in_hand.values()), {}
+        for folder in {folder for chunk in chunks for folder in chunk.folders}:
+            remove_leftovers(folder)
+        jobs = [job for chunk in chunks for job in chunk.jobs]
+        if death.at_start:
+            self._again.extend(jobs)
+            return
+        for job in jobs:
+            self._deaths[job.number] = self._deaths.get(job.number, 0) + 1
+            if self._deaths[job.number] < DEATHS:
+                self._suspects.append(job)
+            else:
+                yield failure(job, f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand")

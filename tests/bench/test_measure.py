@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.compare import Stats
+from fftfilter.bench.measure import Times, check_peer, check_picture, check_transform, measure
+from fftfilter.device.launcher import Timing
+from fftfilter.errors import RefusedError
+
+
+class FakeLauncher:
+    """Returns times of 1, 2, 3 ... seconds; the first belong to the run that warms up."""
+
+    def __init__(self):
+        self.count = 0
+
+    def timings(self):
+        self.count += 1
+        return [Timing("butterfly", 1, float(self.count))]
+
+
+def test_the_first_run_only_warms_up():
+    calls = []
+    times = measure(FakeLauncher(), lambda: calls.append(1), runs=4)
+    assert [run["butterfly"] for run in times.runs] == [2, 3, 4, 5]
+    assert len(calls) == 5
+
+
+def test_slow_work_is_measured_less_often():
+    assert len(measure(FakeLauncher(), lambda: None, runs=100, patience=0).runs) == 3
+
+
+def test_times_of_steps():
+    times = Times([{"write": 1, "butterfly": 2, "read": 3}, {"write": 1, "butterfly": 4}])
+    assert times.steps == ["write", "butterfly", "read"]
+    assert times.of("butterfly").median == 3
+    assert times.without().median == 3
+    assert times.of(*times.steps) == Stats.of([6, 5])
+
+
+def test_a_wrong_transform_is_refused():
+    launcher = Setting().launcher()
+    x = np.ones(64, np.complex64)
+    check_transform("right", launcher, x, x, 64)
+    for wrong in (x * (1 + 1e-5), x * np.nan):
+        with pytest.raises(RefusedError, match=r"wrong .* not timed"):
+            check_transform("wrong", launcher, wrong, x, 64)
+
+
+def test_a_wrong_picture_is_refused():
+    launcher = Setting().launcher()
+    picture = np.zeros((10, 10), np.uint8)
+    one_pixel = (np.arange(100) == 7).reshape(10, 10)
+    check_picture("right", launcher, picture + one_pixel, picture)
+    for off in (picture + 1, picture + 2 * one_pixel):
+        with pytest.raises(RefusedError, match="pixels differ"):
+            check_picture("wrong", launcher, off, picture)
+
+
+def test_a_peer_may_differ_by_one_level_in_one_pixel_of_a_hundred():
+    picture = np.zeros((20, 10), np.uint8)
+    check_peer("peer", picture + (np.arange(200) < 2).reshape(20, 10), picture)
+    for off in (picture + (np.arange(200) < 3).reshape(20, 10), picture + 2):
+        with pytest.raises(RefusedError, match=r"peer computes another picture: .* not timed"):
+            check_peer("peer", off, picture)

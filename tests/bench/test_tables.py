@@ -1,0 +1,93 @@
+"""Tables of invented numbers, in every format."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from fftfilter.bench import tables
+from fftfilter.bench.published import Published, by_column
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (0.000813, "0.000813"),
+        (0.01, "0.0100"),
+        (0.54, "0.540"),
+        (37.75, "37.8"),
+        (999.6, "1000"),
+        (9.95, "9.95"),
+        (9.996, "10.0"),
+        (8100, "8100"),
+    ],
+)
+def test_numbers_have_three_significant_digits(value, shown):
+    assert tables.number(value) == shown
+
+
+def test_a_table_as_text(table):
+    assert tables.text(table).splitlines() == [
+        "Invented",
+        "device: abacus",
+        "date: 1202-01-01",
+        "",
+        "name  on     n          ms  Gflop/s",
+        "fast  here   8  0.125 ±20%     12.5",
+        "slow  here  16    1234 ±4%",
+        "",
+        "A note.",
+    ]
+
+
+def test_a_table_as_markdown(table):
+    assert tables.markdown(table).splitlines() == [
+        "**Invented**",
+        "",
+        "device abacus, date 1202-01-01",
+        "",
+        "| name | on | n | ms | Gflop/s |",
+        "| --- | --- | --: | --: | --: |",
+        "| fast | here | 8 | 0.125 ±20% | 12.5 |",
+        "| slow | here | 16 | 1234 ±4% |  |",
+        "",
+        "A note.",
+    ]
+
+
+def test_a_table_as_csv(table):
+    assert list(csv.reader(tables.comma_separated(table).splitlines())) == [
+        ["name", "hardware", "n", "ms", "ms_low", "ms_high", "ms_runs", "rate"],
+        ["fast", "here", "8", "0.125", "0.1", "0.15", "9", "12.5"],
+        ["slow", "here", "16", "1234.5", "1200", "1300", "3", ""],
+    ]
+
+
+def test_a_table_as_json(table):
+    read = json.loads(tables.as_json(table))
+    assert read["about"] == {"device": "abacus", "date": "1202-01-01"}
+    assert read["rows"][0]["ms"] == {"median": 0.125, "low": 0.1, "high": 0.15, "runs": 9}
+    assert read["notes"] == ["A note."]
+
+
+def test_columns_of_numbers_are_aligned_to_the_right():
+    assert tables.text_table(("step", "ms"), [("a", "1.5"), ("longer", "12.5")], right=".r").splitlines() == [
+        "step      ms",
+        "a        1.5",
+        "longer  12.5",
+    ]
+
+
+def test_published_figures_follow_the_row_of_their_name(table):
+    figures = by_column(("n", "ms"), {"fast": (8, 5.0), "no such row": (8, 6.0)})
+    table.beside(Published("A paper", "ENIAC, 1946", "ENIAC, Philadelphia", figures), lambda row: str(row["name"]))
+    assert [(row["name"], row["hardware"]) for row in table.rows] == [
+        ("fast", "here"),
+        ("fast", "ENIAC, 1946"),
+        ("slow", "here"),
+    ]
+    assert (table.rows[1]["n"], table.rows[1]["ms"]) == (8, 5.0)
+    assert table.notes[-1] == "ENIAC, 1946: ENIAC, Philadelphia; A paper."

@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+from benchmarks.png_levels import png_levels
+from fftfilter.bench.benchmark import Setting
+
+
+def test_levels_trade_time_for_size():
+    benchmark = png_levels(Setting(runs=1), side=64, pictures=2)
+    assert list(benchmark.steps) == [f"level {level}" for level in range(10)]
+    sizes = [row["kb"] for row in benchmark.table.rows]
+    assert sizes[0] > 64 * 64 / 1e3 > sizes[1] > sizes[9]
+    assert sizes[9] == benchmark.table.rows[9]["pillow_kb"]

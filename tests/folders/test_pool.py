@@ -1,0 +1,137 @@
+"""A pool on workers that are told how to fail: nothing is lost, nothing is done twice, suspects are tried alone."""
+
+from __future__ import annotations
+
+import pickle
+import zlib
+from concurrent.futures import BrokenExecutor, Executor, Future
+
+import pytest
+
+from fftfilter import transfer
+from fftfilter.errors import ParameterError
+from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
+from fftfilter.folders.pool import LARGEST_CHUNK, Death, Pool, Worker
+from fftfilter.folders.work import Result
+
+SETTINGS = Settings(transfer.highpass())
+
+
+class Scripted(Executor):
+    """An executor that does every chunk at once, or what its script says of it."""
+
+    def __init__(self, script=lambda _: None, seconds_a_job=0.001):
+        self.script, self.seconds_a_job = script, seconds_a_job
+        self.chunks = []
+
+    def submit(self, _, packed, *__):
+        jobs = pickle.loads(zlib.decompress(packed))  # noqa: S301
+        self.chunks.append([job.number for job in jobs])
+        done = Future()
+        result = Result([Outcome(job, DONE) for job in jobs], self.seconds_a_job * len(jobs))
+        try:
+            done.set_result(self.script(self.chunks[-1]) or result)
+        except Exception as error:  # noqa: BLE001
+            done.set_exception(error)
+        return done
+
+
+class Crowd:
+    """Workers by scripts; one that dies is replaced by itself."""
+
+    seconds_a_chunk = 0.05
+    seconds_between_looks = None
+
+    def __init__(self, *executors):
+        self.notes = []
+        self.workers = [Worker(f"worker {i}", each, None, 1) for i, each in enumerate(executors)]
+
+    def look(self):
+        if not self.workers:
+            raise DeviceLostError("no worker is left")
+        return list(self.workers)
+
+    def lose(self, worker, _):
+        self.workers.remove(worker)
+
+    def died(self, worker, error):
+        if not isinstance(error, BrokenExecutor):
+            raise error
+        return Death(f"{worker.name} died")
+
+
+def outcomes(crowd, count=100):
+    jobs = [Job(i, f"in/{i}.pgm", f"out/{i}.pgm") for i in range(count)]
+    return list(Pool(crowd, count).run(iter(jobs), SETTINGS))
+
+
+def dies_of(*numbers):
+    """Return a script of a worker that dies when it has one of these jobs in hand."""
+
+    def script(chunk):
+        if set(chunk) & set(numbers):
+            raise BrokenExecutor
+
+    return script
+
+
+def test_every_job_is_done_once_whoever_does_it():
+    crowd = Crowd(Scripted(), Scripted(), Scripted())
+    found = outcomes(crowd)
+    assert sorted(each.job.number for each in found) == list(range(100))
+    assert all(each.executor.chunks for each in crowd.workers)
+    assert outcomes(Crowd(Scripted()), 0) == []
+
+
+def test_only_the_job_that_kills_twice_is_given_up():
+    crowd = Crowd(Scripted(dies_of(3, 57)), Scripted(dies_of(3, 57)))
+    found = {each.job.number: each for each in outcomes(crowd)}
+    assert sorted(found) == list(range(100))
+    assert {number for number, each in found.items() if each.status == FAILED} == {3, 57}
+    assert found[3].error.startswith("in/3.pgm: given up: worker ")
+    assert found[3].error.endswith("died while it was in hand")
+    # Each of them was in hand with others, and once more alone.
+    sent = [chunk for each in crowd.workers for chunk in each.executor.chunks if 3 in chunk]
+    assert min(map(len, sent)) == 1
+    assert len(sent) == 2
+
+
+def test_a_death_that_has_nothing_to_do_with_a_job_costs_nothing():
+    deaths = [True]
+
+    def script(_):
+        if deaths:
+            deaths.pop()
+            raise BrokenExecutor
+
+    found = outcomes(Crowd(Scripted(script)))
+    assert sorted(each.job.number for each in found) == list(range(100))
+    assert {each.status for each in found} == {DONE}
+
+
+def test_the_jobs_of_a_lost_device_go_to_the_others():
+    lost = Scripted(lambda chunk: Result([Outcome(Job(chunk[0], "", ""), DONE)], 0.0, "device lost"))
+    crowd = Crowd(lost, Scripted())
+    found = outcomes(crowd)
+    assert sorted(each.job.number for each in found) == list(range(100))
+    assert [each.name for each in crowd.workers] == ["worker 1"]
+    with pytest.raises(DeviceLostError, match="no worker is left"):
+        outcomes(Crowd(lost))
+
+
+def test_an_error_that_is_no_death_ends_the_run():
+    def script(_):
+        raise ParameterError("no work-groups of that size")
+
+    with pytest.raises(ParameterError, match="of that size"):
+        outcomes(Crowd(Scripted(script)))
+
+
+@pytest.mark.parametrize(("seconds_a_job", "largest"), [(1e-6, LARGEST_CHUNK), (0.005, 12), (10, 8)])
+def test_chunks_take_about_the_same_time_and_the_last_are_small(seconds_a_job, largest):
+    crowd = Crowd(Scripted(seconds_a_job=seconds_a_job), Scripted(seconds_a_job=seconds_a_job))
+    outcomes(crowd, 5000)
+    sizes = [len(chunk) for each in crowd.workers for chunk in each.executor.chunks]
+    assert max(sizes) <= largest
+    assert max(sizes) >= largest // 2
+    assert len(crowd.workers[0].executor.chunks[-1]) <= 2

@@ -1,0 +1,309 @@
+"""Workers on this machine: which are started, what they write, what happens when they die, with real processes.
+
+PoCL shows as many devices as POCL_DEVICES names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from fftfilter import transfer
+from fftfilter.errors import ParameterError
+from fftfilter.folders import work
+from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings, cores
+from fftfilter.folders.pool import Pool
+from fftfilter.folders.processes import FEWEST_BYTES, FEWEST_FILES, Plan, choose_workers, workers_of
+from fftfilter.folders.run import Survey
+from tests.folders.helpers import command, names, pgm, process, same
+from tests.helpers import Started
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
+
+TWO = {"POCL_DEVICES": "pthread pthread"}
+
+
+def with_environment(**variables):
+    return {"env": os.environ | variables}
+
+
+def children(pid):
+    """Return the processes that a process has started, by any of its threads."""
+    found = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += map(int, thread.read_text().split())
+    return found
+
+
+def workers(pid):
+    """Return the processes that filter: those that the forkserver has forked."""
+    servers = [child for child in children(pid) if "forkserver" in Path(f"/proc/{child}/cmdline").read_text()]
+    return [worker for server in servers for worker in children(server)]
+
+
+def is_running(pid):
+    """Whether a process is there and no zombie, which some containers keep for a while."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def given(tmp_path):
+    for i in range(100):
+        pgm(tmp_path / f"in/{i}.pgm", i)
+    return tmp_path / "in"
+
+
+# Which are started
+
+
+def test_few_files_are_done_by_this_process_and_many_by_a_process_a_core(monkeypatch, tmp_path):
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))  # no vendor's driver
+
+    def processes(files, size, devices=(None,), wanted=None, **options):
+        survey = Survey(files, files * size)
+        return choose_workers(survey, devices, wanted, over_network=False, **options).processes
+
+    assert processes(FEWEST_FILES - 1, 100) == 0
+    assert processes(FEWEST_FILES, 100) == (cores() if cores() > 1 else 0)
+    assert processes(2 * cores(), FEWEST_BYTES) == (cores() if cores() > 1 else 0)
+    assert processes(10**6, 100, wanted=1) == 0
+    assert processes(2, 100, wanted=5) == 5
+    assert processes(2, 100, devices=["0", "1"]) == 2
+    assert choose_workers(Survey(10**6), [None], None, over_network=True) == Plan([None], 0, 16)
+
+
+@pytest.mark.parametrize(("device", "chosen"), [(None, "cpu"), ("auto", "cpu"), ("cpu", "cpu")])
+def test_beside_a_gpu_a_folder_is_filtered_on_the_cores(monkeypatch, tmp_path, device, chosen):
+    """A registered driver that is not PoCL's may have a GPU; the tests' own OpenCL has a CPU device."""
+    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    plan = choose_workers(Survey(10**4, 10**9), [device], None, over_network=False)
+    if cores() > 1:
+        assert set(plan.devices) == {chosen}
+        assert plan.processes == cores()
+
+
+# What they write
+
+
+@pytest.mark.parametrize("options", [(), ("--scale", "folder"), ("--device", "cpu")], ids=str)
+def test_processes_write_what_this_process_does(tmp_path, given, options):
+    (given / "bad.pgm").write_bytes(b"")
+    report = tmp_path / "report.jsonl"
+    shared = process("--processes", "2", "--report", report, *options, given, tmp_path / "shared")
+    alone = process("-q", "--processes", "1", *options, given, tmp_path / "alone")
+    assert (shared.returncode, alone.returncode) == (1, 1), shared.stderr
+    assert "100 of 101 files filtered" in shared.stderr
+    assert "by 2 processes on " in shared.stderr
+    assert shared.stderr.count("\n") == 2
+    same(tmp_path / "shared", tmp_path / "alone")
+    assert names(tmp_path / "shared") == [name for name in names(given) if name != "bad.pgm"]
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert sorted(line["status"] for line in lines if line["status"] != "measured") == ["done"] * 100 + ["failed"]
+    again = process("--processes", "2", "--skip-existing", *options, given, tmp_path / "shared")
+    assert "100 skipped" in again.stderr
+
+
+@pytest.mark.parametrize(("devices", "environment"), [("all", TWO), ("pthread,cpu", {})])
+def test_devices_share_a_folder(tmp_path, given, devices, environment):
+    # The simulator that the tests install is a platform too, and must not be among "all".
+    listed = process("-n", "--device", devices, given, tmp_path / "out", **with_environment(**environment))
+    assert "Oclgrind" not in listed.stdout
+    done = process("--device", devices, given, tmp_path / "out", **with_environment(**environment))
+    assert done.returncode == 0, done.stderr
+    assert "100 of 100 files filtered" in done.stderr
+    assert "by 2 processes on " in done.stderr
+    assert process("-q", "--processes", "1", given, tmp_path / "alone").returncode == 0
+    same(tmp_path / "out", tmp_path / "alone")
+
+
+def test_settings_that_a_device_cannot_have_are_refused_as_with_one_process(tmp_path, given):
+    for processes in ("1", "2"):
+        done = process("--processes", processes, "--work-group-size", "100000000", given, tmp_path / "out")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert "work-group size" in done.stderr
+
+
+def test_processes_are_for_folders_of_this_machine(tmp_path, given):
+    assert process("--processes", "2", given / "0.pgm", tmp_path / "out.pgm").returncode == 2
+    assert process("--processes", "2", "--cluster", "tcp://127.0.0.1:1", given, tmp_path / "out").returncode == 2
+
+
+def test_without_a_device_nothing_is_done_and_it_is_said_once(tmp_path, given):
+    done = process("--processes", "2", "--device", "warp drive", given, tmp_path / "out")
+    assert (done.returncode, "no OpenCL device 'warp drive'" in done.stderr) == (3, True)
+    assert "Traceback" not in done.stderr
+    assert names(tmp_path / "out") == []
+
+
+# What happens when they die
+
+
+@contextmanager
+def running(tmp_path, count, *options, **environment):
+    """Start a run that is not over soon, of files of one size, and wait until it has written something."""
+    given = tmp_path / "in"
+    first = pgm(given / "0.pgm", 0, 128, 128)
+    for i in range(1, count):
+        (given / f"{i}.pgm").hardlink_to(first)
+    with Started(
+        command("--processes", "2", *options, given, tmp_path / "out"),
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | environment,
+        start_new_session=True,
+    ) as started:
+        deadline = time.monotonic() + 60
+        while len(list((tmp_path / "out").glob("*.pgm"))) < 50 and time.monotonic() < deadline:
+            time.sleep(0.002)
+        assert started.poll() is None
+        yield started
+
+
+def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path):
+    with running(tmp_path, 1000) as started:
+        found = workers(started.pid)
+        assert len(found) == 2
+        os.kill(found[0], signal.SIGKILL)
+        said = started.communicate(timeout=120)[1]
+        assert started.returncode == 0, said
+    assert "a process died (exit code -9); another one does its files" in said
+    assert "1000 of 1000 files filtered" in said
+    assert len({(tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "in")}) == 1
+
+
+@contextmanager
+def killing_readers(path, times):
+    """Make a file of which the first processes die that read it: opening a pipe waits for its other end."""
+    os.mkfifo(path)
+
+    def kill_readers():
+        for _ in range(times):
+            writer = os.open(path, os.O_WRONLY)
+            while not (readers := [child for child in workers(os.getpid()) if path.name in opened(child)]):
+                time.sleep(0.01)
+            os.kill(readers[0], signal.SIGKILL)
+            while path.name in opened(readers[0]):  # it still counts as a reader
+                time.sleep(0.01)
+            os.close(writer)
+
+    killer = threading.Thread(target=kill_readers, daemon=True)
+    killer.start()
+    yield
+    killer.join(10)
+    assert not killer.is_alive()
+
+
+def opened(pid):
+    """Return the names of the files that a process has open."""
+    try:
+        return {link.readlink().name for link in Path(f"/proc/{pid}/fd").iterdir() if link.is_symlink()}
+    except OSError:
+        return set()
+
+
+def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
+    jobs = [Job(i, str(given / f"{i}.pgm"), str(tmp_path / f"{i}.pgm")) for i in range(100)]
+    (given / "3.pgm").unlink()
+    settings = Settings(transfer.highpass())
+    with killing_readers(given / "3.pgm", 2), workers_of(Plan(["cpu"] * 2, 2, 1)) as local:
+        outcomes = {each.job.number: each for each in Pool(local, 100).run(iter(jobs), settings)}
+    assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
+    assert "3.pgm: given up: a process of device cpu died (exit code -9)" in outcomes[3].error
+    assert len(outcomes) == 100
+    assert len(local.notes) == 2
+
+
+def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
+    """The first thing that a process is asked to do ends it, with its device's number as exit code."""
+    monkeypatch.setattr(work, "open_device", os._exit)
+    jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
+    with (
+        workers_of(Plan([7] * 2, 2, 1)) as local,
+        pytest.raises(DeviceLostError, match=r"died \(exit code 7\) at its start"),
+    ):
+        list(Pool(local, 1).run(jobs, Settings(transfer.highpass())))
+
+
+def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path):
+    with running(tmp_path, 3000) as started:
+        os.killpg(started.pid, signal.SIGINT)
+        said = started.communicate(timeout=120)[1]
+        assert started.returncode == 130, said
+    assert "Traceback" not in said
+    done = names(tmp_path / "out")
+    assert f"{len(done)} of 3000 files filtered" in said
+    assert not [name for name in done if name.startswith(".")]
+
+
+def test_a_second_interrupt_ends_at_once(tmp_path):
+    with running(tmp_path, 3000) as started:
+        os.killpg(started.pid, signal.SIGINT)
+        os.killpg(started.pid, signal.SIGINT)
+        said = started.communicate(timeout=60)[1]
+    assert started.returncode == 130, said
+    assert "Traceback" not in said
+
+
+def test_processes_end_with_their_parent_and_say_nothing(tmp_path):
+    with running(tmp_path, 3000) as started:
+        found = workers(started.pid)
+        assert found
+        started.kill()
+        assert started.communicate(timeout=120)[1] == ""
+    deadline = time.monotonic() + 20
+    while any(map(is_running, found)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(is_running, found))
+
+
+def test_ten_thousand_tiny_files_take_no_more_memory_than_a_thousand(tmp_path):
+    """What the run and the largest of its processes held at most, in kB, from their own accounts."""
+    code = (
+        "import resource, sys\n"
+        "from fftfilter.cli import cli\n"
+        "try:\n    cli(sys.argv[1:])\n"
+        "except SystemExit as end:\n    assert not end.code\n"
+        "for who in resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN:\n"
+        "    print(resource.getrusage(who).ru_maxrss)\n"
+    )
+
+    def peak(count):
+        first = pgm(tmp_path / f"in{count}/0.pgm")
+        for i in range(1, count):
+            (first.parent / f"{i}.pgm").hardlink_to(first)
+        done = subprocess.run(
+            [sys.executable, "-c", code, "highpass", "-q", first.parent, tmp_path / f"out{count}"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert len(names(tmp_path / f"out{count}")) == count
+        return [int(line) for line in done.stdout.split()]
+
+    few, many = peak(1000), peak(10_000)
+    # A file's name takes some 500 bytes while its folder is done; its outcome, were that kept, 2 kB more.
+    assert many[0] - few[0] < 15_000
+    assert many[1] - few[1] < 15_000
+
+
+def test_a_parameter_error_of_a_worker_is_raised_here(given):
+    jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
+    settings = Settings(transfer.highpass(), {"work_group_size": 10**9})
+    with (
+        workers_of(Plan([None] * 2, 2, 1)) as local,
+        pytest.raises(ParameterError, match="work-group size"),
+    ):
+        list(Pool(local, 1).run(jobs, settings))
