@@ -1,4 +1,4 @@
-"""The layout of the code: twin files, labels, layers, what is imported when."""
+"""The ground plan: rooms and what they may import, their maps, twin files, labels, and what is imported when."""
 
 from __future__ import annotations
 
@@ -6,75 +6,62 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-from fftfilter.device import programs as program
+import fftfilter
+from fftfilter.device import programs
 
-PACKAGE = Path(program.__file__).parent
-KERNELS = Path(str(program.folder()))
+PACKAGE = Path(fftfilter.__file__).parent
+TESTS = Path(__file__).parent
+KERNELS = programs.folder()
 FILES = sorted(file.relative_to(KERNELS).as_posix() for file in KERNELS.rglob("*.cl"))
-MODULES = {
-    ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): ast.parse(file.read_text())
-    for file in sorted(PACKAGE.rglob("*.py"))
-}
 
-# What a layer may import of those above it in this table, as the reader goes through it from top to bottom.
-# A folder counts as one layer; "fftfilter" is the package's own __init__ with the version.
-LAYERS = {
+
+def module_name(file):
+    """Return a file's name as an import has it without ``fftfilter.``; that of the package itself is fftfilter."""
+    return ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".") or "fftfilter"
+
+
+MODULES = {module_name(file): ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
+ALL_ABOVE = "*"
+
+# What a room may import beside itself, of those above it in this table; fftfilter is the package's own __init__, with
+# the version. Imports for type checkers alone do not count.
+ROOMS = {
     "fftfilter": "",
     "errors": "",
-    "standard_streams": "errors",
-    "pixels": "",
-    "plan": "",
-    "tables": "",
-    "versions": "",
-    "reference": "",
-    "embedded_pocl": "",
-    "leftovers": "",
-    "urls": "errors",
-    "images": "errors leftovers urls",
-    "stage_pictures": "errors images",
-    "program": "errors",
-    "device": "errors embedded_pocl program versions",
-    "launch": "errors plan",
-    "workspace": "plan",
-    "parameters": "errors",
-    "transfer": "errors parameters",
-    "steps": "pixels plan transfer",
-    "bluestein": "plan",
-    "algorithms": "errors plan steps",
-    "fft_core": "plan steps bluestein",
-    "pipeline": "errors pixels plan workspace transfer steps fft_core",
-    "mixed_radix": "",
-    "fused_cpu_plan": "mixed_radix",
-    "fused_cpu": "errors pixels transfer mixed_radix fused_cpu_plan",
-    "fused_gpu_transform": "",
-    "fused_gpu_long": "fused_gpu_transform",
-    "fused_gpu_plan": "errors fused_gpu_transform fused_gpu_long",
-    "fused_gpu_launches": "fused_gpu_transform fused_gpu_long fused_gpu_plan",
-    "fused_gpu": "errors pixels transfer fused_gpu_transform fused_gpu_plan fused_gpu_launches",
-    "fused": "fused_cpu_plan fused_cpu fused_gpu_plan fused_gpu",
-    "stream": "launch",
-    "selftest": "fftfilter errors reference program device launch transfer fused",
-    "transforms": "errors plan launch workspace steps algorithms fft_core selftest",
-    "tuning": "fftfilter selftest",
-    "filters": "errors pixels launch transfer steps algorithms pipeline fused stream selftest tuning",
-    "one_call": "parameters filters",
-    "dask": "errors parameters transfer filters",
-    "diagnosis": "errors embedded_pocl device selftest",
-    "scale": "errors",
-    "levels": "pixels scale",
-    "folders": "fftfilter errors leftovers urls images device selftest filters scale levels",
-    "bench": "*",
-    "commands": "*",
-    "cli": "fftfilter errors standard_streams commands",
-    "__main__": "versions cli",
+    "startup": "",
+    "output": "errors",
+    "transfer": "errors output",
+    "device": "fftfilter errors startup output transfer",
+    "staged": "errors output transfer device",
+    "fused": "errors output transfer device",
+    "files": "errors",
+    "images": "errors files",
+    "filters": "errors output transfer device staged fused",
+    "calls": "transfer filters",
+    "transforms": "errors device staged fused",
+    "dask": "errors transfer filters",
+    "folders": "fftfilter errors startup output transfer device fused files images filters",
+    "bench": ALL_ABOVE,
+    "commands": ALL_ABOVE,
+    "cli": "fftfilter errors startup files commands",
+    "__main__": "startup cli",
 }
+# All others are free of OpenCL.
+WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}
+# Folders whose modules are found by looking into them; all others have a map.
+FOUND = {"commands", "staged/steps", "staged/algorithms"}
 
 
-def in_type_checking(tree):
+def room(name):
+    return name.partition(".")[0]
+
+
+def for_type_checkers(tree):
     """Return the nodes under ``if TYPE_CHECKING:``, imports that no run makes."""
     guards = [
         node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
@@ -82,25 +69,102 @@ def in_type_checking(tree):
     return {inner for guard in guards for statement in guard.body for inner in ast.walk(statement)}
 
 
-def imported(name):
-    """Return the modules of this package that a module imports, by their names under ``fftfilter.``."""
+def origins(name):
+    """Return what a module imports as absolute names, within functions, too."""
     tree = MODULES[name]
-    is_package = (PACKAGE / name.replace(".", "/")).is_dir()
-    home = ["fftfilter", *(name.split(".") if name and is_package else name.split(".")[:-1])]
-    origins = []
-    for node in set(ast.walk(tree)) - in_type_checking(tree):
+    is_package = name == "fftfilter" or (PACKAGE / name.replace(".", "/")).is_dir()
+    path = [] if name == "fftfilter" else name.split(".")
+    home = ["fftfilter", *(path if is_package else path[:-1])]
+    found = []
+    for node in set(ast.walk(tree)) - for_type_checkers(tree):
         if isinstance(node, ast.Import):
-            origins += [alias.name for alias in node.names]
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             package = home[: len(home) + 1 - node.level] if node.level else []
-            origins += [".".join([*package, *filter(None, [node.module]), alias.name]) for alias in node.names]
-    inside = {origin.partition(".")[2] for origin in origins if origin.partition(".")[0] == "fftfilter"}
+            found += [".".join([*package, *filter(None, [node.module]), alias.name]) for alias in node.names]
+    return found
+
+
+def imported(name):
+    """Return the modules of this package that a module imports."""
+    inside = {origin.partition(".")[2] for origin in origins(name) if origin.partition(".")[0] == "fftfilter"}
     # `from . import plan` takes a module, `from .plan import Stage` a name out of one.
-    return {origin if origin in MODULES else origin.rpartition(".")[0] for origin in inside}
+    return {origin if origin in MODULES else origin.rpartition(".")[0] or "fftfilter" for origin in inside}
 
 
-def layer(name):
-    return name.split(".")[0].removesuffix("__init__") or "fftfilter"
+def test_imports_are_found_at_all():
+    # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
+    assert imported("staged.steps.mask") == {"staged.plan"}
+    assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
+    assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
+    assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
+    assert imported("output.quantize") == {"output.noise", "output.rounding"}
+    assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
+
+
+# Rooms
+
+
+def test_the_table_has_every_room_and_points_down():
+    assert set(ROOMS) == {room(name) for name in MODULES}
+    above = set()
+    for name, allowed in ROOMS.items():
+        assert set(allowed.split()) - {ALL_ABOVE} <= above, f"{name} may import what comes after it"
+        above.add(name)
+
+
+@pytest.mark.parametrize("name", ROOMS)
+def test_a_room_imports_what_the_table_allows(name):
+    order = list(ROOMS)
+    allowed = order[: order.index(name)] if ROOMS[name] == ALL_ABOVE else ROOMS[name].split()
+    seen = {(module, other) for module in MODULES if room(module) == name for other in imported(module)}
+    assert {(module, other) for module, other in seen if room(other) not in {name, *allowed}} == set()
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    graph = TopologicalSorter({name: imported(name) - {name} for name in MODULES})
+    try:
+        graph.prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
+
+
+def test_only_some_rooms_know_opencl():
+    users = {name for name in MODULES if "pyopencl" in {room(origin) for origin in origins(name)}}
+    assert {name for name in users if room(name) not in WITH_OPENCL} == set()
+    assert {room(name) for name in users} >= {"startup", "device", "staged"}
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("staged.algorithms.")])
+def test_algorithms_never_import_each_other(name):
+    assert {module for module in imported(name) if module.startswith("staged.algorithms")} == set()
+
+
+FOLDERS = {file.parent.relative_to(PACKAGE).as_posix() for file in PACKAGE.glob("*/**/*.py")}
+
+
+@pytest.mark.parametrize("folder", sorted(FOLDERS - FOUND))
+def test_the_map_of_a_room_names_all_of_its_modules_and_no_others(folder):
+    text = ast.get_docstring(MODULES[folder.replace("/", ".")]) or ""
+    # `plan.py   launches as data` and `steps/   one file a step`; also a file within a line.
+    named = {*re.findall(r"\b(\w+)\.py\b", text), *re.findall(r"^ *(\w+)/? {2,}\S", text, re.MULTILINE)}
+    files = {path.stem for path in (PACKAGE / folder).glob("*.py")} - {"__init__"}
+    assert sorted(named) == sorted(files | {path.parent.name for path in (PACKAGE / folder).glob("*/__init__.py")})
+
+
+def test_every_room_has_tests_of_its_own():
+    rooms = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
+    assert len(rooms) >= 10
+    assert [name for name in rooms if not list((TESTS / name).rglob("test_*.py"))] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_library_never_prints(name):
+    calls = [node.func for node in ast.walk(MODULES[name]) if isinstance(node, ast.Call)]
+    assert [f"line {call.lineno}" for call in calls if isinstance(call, ast.Name) and call.id == "print"] == []
+
+
+# Kernels
 
 
 def claims(name):
@@ -110,20 +174,28 @@ def claims(name):
 
 
 def owners(file):
-    """Return the modules of which one has to claim a kernel file: the one of its name in its place, for most."""
+    """Return the modules of which one has to claim a kernel file.
+
+    A staged one's is its twin of the same place and name; a form of the fused engine has its files in a folder of the
+    same place.
+    """
+    if file in ("complex.cl", "shapes.cl"):
+        return {"complex.cl": ["device.programs"], "shapes.cl": ["staged.steps.mask"]}[file]
     if file.startswith("fused/"):
-        return [name for name in MODULES if name.startswith("fused")]
-    return ["program" if file == program.PRELUDE else file.removesuffix(".cl").replace("/", ".")]
+        form = ".".join(file.split("/")[:2])
+        return [name for name in MODULES if name.startswith(f"{form}.")]
+    return [file.removesuffix(".cl").replace("/", ".")]
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_every_kernel_file_has_its_module(file):
-    assert any(file in claims(name) for name in owners(file) if name in MODULES), f"{file} is not claimed"
+    assert any(file in claims(name) for name in owners(file) if name in MODULES), f"{file} is claimed by no twin"
 
 
 def test_every_file_that_a_module_claims_exists():
-    assert {(name, file) for name in MODULES for file in claims(name)} >= {("steps.load", "staged/steps/load.cl")}
-    assert [(name, file) for name in MODULES for file in claims(name) if file not in FILES] == []
+    claimed = {(name, file) for name in MODULES for file in claims(name)}
+    assert ("staged.steps.load", "staged/steps/load.cl") in claimed
+    assert {(name, file) for name, file in claimed if file not in FILES} == set()
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if "kernel void" in (KERNELS / file).read_text()])
@@ -139,45 +211,36 @@ def test_kernels_speak_opencl(file):
     assert words == [], "OpenCL says work-item, work-group, local memory, sub-group"
 
 
-def test_the_table_of_layers_points_down():
-    seen = set()
-    for name, below in LAYERS.items():
-        assert set(below.split()) - {"*"} <= seen, f"{name} may import what comes after it"
-        seen.add(name)
+def test_every_shape_and_pass_has_its_kernel():
+    from fftfilter.transfer.radial import PASSES
+    from fftfilter.transfer.shapes import SHAPES
+
+    text = (KERNELS / "shapes.cl").read_text()
+    functions = re.findall(r"^static inline GAIN (\w+)\(", text, re.MULTILINE)
+    assert functions == [name for name, shape in SHAPES.items() if shape.gain]
+    assert re.findall(r"^#define (\w+)\(outer, inner\)", text, re.MULTILINE) == list(PASSES)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_point_down_the_layers(name):
-    own = layer(name)
-    assert own in LAYERS, f"{name} is new: give it a place in LAYERS"
-    order = list(LAYERS)
-    allowed = set(order[: order.index(own)] if LAYERS[own] == "*" else LAYERS[own].split()) | {own}
-    assert {module for module in imported(name) if layer(module) not in allowed} == set()
-
-
-def test_imports_are_found_at_all():
-    # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
-    assert imported("steps.mask") >= {"plan"}
-    assert imported("images.writing") >= {"images.pnm", "errors", "images.png_writer"}
-    assert imported("device") >= {"embedded_pocl", "errors", "program"}
-    assert imported("commands.devices") >= {"diagnosis", "errors", "commands.options"}
-    assert "device" not in imported("launch")
-
-
-@pytest.mark.parametrize("name", [name for name in MODULES if name.startswith("algorithms.")])
-def test_algorithms_never_import_each_other(name):
-    assert {module for module in imported(name) if layer(module) == "algorithms"} == set()
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_the_library_never_prints(name):
-    calls = [node.func for node in ast.walk(MODULES[name]) if isinstance(node, ast.Call)]
-    assert [f"line {call.lineno}" for call in calls if isinstance(call, ast.Name) and call.id == "print"] == []
+# What is imported when
 
 
 def test_the_command_line_is_there_before_numpy_pillow_and_pyopencl():
     code = "import sys; from fftfilter.cli import cli; cli.list_commands(None); sys.stdout.write(' '.join(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
     modules = set(run.stdout.split())
-    assert modules >= {"fftfilter.commands.bench", "fftfilter.commands.filter"}
+    assert modules >= {"fftfilter.commands.bench", "fftfilter.commands.filters", "fftfilter.commands.spectrum"}
     assert modules & {"numpy", "PIL", "pyopencl"} == set()
+
+
+def test_a_filter_is_described_before_numpy_and_pyopencl():
+    """The command line checks its options before it loads anything slow."""
+    code = """
+import sys
+from fftfilter import transfer as H
+H.lowpass("8px", shape="butterworth") * H.bandstop(30, 34)
+from fftfilter.output import scale
+scale.parse("0:40")
+sys.stdout.write(' '.join(sys.modules))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)
+    assert set(run.stdout.split()) & {"numpy", "pyopencl"} == set()
