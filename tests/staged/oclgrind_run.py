@@ -87,6 +87,11 @@ def check_pictures():
     check_filter(random_image("uint8", 3, 8, 8), H.highpass(2), engine="book", one_scale=True)
 
 
+def check_precisions():
+    for size in ((16, 8), (8, 7)):
+        check_filter(random_image("uint8", *size), H.highpass(2), engine="book", precision="double")
+
+
 def check_transposes():
     # Images of more than a tile, and of no whole number of them; several images.
     for turn in TRANSPOSES:
@@ -95,19 +100,17 @@ def check_transposes():
 
 
 def check_engine(name):
-    # Work-groups of one, some that do not divide the rows, some wider than a row; then a side that is Bluestein's.
-    for precision, group in (("single", 1), ("single", 7), ("double", 64)):
-        options = {"engine": name, "precision": precision, "work_group_size": group}
-        check_filter(random_image("uint8", 16, 8), H.highpass(2), **options)
-        if group > 1:
-            check_filter(random_image("uint8", 8, 7), H.highpass(2), **options)
+    # Work-groups of one, some that do not divide the rows; then a side that is Bluestein's.
+    check_filter(random_image("uint8", 16, 8), H.highpass(2), engine=name, work_group_size=1)
+    check_filter(random_image("uint8", 16, 8), H.highpass(2), engine=name, work_group_size=7)
+    check_filter(random_image("uint8", 8, 7), H.highpass(2), engine=name)
     for options in algorithms.variants(name):
         check_rows(name, options)
 
 
 def check_rows(name, options):
     """Transform rows shorter and longer than a work-group, one way in single, the other in double precision."""
-    for n in (2, 16, 128):
+    for n in (2, 128):
         x = rng.standard_normal((2, n)) + 1j * rng.standard_normal((2, n))
         assert_transform(fftfilter.fft(x, algorithm=name, device="oclgrind", **options), np.fft.fft(x), n)
         back = fftfilter.ifft(x, algorithm=name, device="oclgrind", precision="double", **options)
@@ -121,6 +124,7 @@ def main(job):
         check_filter(random_image("uint8", 8, 8), H.highpass(2), engine="book")
     elif job == "pictures":
         check_pictures()
+        check_precisions()
         check_transposes()
     else:
         for name in algorithms.names():

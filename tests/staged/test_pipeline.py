@@ -90,9 +90,9 @@ def test_the_profile_names_every_step_and_the_transfers():
         assert highpass.timings() == []
 
 
-@pytest.mark.parametrize("size", [1, 3, 32, 100, 1024])
+# Fewer work-items than a row has numbers, and no whole part of them; more than it has.
+@pytest.mark.parametrize("size", [3, 1024])
 def test_any_work_group_size_gives_the_same_picture(size, rng):
-    # More columns and rows than the smaller groups, and no whole number of them.
     image = rng.integers(0, 256, (24, 64), dtype=np.uint8)
     assert (fftfilter.highpass(image, work_group_size=size) == fftfilter.highpass(image, engine="book")).all()
 
