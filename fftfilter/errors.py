@@ -29,7 +29,7 @@ class FftfilterError(Exception):
 
 
 class ParameterError(FftfilterError, ValueError):
-    """An option or argument with a value that cannot be meant."""
+    """An option or argument with an invalid value."""
 
     exit_code = 2
 

@@ -140,7 +140,7 @@ class Batch:
             if len(stack) == 1:
                 yield codec.failed(stack[0].outcome, error)
                 return
-            # One of them, or all together, may be too large.
+            # One of them may be too large, or all at once.
             self._too_large.add(_key(stack[0]))
             for loaded in stack:
                 yield from self._filter_stack([loaded], writing)

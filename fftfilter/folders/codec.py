@@ -1,4 +1,4 @@
-"""A file's way from its bytes to pixels, and from the filtered pixels to a file: what any thread or process does."""
+"""From a file to pixels, and from filtered pixels to a file, as any thread or process does it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
 
 
 def _check_target(job: Job, settings: Settings) -> None:
-    # What is not there is no input; all else that may be wrong, writing tells. Looking costs as much as decoding.
+    # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
     if not os.path.lexists(job.target):
         return
     images.check_output(job.source, job.target, in_place=settings.in_place)

@@ -105,7 +105,7 @@ class Radial:
         return cutoff, None if inner is None else Cutoff(height, width, min(inner, LARGEST_RADIUS))
 
     def reach(self, height: int, width: int) -> Reach:
-        """Return the part of the grid where H varies: nearer to DC, along each axis, than the outer low-pass is long."""
+        """Return the part of the grid where H varies: as far from DC, along each axis, as the outer low-pass reaches."""
         import numpy as np
 
         from .grid import NEGLIGIBLE, Reach

@@ -284,7 +284,7 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
 
 def test_workers_of_ones_own_do_not_hear_an_interrupt_from_their_first_moment():
     spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
-    with dask_scheduler._deaf_children(), ThreadPoolExecutor(1) as dask:
+    with dask_scheduler._interrupts_blocked(), ThreadPoolExecutor(1) as dask:
         dask.submit(spawned.start).result()
     os.kill(spawned.pid, signal.SIGINT)
     spawned.join(30)
