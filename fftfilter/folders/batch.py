@@ -76,10 +76,8 @@ class Batch:
                 yield from self._take(reading.popleft().result(), writing)
             while self._waiting:
                 yield from self._filter_stack(self._pop(next(iter(self._waiting))), writing)
-        except BaseException:
+        except DeviceLostError:
             # What is filtered already is still written; its outcome comes before the error.
-            self._waiting.clear()
-            self._waiting_bytes = 0
             for each in reading:
                 each.cancel()
             yield from (each.result() for each in writing)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
 FIRST_CHUNK, LARGEST_CHUNK = 8, 512
+JOBS_A_THREAD = 4
 # A job that was in hand when this many workers died is not given to another.
 DEATHS = 2
 
@@ -130,7 +131,7 @@ class Pool:
         while len(worker.in_hand) < IN_HAND and not any(chunk.is_suspect for chunk in worker.in_hand.values()):
             if self._suspects and worker.in_hand:
                 return
-            chunk = self._next(jobs, workers)
+            chunk = self._next(jobs, workers, worker.threads)
             if not chunk.jobs:
                 return
             arguments = (work.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
@@ -142,12 +143,14 @@ class Pool:
                 worker.in_hand[broken] = chunk
                 return
 
-    def _next(self, jobs: Iterator[Job], workers: int) -> Chunk:
+    def _next(self, jobs: Iterator[Job], workers: int, threads: int) -> Chunk:
         if self._suspects:
             return Chunk([self._suspects.popleft()], is_suspect=True)
         # The last chunks are small, so that all workers end at about the same time.
         fair = -(-self._left // (2 * workers))
-        size = max(1, min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair))
+        size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
+        # Threads read and write several at a time.
+        size = max(size, JOBS_A_THREAD * threads if threads > 1 else 1)
         if self._again:
             return Chunk([self._again.popleft() for _ in range(min(size, len(self._again)))])
         chunk = Chunk(list(islice(jobs, size)))

@@ -173,8 +173,8 @@ def _workers(
         run.refuse_memory()
         run.make_absolute()
         workers = devices * (options.processes or 1)
-        local = max(1, cores() // len(workers)) if options.cluster == "local" else 0
-        threads = THREADS_FOR_URLS if run.urls else local
+        share = max(1, cores() // len(workers)) if options.cluster == "local" else 0
+        threads = THREADS_FOR_URLS if run.urls else share
         with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
