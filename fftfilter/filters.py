@@ -158,7 +158,7 @@ class Filter:
 
         for image in images:
             pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
-            extremes = cast("Extremes", self._extremes)
+            extremes: Any = self._extremes
             stream = self._stream_of(pipeline)
             if stream is None:
                 while flights:

@@ -24,7 +24,7 @@ from . import work
 from .jobs import Job, Outcome, Settings, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
@@ -118,9 +118,9 @@ class Pool:
                 workers = self._workers.look()
                 continue
             done, _ = wait(in_hand, self._workers.seconds_between_looks, FIRST_COMPLETED)
-            for future in done:
-                if future in in_hand[future].in_hand:  # else its worker died with another chunk
-                    yield from self._take(in_hand[future], future)
+            for future, worker in in_hand.items():
+                if future in done and future in worker.in_hand:  # else its worker died with another chunk
+                    yield from self._take(worker, future)
             workers = self._workers.look()
             for gone in known - set(workers):
                 yield from self._after_death(gone, Death(f"{gone.name} is gone"))
@@ -136,11 +136,12 @@ class Pool:
                 return
             arguments = (work.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
             try:
-                worker.in_hand[worker.executor.submit(work.do_chunk, *arguments)] = chunk
+                future = worker.executor.submit(work.do_chunk, *arguments)
             except BrokenExecutor as error:  # it died since it was looked at
-                broken: Future[work.Result] = Future()
-                broken.set_exception(error)
-                worker.in_hand[broken] = chunk
+                future = Future()
+                future.set_exception(error)
+            worker.in_hand[future] = chunk
+            if future.done():
                 return
 
     def _next(self, jobs: Iterator[Job], workers: int, threads: int) -> Chunk:
@@ -171,13 +172,24 @@ class Pool:
         if result.lost:
             done = {outcome.job.number for outcome in result.outcomes}
             self._again.extend(job for job in chunk.jobs if job.number not in done)
-            self._again.extend(job for other in worker.in_hand.values() for job in other.jobs)
-            worker.in_hand.clear()
+            for unfinished in (yield from self._finished(worker)):
+                self._again.extend(unfinished.jobs)
             self._workers.lose(worker, result.lost)
+
+    def _finished(self, worker: Worker) -> Generator[Outcome, None, list[Chunk]]:
+        """Empty a worker's hands: yield the outcomes of the chunks that it has finished, return the others."""
+        unfinished = []
+        for future, chunk in worker.in_hand.items():
+            if future.done() and not future.cancelled() and future.exception() is None:
+                yield from future.result().outcomes
+            else:
+                unfinished.append(chunk)
+        worker.in_hand = {}
+        return unfinished
 
     def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
         """Let the jobs of a worker that died be tried one by one; yield those that are given up."""
-        chunks, worker.in_hand = list(worker.in_hand.values()), {}
+        chunks = yield from self._finished(worker)
         for folder in {folder for chunk in chunks for folder in chunk.folders}:
             remove_leftovers(folder)
         jobs = [job for chunk in chunks for job in chunk.jobs]
