@@ -4,7 +4,7 @@ This holds when the process is killed. Against a power cut nothing is done: a fi
 """
 
 # For a small file pathlib takes a tenth of the time.
-# ruff: noqa: PTH
+# ruff: noqa: PTH101, PTH105, PTH108, PTH116, PTH123
 
 from __future__ import annotations
 

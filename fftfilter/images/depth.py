@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .formats import FORMATS, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture
 
 if TYPE_CHECKING:
     import os
+
+    import numpy as np
 
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
 

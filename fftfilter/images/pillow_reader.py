@@ -132,8 +132,8 @@ def _quiet_pillow() -> Iterator[None]:
 
 def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     """Return an image's samples in Pillow's depth: (height, width) or (height, width, channels)."""
-    image.load()  # np.asarray would load it, too, but hides some errors.
-    mode = image.mode
+    image.load()
+    mode = image.mode  # Some of Pillow's readers set it when they load.
     if mode in ("P", "PA"):
         return _without_palette(image)
     if mode == "1":
@@ -148,7 +148,7 @@ def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
         return (integers.view(np.uint32) if unsigned else integers).astype(np.float32)
     if mode in ("L", "LA", "RGB", "RGBA", "F"):
         return np.asarray(image)
-    return np.asarray(image.convert({"La": "LA", "RGBa": "RGBA"}.get(mode, "RGB")))
+    return np.asarray(image.convert("LA" if mode == "La" else "RGB"))
 
 
 def _without_palette(image: Image.Image) -> Samples:
