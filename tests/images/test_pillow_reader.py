@@ -176,7 +176,7 @@ def test_transparent_gray_of_few_bits(bits):
     assert got.alpha.tolist() == [[255, 0]]
 
 
-def test_a_transparent_color_of_16_bits_is_told_from_one_that_differs_in_a_low_byte():
+def test_a_transparent_color_of_16_bits_is_no_other_that_differs_in_a_low_byte():
     samples = np.array([[[1000, 2000, 3000], [1001, 2000, 3000]]], np.uint16)
     transparent = (b"tRNS", struct.pack(">3H", 1000, 2000, 3000))
     assert decode(png_of(samples, filtered(samples, 0), transparent), "x.png").alpha.tolist() == [[0, 65535]]
