@@ -165,25 +165,26 @@ class Pool:
         except Exception as error:  # noqa: BLE001  the workers know which of them is a death
             yield from self._after_death(worker, self._workers.died(worker, error))
             return
-        chunk = worker.in_hand.pop(future)
-        yield from result.outcomes
         if result.outcomes:
             self._seconds_a_job = (self._seconds_a_job + max(result.seconds / len(result.outcomes), 1e-6)) / 2
-        if result.lost:
-            done = {outcome.job.number for outcome in result.outcomes}
-            self._again.extend(job for job in chunk.jobs if job.number not in done)
+        if not result.lost:
+            yield from result.outcomes
+            del worker.in_hand[future]
+        else:
             for unfinished in (yield from self._finished(worker)):
                 self._again.extend(unfinished.jobs)
             self._workers.lose(worker, result.lost)
 
     def _finished(self, worker: Worker) -> Generator[Outcome, None, list[Chunk]]:
-        """Empty a worker's hands: yield the outcomes of the chunks that it has finished, return the others."""
+        """Empty a worker's hands: yield the outcomes of what it has finished, return the rest."""
         unfinished = []
         for future, chunk in worker.in_hand.items():
+            outcomes: list[Outcome] = []
             if future.done() and not future.cancelled() and future.exception() is None:
-                yield from future.result().outcomes
-            else:
-                unfinished.append(chunk)
+                outcomes = future.result().outcomes
+            yield from outcomes
+            done = {outcome.job.number for outcome in outcomes}
+            unfinished.append(chunk._replace(jobs=[job for job in chunk.jobs if job.number not in done]))
         worker.in_hand = {}
         return unfinished
 

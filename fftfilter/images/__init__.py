@@ -19,10 +19,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..files.atomic import Times as Times
-    from ..files.messages import quoted_if_odd as quoted_if_odd
-    from ..files.sources import content as content
-    from ..files.sources import times as times
     from .depth import output_depth as output_depth
     from .formats import check_fits as check_fits
     from .formats import extension_of as extension_of
@@ -36,25 +32,17 @@ if TYPE_CHECKING:
     from .writing import check_output as check_output
     from .writing import write as write
 
-    plan_output = output_depth
-
 _HOMES = {
     ".depth": ("output_depth",),
     ".formats": ("check_fits", "extension_of", "extensions"),
     ".picture": ("Depth", "Picture", "Size"),
     ".reading": ("decode", "measure", "read"),
     ".writing": ("check_output", "write"),
-    # For callers that still ask for them here.
-    "..files.atomic": ("Times",),
-    "..files.messages": ("quoted_if_odd",),
-    "..files.sources": ("content", "times"),
 }
 
 
 def __getattr__(name: str) -> Any:
     # Imported on first use: `extensions` alone must not wait for NumPy.
-    if name == "plan_output":  # the old name
-        name = "output_depth"
     for home, names in _HOMES.items():
         if name in names:
             found = globals()[name] = getattr(import_module(home, __name__), name)

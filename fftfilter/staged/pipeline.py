@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .fft_core import fft_core, plan_rows
 from ..output.noise import NOISE
 from ..output.stack import PIXELS
+from .fft_core import fft_core, plan_rows
 from .plan import FORWARD, IMAGE, INVERSE, NOISE_FLOOR, REACH, Stages, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
@@ -22,10 +22,10 @@ from .workspace import Workspace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .algorithms import Algorithm
     from ..device.launcher import Launcher
     from ..output.stack import Stack
     from ..transfer import Transfer
+    from .algorithms import Algorithm
 
     Array = np.ndarray[Any, Any]
 

@@ -26,7 +26,7 @@ from fftfilter.folders.cluster import workers as cluster_workers
 from fftfilter.folders.cluster.workers import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
-from tests.files.test_urls import serve
+from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
 
 pytest.importorskip("distributed")
@@ -85,7 +85,7 @@ def replaced(function, before):
     """Return Python that puts something before a function with which files are read or written."""
     return (
         "import os, pathlib, signal, time\n"
-        "from fftfilter import images\n"
+        "from fftfilter.files import sources\n"
         # Dask may load it twice.
         f"if {function}.__name__ != 'changed':\n"
         f"    original = {function}\n"
@@ -225,7 +225,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
 
 def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_path, given):
     (given / "0/0.pgm").rename(given / "0/poison.pgm")
-    poisonous = replaced("images.content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
+    poisonous = replaced("sources.content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
     out = tmp_path / "out"
     # One worker, which its nanny starts anew: what is done file by file never waits behind the one that kills.
     with (
