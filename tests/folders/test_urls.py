@@ -128,7 +128,7 @@ def test_one_file(run, tmp_path, given, memory, web):
 
 def test_a_run_is_resumed(run, given, memory, monkeypatch):
     """Each output folder remembers what it was made from, in parts that are joined when they are many."""
-    from fftfilter.folders import url_journal
+    from fftfilter.folders import journal
 
     into_memory(memory, given)
     memory.rm_file("/in/bad.pgm")
@@ -145,8 +145,8 @@ def test_a_run_is_resumed(run, given, memory, monkeypatch):
     memory.rm_file("/out/a 10.pgm")
     assert skipped() == 2
     assert skipped() == 5
-    monkeypatch.setattr(url_journal, "_MOST_PARTS", 1)
-    monkeypatch.setattr(url_journal, "_MOST_LINES", 1)
+    monkeypatch.setattr(journal, "MANY_PARTS", 1)
+    monkeypatch.setattr(journal, "LINES_A_PART", 1)
     memory.pipe_file("/out/a 2.pgm", b"changed")
     assert skipped() == 4
     assert skipped() == 5
