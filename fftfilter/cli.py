@@ -2,7 +2,7 @@
 
 0  all well
 1  a file could not be read or written
-2  usage: an unknown option, a value that cannot be meant
+2  usage: an unknown option, an invalid value
 3  no usable OpenCL device
 130  interrupted
 """

@@ -5,7 +5,7 @@
     edges = fftfilter.dask.highpass(stack, radius=64)              # nothing is computed yet
 
 Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit. Images that are split among
-chunks are put together first, which moves data; chunks along the first axis alone cost nothing. A process opens
+chunks are joined first, which moves data; chunks along the first axis alone cost nothing. A process opens
 its device once and filters one chunk at a time, however many of Dask's threads it has: `dask worker --nthreads 1`
 and a process a device are best. `pip install 'fftfilter[cluster]'` brings Dask.
 """
@@ -117,7 +117,7 @@ def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
 
 _one_chunk_at_a_time = threading.Lock()
 _open: dict[str, Filter] = {}
-"""The filter that this process used last, by what tells it from others."""
+"""The filter that this process used last, by its token."""
 
 
 def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: str) -> NDArray[Any]:

@@ -2,7 +2,7 @@
 
     FftfilterError           exit code 1
     ├── ParameterError       exit code 2   a wrong option or argument; also a ValueError
-    ├── ImageError           exit code 1   a file that cannot be read, held or written
+    ├── ImageError           exit code 1   an image that cannot be read, held or written
     │   ├── ReadError                      missing, truncated, not an image, not finite ...
     │   ├── WriteError                     no permission, disk full, format cannot hold it ...
     │   └── TooLargeError                  more bytes than the device or the machine has
@@ -29,7 +29,7 @@ class FftfilterError(Exception):
 
 
 class ParameterError(FftfilterError, ValueError):
-    """An option or argument with a value that cannot be meant."""
+    """An option or argument with an invalid value."""
 
     exit_code = 2
 
@@ -39,7 +39,7 @@ class ImageError(FftfilterError):
 
 
 class ReadError(ImageError):
-    """An input that is missing, damaged or no image."""
+    """An input that is missing, damaged or not an image."""
 
 
 class WriteError(ImageError):

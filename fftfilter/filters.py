@@ -132,7 +132,7 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
-        run = cast("Callable[..., Array]", pipeline.run)
+        run: Any = pipeline.run
         return finish(run(images) if observe is None else run(images, observe=observe))
 
     def stream(
@@ -158,7 +158,7 @@ class Filter:
 
         for image in images:
             pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
-            extremes = cast("Extremes", self._extremes)
+            extremes: Any = self._extremes
             stream = self._stream_of(pipeline)
             if stream is None:
                 while flights:

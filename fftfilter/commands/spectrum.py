@@ -46,7 +46,8 @@ def spectrum(
 
     images.check_output(source, target, in_place=in_place)
     picture = images.read(source)
-    picture.alpha = picture.metadata = None  # transparency, colors and places have no meaning among frequencies
+    # Frequencies have no transparency, no color profile and no place where they were taken.
+    picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
     transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed), 255

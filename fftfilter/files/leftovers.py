@@ -1,9 +1,9 @@
-"""The names of files that are being written, and the removal of those that a killed run left behind.
+"""Names of files while they are written, and the removal of those that a killed run left behind.
 
     .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random
 
-A process of the same machine that is gone cannot go on writing. Of another machine, which may share the
-folder, one cannot know: its files are leftovers when they are a day old.
+A file of this machine is a leftover when its process is gone. Other machines may share the folder, and their
+processes cannot be seen: their files are leftovers when they are a day old.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ _STARTED = time.time()
 
 
 def temporary_name(path: str) -> str:
-    """Return a new name in the same folder, hidden, for a file that becomes ``path`` when it is whole."""
+    """Return a new hidden name in the same folder, for a file that becomes ``path`` when it is whole."""
     folder, name = os.path.split(path)
     own = f".{name[:40]}.fftfilter-{os.getpid()}-{_machine()}{os.urandom(2).hex()}.tmp"
     return os.path.join(folder, own)  # noqa: PTH118  pathlib would take as long as writing a small file
 
 
 def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None) -> int:
-    """Remove what killed runs left in a folder; return how many files that were.
+    """Remove what killed runs left in a folder; return the number of files.
 
-    ``dead`` is the one process whose files are meant, known to be gone. A folder that cannot be listed
-    has none.
+    ``dead`` is a process of this machine that is known to be gone: then only its files are removed. A folder
+    that cannot be listed counts as empty.
     """
     removed = 0
     with suppress(OSError), os.scandir(folder) as entries:
@@ -47,17 +47,18 @@ def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None) ->
 
 
 def _is_leftover(entry: os.DirEntry[str], process: int, machine: str, dead: int | None) -> bool:
+    is_ours = machine == _machine()
     if dead is not None:
-        return machine == _machine() and process == dead
-    if machine == _machine() and not _is_running(process):
+        return is_ours and process == dead
+    if is_ours and not _is_running(process):
         return True
     try:
         written = entry.stat(follow_symlinks=False).st_mtime
     except OSError:
         return False
-    # In a container, a killed run often had the number of this process.
-    is_an_earlier_one = machine == _machine() and process == os.getpid() and written < _STARTED
-    return is_an_earlier_one or time.time() - written > _DAY
+    # In a container a killed run often had the same process number as this one.
+    is_of_an_earlier_run = is_ours and process == os.getpid() and written < _STARTED
+    return is_of_an_earlier_run or time.time() - written > _DAY
 
 
 def _is_running(process: int) -> bool:
@@ -67,7 +68,7 @@ def _is_running(process: int) -> bool:
         return False
     except (OSError, OverflowError):
         return True
-    # One that is dead, and that its parent has not asked after, still has its number.
+    # A zombie, a dead process that its parent has not waited for, still has its number.
     with suppress(OSError):
         status = Path(f"/proc/{process}/stat").read_text("latin-1")
         return status.rpartition(")")[2].split()[0] not in ("Z", "X")

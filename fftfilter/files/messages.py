@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-STANDARD_STREAM = "-"
+from .standard_streams import STANDARD_STREAM
 
 _WAY_OUT = {
     errno.EACCES: "check its permissions and its folder's",
@@ -22,23 +22,23 @@ _WAY_OUT = {
 
 
 def shown(path: str | os.PathLike[str], stream: str) -> str:
-    """Return a name as the user gave it, quoted where it would not stay on one readable line."""
+    """Return a name as the user gave it, quoted if it is not one readable line; ``stream`` is the name of "-"."""
     text = os.fsdecode(path)
     return stream if text == STANDARD_STREAM else quoted_if_odd(text)
 
 
 def quoted_if_odd(text: str) -> str:
-    """Return a name, quoted where it would not stay on one readable line."""
+    """Return a name, quoted if it is not one readable line."""
     return text if text.isprintable() and text.strip() else repr(text)
 
 
 def reason(error: Exception) -> str:
-    """Return a system error's cause in words, and a way out where one is known."""
+    """Return the cause of a system error in words, and a way out where one is known."""
     number = error.errno if isinstance(error, OSError) else None
     cause = os.strerror(number).lower() if number else first_line(error)
     return f"{cause}; {_WAY_OUT[number]}" if number in _WAY_OUT else cause
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says, or its name."""
+    """Return the first line of an error's message, or its type's name if it has none."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,24 +1,53 @@
-"""Standard output and standard error as a command has them.
+"""Standard input, output and error as a command has them: any of them may be closed or full.
 
-What standard output cannot take is an error that says so, as it would be of a file. What standard error cannot take
-is left out: nobody could be told, and a long run is worth more than its messages.
+What standard output cannot take is an error, as it is for a file. What standard error cannot take is dropped:
+there is nobody to report it to, and a long run is worth more than its messages.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
 
 from ..errors import WriteError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+STANDARD_STREAM = "-"
+"""The name of standard input and standard output among the names of files."""
+
+
+def open_stream(stream: TextIO | None) -> BinaryIO:
+    """Return the bytes of standard input or output; raises OSError if the program was started without it."""
+    if stream is None:
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    return stream.buffer
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Within it, a failure of standard output is a WriteError or BrokenPipeError, one of standard error nothing.
+
+    A stream that the program was started without becomes one that fails when it is used.
+    """
+    streams = sys.stdin, sys.stdout, sys.stderr
+    # In this order each missing stream takes its own number, 0 to 2, which no file and no pipe may get.
+    sys.stdin = streams[0] or _closed("r", os.O_WRONLY)
+    sys.stdout = cast("TextIO", _Guarded(streams[1] or _closed("w", os.O_RDONLY), _raise))
+    sys.stderr = cast("TextIO", _Guarded(streams[2] or _closed("w", os.O_RDONLY), lambda _: None))
+    try:
+        yield
+    finally:
+        sys.stdin, *outputs = streams
+        sys.stdout, sys.stderr = (cast("TextIO", _unless_it_fails(stream)) for stream in outputs)
+
 
 class _Guarded:
-    """A text stream whose failures are handed on."""
+    """A text stream that passes its failures to a function."""
 
     def __init__(self, stream: TextIO, fail: Callable[[OSError], None]) -> None:
         self._stream = stream
@@ -41,26 +70,8 @@ class _Guarded:
             self._fail(error)
 
 
-@contextmanager
-def guarded() -> Iterator[None]:
-    """Let writing to standard output raise WriteError, or BrokenPipeError, and writing to standard error nothing.
-
-    A stream without which the program was started becomes one that fails when it is used.
-    """
-    streams = sys.stdin, sys.stdout, sys.stderr
-    # In this order each takes its own number, which no file and no pipe to another process may have.
-    sys.stdin = streams[0] or _closed("r", os.O_WRONLY)
-    sys.stdout = cast("TextIO", _Guarded(streams[1] or _closed("w", os.O_RDONLY), _raise))
-    sys.stderr = cast("TextIO", _Guarded(streams[2] or _closed("w", os.O_RDONLY), lambda _: None))
-    try:
-        yield
-    finally:
-        sys.stdin, *outputs = streams
-        sys.stdout, sys.stderr = (cast("TextIO", _unless_it_fails(stream)) for stream in outputs)
-
-
 def _closed(mode: str, opposite: int) -> TextIO:
-    """Return a stream that can only be used in the opposite way."""
+    """Return a stream that fails when it is used: its file is opened for the opposite of its mode."""
     number = os.open(os.devnull, opposite)
     os.set_inheritable(number, True)
     return cast("TextIO", open(number, mode, encoding="utf-8"))  # noqa: PTH123  of a descriptor
@@ -74,7 +85,7 @@ def _raise(error: OSError) -> NoReturn:
 
 
 def _unless_it_fails(stream: TextIO | None) -> TextIO | None:
-    """Return a stream, None if it still holds what it cannot write: Python would try again at its end, and complain."""
+    """Return a stream, None if it cannot write what it still holds: at exit Python would try again, and complain."""
     try:
         if stream is not None:
             stream.flush()

@@ -76,10 +76,8 @@ class Batch:
                 yield from self._take(reading.popleft().result(), writing)
             while self._waiting:
                 yield from self._filter_stack(self._pop(next(iter(self._waiting))), writing)
-        except BaseException:
+        except DeviceLostError:
             # What is filtered already is still written; its outcome comes before the error.
-            self._waiting.clear()
-            self._waiting_bytes = 0
             for each in reading:
                 each.cancel()
             yield from (each.result() for each in writing)
@@ -140,7 +138,7 @@ class Batch:
             if len(stack) == 1:
                 yield codec.failed(stack[0].outcome, error)
                 return
-            # One of them, or all together, may be too large.
+            # One of them may be too large, or all at once.
             self._too_large.add(_key(stack[0]))
             for loaded in stack:
                 yield from self._filter_stack([loaded], writing)

@@ -1,4 +1,4 @@
-"""A file's way from its bytes to pixels, and from the filtered pixels to a file: what any thread or process does."""
+"""From a file to pixels, and from filtered pixels to a file, as any thread or process does it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import FftfilterError, ParameterError
+from ..files import sources
 from ..files.messages import quoted_if_odd
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .tree import is_inside
 
 if TYPE_CHECKING:
+    from ..files.atomic import Times
     from ..images import Depth, Picture
 
 
@@ -29,7 +31,7 @@ class Loaded:
     depth: Depth
     """How its pixels will be stored."""
     outcome: Outcome
-    times: images.Times | None = None
+    times: Times | None = None
 
 
 def read(job: Job, settings: Settings) -> Loaded | Outcome:
@@ -39,8 +41,8 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
     try:
         if not settings.measure_only:
             _check_target(job, settings)
-        times = images.times(job.source) if settings.preserve_times else None
-        data = images.content(job.source)
+        times = sources.times(job.source) if settings.preserve_times else None
+        data = sources.content(job.source)
         outcome.digest = hashlib.sha256(data).hexdigest()
         if outcome.digest == job.done_from and not settings.measure_only:
             return replace(outcome, status=SKIPPED)
@@ -49,7 +51,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
             picture.metadata = None
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         images.check_fits(picture, job.target)
-        depth = images.plan_output(picture, job.target)
+        depth = images.output_depth(picture, job.target)
     except (FftfilterError, MemoryError) as error:
         return failed(outcome, error)
     finally:
@@ -58,7 +60,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
 
 
 def _check_target(job: Job, settings: Settings) -> None:
-    # What is not there is no input; all else that may be wrong, writing tells. Looking costs as much as decoding.
+    # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
     if not os.path.lexists(job.target):
         return
     images.check_output(job.source, job.target, in_place=settings.in_place)

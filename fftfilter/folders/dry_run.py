@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .. import __version__, images
 from ..errors import DeviceError, FftfilterError
+from ..files import sources
 from . import work
 from .cluster.scheduler import LOCAL, connect, explain
 
@@ -77,7 +78,7 @@ class DryRun:
             for job in self._run.jobs(prepare=False):
                 try:
                     size = images.measure(job.source)
-                    digest = hashlib.sha256(images.content(job.source)).hexdigest() if job.done_from else ""
+                    digest = hashlib.sha256(sources.content(job.source)).hexdigest() if job.done_from else ""
                 except FftfilterError as error:
                     yield error
                     continue

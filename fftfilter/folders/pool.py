@@ -24,11 +24,12 @@ from . import work
 from .jobs import Job, Outcome, Settings, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
 FIRST_CHUNK, LARGEST_CHUNK = 8, 512
+JOBS_A_THREAD = 4
 # A job that was in hand when this many workers died is not given to another.
 DEATHS = 2
 
@@ -117,9 +118,9 @@ class Pool:
                 workers = self._workers.look()
                 continue
             done, _ = wait(in_hand, self._workers.seconds_between_looks, FIRST_COMPLETED)
-            for future in done:
-                if future in in_hand[future].in_hand:  # else its worker died with another chunk
-                    yield from self._take(in_hand[future], future)
+            for future, worker in in_hand.items():
+                if future in done and future in worker.in_hand:  # else its worker died with another chunk
+                    yield from self._take(worker, future)
             workers = self._workers.look()
             for gone in known - set(workers):
                 yield from self._after_death(gone, Death(f"{gone.name} is gone"))
@@ -130,24 +131,27 @@ class Pool:
         while len(worker.in_hand) < IN_HAND and not any(chunk.is_suspect for chunk in worker.in_hand.values()):
             if self._suspects and worker.in_hand:
                 return
-            chunk = self._next(jobs, workers)
+            chunk = self._next(jobs, workers, worker.threads)
             if not chunk.jobs:
                 return
             arguments = (work.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
             try:
-                worker.in_hand[worker.executor.submit(work.do_chunk, *arguments)] = chunk
+                future = worker.executor.submit(work.do_chunk, *arguments)
             except BrokenExecutor as error:  # it died since it was looked at
-                broken: Future[work.Result] = Future()
-                broken.set_exception(error)
-                worker.in_hand[broken] = chunk
+                future = Future()
+                future.set_exception(error)
+            worker.in_hand[future] = chunk
+            if future.done():
                 return
 
-    def _next(self, jobs: Iterator[Job], workers: int) -> Chunk:
+    def _next(self, jobs: Iterator[Job], workers: int, threads: int) -> Chunk:
         if self._suspects:
             return Chunk([self._suspects.popleft()], is_suspect=True)
         # The last chunks are small, so that all workers end at about the same time.
         fair = -(-self._left // (2 * workers))
-        size = max(1, min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair))
+        size = min(int(self._workers.seconds_a_chunk / self._seconds_a_job), LARGEST_CHUNK, fair)
+        # Threads read and write several at a time.
+        size = max(size, JOBS_A_THREAD * threads if threads > 1 else 1)
         if self._again:
             return Chunk([self._again.popleft() for _ in range(min(size, len(self._again)))])
         chunk = Chunk(list(islice(jobs, size)))
@@ -161,20 +165,32 @@ class Pool:
         except Exception as error:  # noqa: BLE001  the workers know which of them is a death
             yield from self._after_death(worker, self._workers.died(worker, error))
             return
-        chunk = worker.in_hand.pop(future)
-        yield from result.outcomes
         if result.outcomes:
             self._seconds_a_job = (self._seconds_a_job + max(result.seconds / len(result.outcomes), 1e-6)) / 2
-        if result.lost:
-            done = {outcome.job.number for outcome in result.outcomes}
-            self._again.extend(job for job in chunk.jobs if job.number not in done)
-            self._again.extend(job for other in worker.in_hand.values() for job in other.jobs)
-            worker.in_hand.clear()
+        if not result.lost:
+            yield from result.outcomes
+            del worker.in_hand[future]
+        else:
+            for unfinished in (yield from self._finished(worker)):
+                self._again.extend(unfinished.jobs)
             self._workers.lose(worker, result.lost)
+
+    def _finished(self, worker: Worker) -> Generator[Outcome, None, list[Chunk]]:
+        """Empty a worker's hands: yield the outcomes of what it has finished, return the rest."""
+        unfinished = []
+        for future, chunk in worker.in_hand.items():
+            outcomes: list[Outcome] = []
+            if future.done() and not future.cancelled() and future.exception() is None:
+                outcomes = future.result().outcomes
+            yield from outcomes
+            done = {outcome.job.number for outcome in outcomes}
+            unfinished.append(chunk._replace(jobs=[job for job in chunk.jobs if job.number not in done]))
+        worker.in_hand = {}
+        return unfinished
 
     def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
         """Let the jobs of a worker that died be tried one by one; yield those that are given up."""
-        chunks, worker.in_hand = list(worker.in_hand.values()), {}
+        chunks = yield from self._finished(worker)
         for folder in {folder for chunk in chunks for folder in chunk.folders}:
             remove_leftovers(folder)
         jobs = [job for chunk in chunks for job in chunk.jobs]

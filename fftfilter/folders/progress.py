@@ -11,7 +11,7 @@ _CLEAR = "\r\x1b[K"
 
 
 class Progress:
-    """The line; silent where standard error is no terminal, and when told to be."""
+    """The line; nothing is written where standard error is no terminal, or if ``quiet``."""
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self._total = total

@@ -1,4 +1,4 @@
-"""A run told in a file: a line of JSON about each image."""
+"""The report of a run: a file with a line of JSON about each image."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Report:
     """A file with a line about each outcome.
 
-    Raises ParameterError for a file that the run itself might read or write: inputs and outputs have the names of
-    images, whatever leads to them. Of an input that has another name, too, `Tree` is told by :attr:`identity`.
+    Raises ParameterError for a file that the run itself might read or write: one with an image's name, behind any
+    link. `Tree` refuses an input that is the same file under another name, by its :attr:`identity`.
     """
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:

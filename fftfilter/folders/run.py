@@ -44,7 +44,7 @@ class Stop:
 
 @dataclass
 class Survey:
-    """What there is to do."""
+    """What the files of a run are, before anything is done."""
 
     files: int = 0
     bytes: int = 0
@@ -108,11 +108,14 @@ class FolderRun:
         """Source and target, as far as they are URLs."""
         return [url for url in (self.source, self.target) if isinstance(url, Url)]
 
-    def leave_this_process(self) -> None:
-        """Prepare for workers that are other processes, maybe on other machines; raises ParameterError."""
+    def refuse_memory(self) -> None:
+        """Raise ParameterError for a URL that only this process sees, as other processes will do the files."""
         for url in self.urls:
             if url.is_of_this_process:
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
+
+    def make_absolute(self) -> None:
+        """Name files by absolute paths: for workers on other machines, or in other folders."""
         self.source, self.target = self.source.absolute(), self.target.absolute()
         self._tree.root = self.source
 
@@ -166,7 +169,7 @@ class FolderRun:
         for branch in self._tree.walk():
             source, target = self.source / branch.relative, self.target / branch.relative
             if prepare and isinstance(target, Path):
-                with suppress(OSError):  # each file that cannot be written tells why
+                with suppress(OSError):  # writing each file says why
                     target.mkdir(parents=True, exist_ok=True)
                 remove_leftovers(target)
             with closing(journal_of(target)) as journal:

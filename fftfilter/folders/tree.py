@@ -126,7 +126,7 @@ class Tree:
     def _is_report(self, entry: os.DirEntry[str] | urls.Entry) -> bool:
         if not isinstance(self.report, tuple) or not isinstance(entry, os.DirEntry):
             return False
-        # Listing has told the number of a file, and whether it is a link: only a few need another look.
+        # The listing has the number of a file, and whether it is a link: only a few need another look.
         return (entry.is_symlink() or entry.inode() == self.report[1]) and identity(entry.path) == self.report
 
 

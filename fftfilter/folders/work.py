@@ -58,7 +58,7 @@ def open_device(device: str | None) -> Started:
 
 
 def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:
-    """Do a chunk of packed jobs with a device; ``threads`` read and write.
+    """Do a chunk of packed jobs with a device; ``threads`` read and write, 0 for one a core.
 
     ``version`` is that of the process that asks. Raises FftfilterError for settings that are invalid on this device.
     """
@@ -105,8 +105,9 @@ def close() -> None:
 
 def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
     from .batch import Batch
+    from .jobs import cores
 
     if not _open or _open[0][:3] != (settings, device, threads):
         close()
-        _open.append((settings, device, threads, Batch(settings, device, threads)))
+        _open.append((settings, device, threads, Batch(settings, device, threads or cores())))
     return _open[0][-1]

@@ -1,15 +1,16 @@
-"""Read and write images: every depth kept where the format can, nothing half written.
+"""Formats in and out: bytes to pictures and back, every depth kept where the format can. Knows no filter.
 
-    read -> Picture -> (planes filtered elsewhere) -> check_fits, plan_output -> write
+    read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
 
-    picture.py        what an image is between its file and the filter
-    reading.py        bytes, then pnm.py or pillow_reader.py
-    formats.py        what each format can hold
-    depth.py          and so how an output is stored
-    writing.py        pnm.py, png_writer.py or Pillow, with metadata.py
-    files.py          outputs that appear whole or not at all
+    picture.py         what an image is between its file and the filter
+    reading.py         bytes to a picture: pnm.py, or pillow_reader.py for all other formats
+    formats.py         the table of formats: what each can hold
+    depth.py           and so how an output is stored
+    writing.py         a picture to bytes: pnm.py, png_writer.py or Pillow
+    metadata.py        color profile, EXIF, resolution and text, from file to file
+    limits.py          what this machine's memory can hold
 
-Netpbm's formats never import Pillow.
+Where bytes come from and go to is the business of `files`. Netpbm's formats never import Pillow.
 """
 
 from __future__ import annotations
@@ -18,47 +19,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .depth import plan_output
-    from ..files.atomic import Times
-    from .formats import check_fits, extension_of, extensions
-    from .picture import Depth, Picture, Size
-    from .reading import content, decode, measure, read, times
-    from ..files.messages import quoted_if_odd
-    from .writing import check_output, write
+    from .depth import output_depth as output_depth
+    from .formats import check_fits as check_fits
+    from .formats import extension_of as extension_of
+    from .formats import extensions as extensions
+    from .picture import Depth as Depth
+    from .picture import Picture as Picture
+    from .picture import Size as Size
+    from .reading import decode as decode
+    from .reading import measure as measure
+    from .reading import read as read
+    from .writing import check_output as check_output
+    from .writing import write as write
 
 _HOMES = {
-    "depth": ("plan_output",),
-    "files": ("Times",),
-    "formats": ("check_fits", "extension_of", "extensions"),
-    "picture": ("Depth", "Picture", "Size"),
-    "reading": ("content", "decode", "measure", "read", "times"),
-    "words": ("quoted_if_odd",),
-    "writing": ("check_output", "write"),
+    ".depth": ("output_depth",),
+    ".formats": ("check_fits", "extension_of", "extensions"),
+    ".picture": ("Depth", "Picture", "Size"),
+    ".reading": ("decode", "measure", "read"),
+    ".writing": ("check_output", "write"),
 }
-__all__ = [
-    "Depth",
-    "Picture",
-    "Size",
-    "Times",
-    "check_fits",
-    "check_output",
-    "content",
-    "decode",
-    "extension_of",
-    "extensions",
-    "measure",
-    "plan_output",
-    "quoted_if_odd",
-    "read",
-    "times",
-    "write",
-]
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded on first use: who only asks for the extensions must not wait for NumPy.
+    # Imported on first use: `extensions` alone must not wait for NumPy.
     for home, names in _HOMES.items():
         if name in names:
-            found = globals()[name] = getattr(import_module(f".{home}", __name__), name)
+            found = globals()[name] = getattr(import_module(home, __name__), name)
             return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

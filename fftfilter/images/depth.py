@@ -1,34 +1,39 @@
-"""How a file will store its samples."""
+"""How an output stores its samples."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from .formats import FORMATS, suffix_of
-from .picture import F32, U8, U16, WHITE, Depth, Picture
+from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture
 
 if TYPE_CHECKING:
     import os
 
+    import numpy as np
 
-def plan_output(
+_DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
+
+
+def output_depth(
     picture: Picture,
     target: str | os.PathLike[str],
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002  as `write` has it
 ) -> Depth:
-    """Return how the target will store samples: as the picture does, or as near to it as its format can."""
-    suffix = suffix_of(target, format, picture)
+    """Return how the target stores samples: as the picture does, or as near to it as its format can."""
+    return depth_as(suffix_of(target, format, picture), picture)
+
+
+def depth_as(suffix: str, picture: Picture) -> Depth:
+    """Return how a file with this extension, a key of FORMATS, stores a picture's samples."""
     kind = FORMATS[suffix]
-    plain_gray = len(picture.planes) == 1 and picture.alpha is None
-    deepest = kind.gray if plain_gray else kind.color or kind.gray
+    is_plain_gray = len(picture.planes) == 1 and picture.alpha is None
+    deepest = _DTYPE[kind.gray if is_plain_gray else kind.color or kind.gray]
+    given = picture.planes.dtype
     if suffix == ".pfm":
         return Depth(F32, 1)
-    dtype = picture.planes.dtype
-    if dtype == F32 or deepest == U8:
-        dtype = np.dtype(deepest)
-    if kind.name == "PPM" and picture.planes.dtype != F32:
+    if kind.name == "PPM" and given != F32:
         return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
-    return Depth(dtype, WHITE[dtype])
+    dtype = deepest if given == F32 or deepest == U8 else given
+    return Depth(dtype, MAXVAL_OF[dtype])

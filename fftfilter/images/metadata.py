@@ -2,9 +2,8 @@
 
     gather(image) -> Metadata -> png_chunks, add_to_tiff or pillow_options
 
-It travels as far as the other format can hold it: text of any name in PNG, a comment in JPEG, GIF and JPEG
-2000, a few names in TIFF. What is damaged or does not fit the picture any more is left behind: the picture
-matters more.
+An output gets what its format can hold: of the text, PNG all of it, TIFF a few keywords, JPEG, GIF and JPEG 2000 a
+comment. What is damaged or no longer fits the picture is left out without an error: the picture matters more.
 """
 
 from __future__ import annotations
@@ -16,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .png_writer import chunk
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 _EXIF = b"Exif\0\0"
 _XMP_CHUNK = "XML:com.adobe.xmp"
 _XMP_TAG = 700
-# A JPEG's marker holds 65533 bytes, the XMP's behind a name.
+# A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
 _MOST_IN_MARKER = 65500
 _COMMENT = "Comment"
 # Tags whose value is a list of tags: EXIF proper, GPS, interoperability.
 _TAG_GROUPS = (34665, 34853, 40965)
-# Names of text in PNG and the TIFF tags that mean the same.
+# PNG's keywords of text, and the TIFF tags of the same meaning.
 _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 33432}
 
-# Tags that say how a TIFF's samples lie in it, not what they show; and those that have a field of their own
-# here: orientation (Pillow turns a TIFF upright), XMP and the profile.
+# Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
+# turns a TIFF upright), XMP and the profile.
 _LAYOUT_TAGS = {
     *(254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 284, 292, 293, 301, 317, 318, 319),
     *(320, 321, 322, 323, 324, 325, 330, 332, 333, 334, 336, 337, 338, 339, 340, 341, 342, 347, 512, 513, 514, 515),
@@ -44,21 +45,21 @@ _LAYOUT_TAGS = {
 
 @dataclass(frozen=True)
 class Metadata:
-    """What travels beside the samples; an empty field says nothing."""
+    """What a file says beside its samples; an empty field says nothing."""
 
     profile: bytes = b""
-    """An ICC profile, of the picture's own color space: gray or RGB."""
+    """An ICC profile of the picture's own color space, gray or RGB."""
     exif: bytes = b""
-    """EXIF as a TIFF of tags without pixels, no thumbnail."""
+    """EXIF: a TIFF of tags without pixels and without a thumbnail."""
     dpi: tuple[float, float] | None = None
     """Pixels per inch, horizontal and vertical."""
     xmp: bytes = b""
     text: Mapping[str, str] = field(default_factory=dict)
-    """Words by name, PNG's names."""
+    """Text by PNG's keywords."""
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
-    """Return what a loaded image's file says; ``channels`` (1 or 3) is what its samples became."""
+    """Return what the file of a loaded image says; its samples became ``channels`` planes, 1 or 3."""
     info = image.info
     xmp = info.get("xmp", b"")
     return Metadata(
@@ -71,13 +72,13 @@ def gather(image: Image.Image, channels: int) -> Metadata:
 
 
 def _profile(profile: object, channels: int) -> bytes:
-    # CMYK became RGB and a gray palette gray: a profile of another color space would show wrong colors.
+    # CMYK has become RGB, and a gray palette gray: the profile of another color space would give wrong colors.
     space = b"GRAY" if channels == 1 else b"RGB "
     return profile if isinstance(profile, bytes) and profile[16:20] == space else b""
 
 
 def _exif(image: Image.Image) -> bytes:
-    """Return an image's EXIF byte for byte, a TIFF's tags written anew."""
+    """Return an image's EXIF byte for byte; a TIFF's tags, which have no such block, as a new one."""
     try:
         if exif := image.info.get("exif"):
             return _without_thumbnail(exif.removeprefix(_EXIF))
@@ -92,7 +93,7 @@ def _exif(image: Image.Image) -> bytes:
 
 
 def _without_thumbnail(exif: bytes) -> bytes:
-    """Cut the link from the first list of tags to the next, the thumbnail: it shows the unfiltered picture."""
+    """Cut the link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture."""
     order = {b"II": "<", b"MM": ">"}[exif[:2]]
     (start,) = struct.unpack_from(f"{order}I", exif, 4)
     (count,) = struct.unpack_from(f"{order}H", exif, start)
@@ -105,14 +106,14 @@ def _without_thumbnail(exif: bytes) -> bytes:
 def _dpi(given: object) -> tuple[float, float] | None:
     with suppress(TypeError, ValueError, ZeroDivisionError, OverflowError):
         across, down = (float(number) for number in given)  # type: ignore[attr-defined]
-        # Others are damaged, or mean "unknown" (JFIF's 1); some writers fail on them.
+        # Other numbers are damaged or mean "unknown" (JFIF's 1), and some writers fail on them.
         if all(math.isfinite(number) and 1 < number < 1e6 for number in (across, down)):
             return across, down
     return None
 
 
 def _text(image: Image.Image) -> dict[str, str]:
-    text = {name: str(words) for name, words in getattr(image, "text", {}).items() if name != _XMP_CHUNK}
+    text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
     comment = image.info.get("comment")
     if isinstance(comment, bytes):
         try:
@@ -126,32 +127,28 @@ def _text(image: Image.Image) -> dict[str, str]:
 
 
 def png_chunks(metadata: Metadata) -> Iterator[bytes]:
-    """Return PNG chunks, which belong right behind the first one (IHDR)."""
+    """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
     if metadata.profile:
-        yield _chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.profile))
+        yield from chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.profile))
     if metadata.dpi:
-        yield _chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in metadata.dpi), 1))
+        yield from chunk(b"pHYs", struct.pack(">IIB", *(round(number / 0.0254) for number in metadata.dpi), 1))
     if metadata.exif:
-        yield _chunk(b"eXIf", metadata.exif)
-    for name, words in metadata.text.items():
+        yield from chunk(b"eXIf", metadata.exif)
+    for name, value in metadata.text.items():
         key = name.encode("latin-1", "replace")[:79]
         try:
-            plain = words.encode("latin-1")
+            plain = value.encode("latin-1")
         except UnicodeEncodeError:
-            yield _chunk(b"iTXt", key + b"\0\0\0\0\0" + words.encode("utf-8", "replace"))
+            yield from chunk(b"iTXt", key + b"\0\0\0\0\0" + value.encode("utf-8", "replace"))
         else:
-            yield _chunk(b"tEXt", key + b"\0" + plain.replace(b"\0", b" "))
+            yield from chunk(b"tEXt", key + b"\0" + plain.replace(b"\0", b" "))
     if metadata.xmp:
-        yield _chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + metadata.xmp)
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+        yield from chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + metadata.xmp)
 
 
 def add_to_tiff(tags: ImageFileDirectory_v2, metadata: Metadata) -> None:
-    """Add metadata to the tags of a TIFF that is written by hand."""
-    extra = tiff_tags(metadata)
+    """Add metadata to the tags of a TIFF that is written without Pillow's help."""
+    extra = _tiff_tags(metadata)
     for tag in extra:
         tags[tag] = extra.get_ifd(tag) if tag in _TAG_GROUPS else extra[tag]
     if metadata.profile:
@@ -160,8 +157,8 @@ def add_to_tiff(tags: ImageFileDirectory_v2, metadata: Metadata) -> None:
         tags[296], tags[282], tags[283] = 2, *metadata.dpi
 
 
-def tiff_tags(metadata: Metadata) -> Image.Exif:
-    """Return what a TIFF holds beside its layout; profile and resolution not included."""
+def _tiff_tags(metadata: Metadata) -> Image.Exif:
+    """Return a TIFF's tags but for its layout, profile and resolution."""
     from PIL import Image
 
     tags = Image.Exif()
@@ -178,7 +175,7 @@ def tiff_tags(metadata: Metadata) -> Image.Exif:
 
 
 def pillow_options(metadata: Metadata, format_: str) -> dict[str, Any]:
-    """Return what Pillow's writer of a format but PNG takes, by its name."""
+    """Return the metadata as options of Pillow's writer of a format, which is any but PNG."""
     options: dict[str, Any] = {}
     most = _MOST_IN_MARKER if format_ == "JPEG" else math.inf
     if format_ in ("JPEG", "WEBP", "AVIF"):
@@ -186,7 +183,7 @@ def pillow_options(metadata: Metadata, format_: str) -> dict[str, Any]:
             options["exif"] = _EXIF + metadata.exif
         if metadata.xmp and len(metadata.xmp) < most:
             options["xmp"] = metadata.xmp
-    if format_ == "TIFF" and len(tags := tiff_tags(metadata)):
+    if format_ == "TIFF" and len(tags := _tiff_tags(metadata)):
         options["exif"] = tags
     if metadata.profile and format_ in ("JPEG", "WEBP", "AVIF", "TIFF"):
         options["icc_profile"] = metadata.profile

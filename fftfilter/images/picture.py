@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,15 +12,15 @@ if TYPE_CHECKING:
     from .metadata import Metadata
 
 Samples = NDArray[Any]
-Parts = Sequence[bytes | memoryview]
 
 U8, U16, F32 = np.dtype(np.uint8), np.dtype(np.uint16), np.dtype(np.float32)
-WHITE = {U8: 255, U16: 65535, F32: 1}
+MAXVAL_OF = {U8: 255, U16: 65535, F32: 1}
+"""The sample that stands for white, by type; only netpbm's files have others."""
 
 
 @dataclass(eq=False)
 class Picture:
-    """One image in memory, split into what is filtered and what passes through."""
+    """One image in memory: the planes that are filtered, and what passes through."""
 
     planes: Samples
     """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB). May be read-only."""
@@ -30,20 +29,20 @@ class Picture:
     maxval: int
     """The sample that stands for white: 255, 65535, or what a PGM's header says; 1 for float32."""
     format: str
-    """Pillow's name for the format it came from ("PPM" for all of netpbm): what standard output gets."""
+    """Pillow's name of the format that it came from ("PPM" for all of netpbm): what standard output gets."""
     metadata: Metadata | None = None
-    """What its file says about it; None leaves that out of the file that is written."""
+    """What its file says about it; None leaves that out of the output."""
 
 
 class Depth(NamedTuple):
-    """How a file stores a sample: its type and the value that stands for white."""
+    """How a file stores samples: their type, and the one that stands for white."""
 
     dtype: np.dtype[Any]
     maxval: int
 
 
 class Size(NamedTuple):
-    """What a header says of an image; its alpha not counted."""
+    """The size of an image according to its header; its alpha is not counted."""
 
     width: int
     height: int

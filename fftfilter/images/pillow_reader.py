@@ -1,6 +1,6 @@
 """Read images through Pillow, at their own depth.
 
-Pillow narrows 16-bit color to 8 bits on reading; a second decoding makes up for it.
+Pillow narrows 16-bit color to the high bytes; a second decoding of the same file gives the low ones.
 """
 
 from __future__ import annotations
@@ -19,11 +19,10 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from ..errors import FftfilterError, ReadError
-
-from .memory import refuse_oversize
-from .metadata import gather
-from .picture import F32, WHITE, Picture, Samples, Size
 from ..files.messages import first_line
+from .limits import refuse_oversize
+from .metadata import gather
+from .picture import F32, MAXVAL_OF, Picture, Samples, Size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,13 +34,13 @@ _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def read_with_pillow(data: bytes, name: str) -> Picture:
-    """Read an image from a file's bytes, which errors call ``name``; raises ReadError, TooLargeError."""
+    """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
     with _damage_as_error(name, data[:4]):
         return _decode(data, name)
 
 
 def measure_with_pillow(start: bytes, file: BinaryIO, name: str) -> Size:
-    """Return the size of the image in a file that begins with ``start``, from its header; raises ReadError."""
+    """Return the size of the image in a file that begins with ``start``, from its header alone; raises ReadError."""
     with _damage_as_error(name, start[:4]), _quiet_pillow():
         image = Image.open(file)
         channels = 1 if len(image.getbands()) < 3 and image.mode != "P" else 3
@@ -58,7 +57,7 @@ def _damage_as_error(name: str, start: bytes) -> Iterator[None]:
     except UnidentifiedImageError as error:
         if start in (b"II*\0", b"MM\0*"):
             raise ReadError(f"{name}: damaged, or a TIFF of a rare kind; convert it to PNG") from error
-        raise ReadError(f"{name}: no image, or damaged at its start; give a PNG, TIFF, JPEG, PGM or PPM") from error
+        raise ReadError(f"{name}: not an image, or damaged at its start; give a PNG, TIFF, JPEG, PGM or PPM") from error
     except Exception as error:  # Pillow's readers raise almost anything on damaged bytes.
         raise ReadError(f"{name}: cannot be decoded ({first_line(error)}); it may be damaged or cut off") from error
 
@@ -70,7 +69,7 @@ def _decode(data: bytes, name: str) -> Picture:
         _refuse_unfit(image, name)
     if format_ == "PNG":
         _check_chunks(data)
-    rawmode = _rawmode(image)  # Loading forgets it.
+    rawmode = _rawmode(image)  # Once loaded, the image no longer has it.
     samples = _read_16_bit_color(image, data, name) if _is_narrowed(image) else _read_as_it_is(image)
     samples = _with_alpha_of_one_color(image, samples, rawmode)
     if samples.dtype == F32:
@@ -81,14 +80,14 @@ def _decode(data: bytes, name: str) -> Picture:
     return Picture(
         planes=bands[:channels],
         alpha=bands[-1] if has_alpha else None,
-        maxval=WHITE[bands.dtype],
+        maxval=MAXVAL_OF[bands.dtype],
         format="JPEG" if format_ == "MPO" else format_,
         metadata=gather(image, channels),
     )
 
 
 def _check_chunks(data: bytes) -> None:
-    """Raise ValueError where a PNG's chunks are damaged or end early: decoding alone checks no CRC."""
+    """Raise ValueError if a PNG's chunks are damaged or incomplete: Pillow's decoding does not check their CRCs."""
     view, position, kind = memoryview(data), len(_PNG_SIGNATURE), b""
     while kind != b"IEND":
         if position + 12 > len(data):
@@ -101,9 +100,9 @@ def _check_chunks(data: bytes) -> None:
 
 
 def _refuse_unfit(image: ImageFile.ImageFile, name: str) -> None:
-    """Refuse what the header alone shows to be no single image that memory can hold."""
+    """Refuse several images in one file, and an image that memory cannot hold, by the header alone."""
     frames = getattr(image, "n_frames", 1)
-    # The frames of a PSD are its layers; the image opened is their sum, as it is the main picture of an MPO.
+    # The image opened is the sum of a PSD's layers, which count as frames, and the main picture of an MPO.
     if frames > 1 and image.format not in ("MPO", "PSD"):
         raise ReadError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
     nbytes = image.width * image.height * len(image.getbands()) * _bytes_per_sample(image)
@@ -115,12 +114,12 @@ _pillow_lock = threading.Lock()
 
 @contextmanager
 def _quiet_pillow() -> Iterator[None]:
-    """Open images without Pillow's warnings, log lines and limit on pixels: memory is the limit here.
+    """Open images without Pillow's warnings, log lines and limit on pixels: the machine's memory is the limit here.
 
-    These are settings of the whole process: they are put back, and one thread at a time changes them.
+    These are settings of the whole process: one thread at a time changes them, and restores them afterwards.
     """
     log = logging.getLogger("PIL")
-    if not log.handlers:  # Without any, Python prints errors on stderr; this one adds nothing and hides nothing.
+    if not log.handlers:  # Without any, Python prints errors to stderr. This one hides nothing from other handlers.
         log.addHandler(logging.NullHandler())
     with _pillow_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,8 +132,8 @@ def _quiet_pillow() -> Iterator[None]:
 
 def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     """Return an image's samples in Pillow's depth: (height, width) or (height, width, channels)."""
-    image.load()  # np.asarray would do it, but hides some errors.
-    mode = image.mode
+    image.load()
+    mode = image.mode  # Some of Pillow's readers set it when they load.
     if mode in ("P", "PA"):
         return _without_palette(image)
     if mode == "1":
@@ -144,12 +143,12 @@ def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
         return 65535 - gray if _tiff_tag(image, "PhotometricInterpretation") == 0 else gray
     if mode == "I":
         integers = np.asarray(image)
-        # Pillow has no unsigned 32-bit mode and keeps the bits.
+        # Pillow has no mode for unsigned 32-bit samples: it gives their bits as signed ones.
         unsigned = _tiff_tag(image, "SampleFormat") in (None, 1) and _tiff_tag(image, "BitsPerSample") == 32
         return (integers.view(np.uint32) if unsigned else integers).astype(np.float32)
     if mode in ("L", "LA", "RGB", "RGBA", "F"):
         return np.asarray(image)
-    return np.asarray(image.convert({"La": "LA", "RGBa": "RGBA"}.get(mode, "RGB")))
+    return np.asarray(image.convert("LA" if mode == "La" else "RGB"))
 
 
 def _without_palette(image: Image.Image) -> Samples:
@@ -160,24 +159,24 @@ def _without_palette(image: Image.Image) -> Samples:
 
 
 def _with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
-    """Turn PNG's single transparent gray or color into alpha."""
+    """Turn the one gray or color that a PNG calls transparent into alpha."""
     transparent = image.info.get("transparency")
     if transparent is None or image.mode not in ("1", "L", "I;16", "RGB"):
         return samples
     pixels = samples.reshape(*samples.shape[:2], -1)
-    # Pillow stretches 1, 2 and 4 bits to 8 bits, but not the transparent gray (1 bit: it depends on its version).
+    # Pillow stretches samples of 1, 2 and 4 bits to 8 bits, but not the transparent gray (of 1 bit some versions do).
     wanted = min(transparent, 1) * 255 if image.mode == "1" else transparent
     stretch = {"L;2": 85, "L;4": 17}.get(rawmode, 1)
     is_transparent = (pixels == np.asarray(wanted) * stretch).all(axis=2, keepdims=True)
-    alpha = np.where(is_transparent, 0, WHITE[samples.dtype]).astype(samples.dtype)
+    alpha = np.where(is_transparent, 0, MAXVAL_OF[samples.dtype]).astype(samples.dtype)
     return np.concatenate([pixels, alpha], axis=2)
 
 
 def _rawmode(image: ImageFile.ImageFile) -> str:
-    """Return Pillow's word for how samples lie in the file, such as "RGB;16B"; "" where it has none."""
+    """Return Pillow's name for the layout of the samples in the file, such as "RGB;16B", "" if it has none."""
     args = image.tile[0].args if image.tile else None
-    word = args[0] if isinstance(args, tuple) and args else args
-    return word if isinstance(word, str) else ""
+    rawmode = args[0] if isinstance(args, tuple) and args else args
+    return rawmode if isinstance(rawmode, str) else ""
 
 
 def _bytes_per_sample(image: ImageFile.ImageFile) -> int:
@@ -187,22 +186,22 @@ def _bytes_per_sample(image: ImageFile.ImageFile) -> int:
 
 
 def _is_narrowed(image: ImageFile.ImageFile) -> bool:
-    """Whether Pillow would give the high byte of each 16-bit sample only."""
+    """Whether Pillow would give only the high byte of each 16-bit sample."""
     if image.mode.startswith(("I", "F")):
         return False
     return ";16" in _rawmode(image) or (_tiff_tag(image, "BitsPerSample") or 8) > 8
 
 
 def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes, name: str) -> Samples:
-    """Return the (height, width, channels) samples of which Pillow would give the high bytes only.
+    """Return the (height, width, channels) samples of which Pillow would give only the high bytes.
 
-    A second decoding, told that the file has the other byte order, gives the low bytes.
+    A second decoding, as if the file had the other byte order, gives the low bytes.
     """
     rawmode = _rawmode(image)
     with _quiet_pillow():
         twin = Image.open(io.BytesIO(data))
     if image.format == "PNG" and rawmode == "LA;16B":
-        # Pillow knows no LA with the other byte order, but four bytes a pixel are an RGBA too.
+        # Pillow has no LA of the other byte order, but a pixel of four bytes can be read as an 8-bit RGBA.
         _set_rawmode(image, "RGBA")
         image.load()
         big_endian: NDArray[np.uint16] = np.asarray(image).view(np.dtype(">u2"))
@@ -227,7 +226,7 @@ def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
 
 
 def _tiff_tag(image: Image.Image, tag: str) -> int | None:
-    """Return the (first) value of a tag, None if there is none or the image is no TIFF."""
+    """Return the (first) value of a tag, None if there is none or the image is not a TIFF."""
     number = {"BitsPerSample": 258, "PhotometricInterpretation": 262, "SampleFormat": 339}[tag]
     value = getattr(image, "tag_v2", {}).get(number)
     return value[0] if isinstance(value, tuple) else value

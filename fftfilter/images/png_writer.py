@@ -1,9 +1,9 @@
 """Write PNG files quickly, with 8 or 16 bits a sample.
 
-Pillow tries five filters on every row and then searches for repetitions, which photographs and what is left of them
-behind a filter hardly have: at its level 1 that takes three times as long for files that are no smaller. Here one
-filter serves the whole picture, chosen by the entropy of some of its rows, and at level 1 zlib looks for runs alone.
-Drawings whose pattern repeats pay for that in size: they want a higher level. Pillow has no 16-bit color at all.
+Pillow tries five filters on every row and then searches for repetitions. Photographs, filtered or not, hardly repeat:
+at level 1 that takes three times as long for files that are no smaller. Here one filter serves the whole picture,
+chosen by the entropy of some of its rows, and at level 1 zlib looks for runs only. Drawings whose pattern repeats
+become larger; a higher level is for them. Pillow has no 16-bit color at all.
 
 Source: the PNG specification, third edition, W3C: https://www.w3.org/TR/png-3/
 """
@@ -24,61 +24,68 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
 
 QUICK = 1
-"""The highest level at which this writer is quicker than Pillow's; above, Pillow's files are smaller."""
+"""The highest level at which this writer is quicker than Pillow's; above it Pillow's files are smaller."""
 
 _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
-# Average and Paeth's predictor, 3 and 4, save some percent more for several times the time.
+# Of PNG's five filters. Average and Paeth, 3 and 4, save some percent more for several times the time.
 _NONE, _SUB, _UP = 0, 1, 2
-_BYTES_AT_ONCE = 1 << 22
 _ROWS_TRIED = 24
-_MEMORY_LEVEL = 9
+# zlib keeps more of its state at the highest level, and is a little quicker.
+_ZLIB_MEM_LEVEL = 9
 
 
-def encode(samples: NDArray[np.uint8 | np.uint16], level: int = 1, chunks: Sequence[bytes] = ()) -> list[bytes]:
+def encode(
+    samples: NDArray[np.uint8 | np.uint16],
+    level: int = 1,
+    chunks: Sequence[bytes] = (),
+    *,
+    block_bytes: int = 1 << 22,
+) -> list[bytes]:
     """Return the parts of a PNG file that holds `samples`, compressed by zlib at `level` (0 to 9).
 
     `samples` is (height, width, channels) with channels 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
-    `chunks` are further ones, whole, that belong in front of the pixels.
+    `chunks` are the parts of further chunks, which are put before the pixels. Rows are filtered in blocks of about
+    `block_bytes`, which bounds the memory taken beside the picture.
     """
     height, width, channels = samples.shape
     size = samples.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, 8 * size, _COLOR_TYPE[channels], 0, 0, 0)
     strategy = zlib.Z_RLE if level == QUICK else zlib.Z_DEFAULT_STRATEGY
-    compressor = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY_LEVEL, strategy)
-    step = channels * size
-    kind = _NONE if level == 0 else _best_filter(samples, step)
-    bytes_per_row = width * step
-    rows_at_once = max(1, _BYTES_AT_ONCE // bytes_per_row)
-    parts = [b"\x89PNG\r\n\x1a\n", *_chunk(b"IHDR", header), *chunks]
+    compressor = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS, _ZLIB_MEM_LEVEL, strategy)
+    pixel_bytes = channels * size
+    kind = _NONE if level == 0 else _best_filter(samples, pixel_bytes)
+    bytes_per_row = width * pixel_bytes
+    rows_a_block = max(1, block_bytes // bytes_per_row)
+    parts = [b"\x89PNG\r\n\x1a\n", *chunk(b"IHDR", header), *chunks]
     above = np.zeros((1, bytes_per_row), np.uint8)
-    for top in range(0, height, rows_at_once):
-        rows = _bytes(samples[top : top + rows_at_once])
+    for top in range(0, height, rows_a_block):
+        rows = _bytes(samples[top : top + rows_a_block])
         filtered = np.empty((len(rows), 1 + bytes_per_row), np.uint8)
         filtered[:, 0] = kind
-        _filter(kind, rows, np.concatenate([above, rows[:-1]]) if kind == _UP else rows, step, filtered[:, 1:])
+        _filter(kind, rows, np.concatenate([above, rows[:-1]]) if kind == _UP else rows, pixel_bytes, filtered[:, 1:])
         above = rows[-1:]
-        parts += _chunk(b"IDAT", compressor.compress(filtered.data))
-    return [*parts, *_chunk(b"IDAT", compressor.flush()), *_chunk(b"IEND", b"")]
+        parts += chunk(b"IDAT", compressor.compress(filtered.data))
+    return [*parts, *chunk(b"IDAT", compressor.flush()), *chunk(b"IEND", b"")]
 
 
 def _bytes(samples: NDArray[Any]) -> Bytes:
-    """Return the bytes of rows as a PNG has them, (rows, bytes)."""
+    """Return the bytes of rows, (rows, bytes); PNG has the high byte first."""
     return (
         samples.astype(samples.dtype.newbyteorder(">"), order="C", copy=False).reshape(len(samples), -1).view(np.uint8)
     )
 
 
-def _filter(kind: int, rows: Bytes, above: Bytes, step: int, out: Bytes) -> None:
-    """Filter rows; `above` are the rows above them, `step` a pixel's bytes."""
+def _filter(kind: int, rows: Bytes, above: Bytes, pixel_bytes: int, out: Bytes) -> None:
+    """Filter rows; `above` are the rows above them, of the same shape (rows, bytes)."""
     out[:] = rows
     if kind == _SUB:
-        out[:, step:] -= rows[:, :-step]
+        out[:, pixel_bytes:] -= rows[:, :-pixel_bytes]
     elif kind == _UP:
         out -= above
 
 
-def _best_filter(samples: NDArray[Any], step: int) -> int:
-    """Return the filter that leaves the least entropy in some rows: that is what a Huffman code needs."""
+def _best_filter(samples: NDArray[Any], pixel_bytes: int) -> int:
+    """Return the filter that leaves the least entropy in some rows, which is what a Huffman code pays for."""
     apart = max(1, len(samples) // _ROWS_TRIED)
     first = min(1, len(samples) - 1)
     rows = _bytes(samples[first::apart])
@@ -86,14 +93,14 @@ def _best_filter(samples: NDArray[Any], step: int) -> int:
     out = np.empty_like(rows)
     entropies = []
     for kind in _NONE, _SUB, _UP:
-        _filter(kind, rows, above, step, out)
-        share = np.bincount(out.ravel()) / out.size
-        share = share[share > 0]
-        entropies.append(-(share * np.log2(share)).sum())
+        _filter(kind, rows, above, pixel_bytes, out)
+        probabilities = np.bincount(out.ravel()) / out.size
+        probabilities = probabilities[probabilities > 0]
+        entropies.append(-(probabilities * np.log2(probabilities)).sum())
     return int(np.argmin(entropies))
 
 
-def _chunk(kind: bytes, content: bytes) -> list[bytes]:
-    """Return a chunk's parts: length, kind, content and CRC of kind and content."""
+def chunk(kind: bytes, content: bytes) -> list[bytes]:
+    """Return the parts of a chunk: length, kind, content and the CRC of kind and content."""
     crc = zlib.crc32(content, zlib.crc32(kind))
     return [struct.pack(">I", len(content)), kind, content, struct.pack(">I", crc)]

@@ -1,6 +1,6 @@
 """PGM and PPM, plain and raw (P2, P3, P5, P6), with any maxval from 1 to 65535 kept.
 
-Pillow stretches every maxval to 255 or 65535 and narrows 16-bit color to 8 bits, hence own code. A file:
+Pillow stretches every maxval to 255 or 65535 and narrows 16-bit color to 8 bits, hence this module. A file:
 
     P5                  P2 plain gray, P3 plain color, P5 raw gray, P6 raw color
     # a comment         from # to the end of its line, anywhere before the raw samples
@@ -35,7 +35,7 @@ _NEXT_IMAGE = re.compile(rb"\s*P[1-7]\s")
 
 
 class Header(NamedTuple):
-    """What stands before the samples, and where they start in the file."""
+    """What a file says before its samples, and where they start."""
 
     magic: bytes
     width: int
@@ -60,7 +60,7 @@ class Header(NamedTuple):
 
 
 def is_pnm(data: bytes) -> bool:
-    """Whether a file with this content is one of the four kinds read here."""
+    """Whether a file with this content is of one of the four kinds read here."""
     return _MAGIC.match(data) is not None
 
 
@@ -74,7 +74,7 @@ def read_header(data: bytes, name: str) -> Header:
             raise ReadError(f"{name}: the file ends before its {field}; get a whole copy of it")
         if not token.isdigit():
             raise ReadError(f"{name}: its {field} is {_quoted(token)}; it must be a whole number above 0")
-        # 30 digits are far beyond any memory, and int() refuses thousands of them.
+        # 30 digits are more than any machine can hold, and int() refuses thousands of them.
         fields[field] = int(token[:30])
         if fields[field] == 0 or (largest and fields[field] > largest):
             limits = f"1 to {largest}" if largest else "at least 1"
@@ -86,7 +86,7 @@ def read_header(data: bytes, name: str) -> Header:
     if not end:
         raise ReadError(f"{name}: the file ends with its header; get a whole copy of it")
     start = end.end()
-    # A line end of two bytes is wrong here, but some programs write it, and the file's length proves it.
+    # A line end of two bytes is wrong here, but some programs write it; the file's length shows that it is one.
     if data[start - 1 : start + 1] == b"\r\n" and len(data) - start == header.nbytes + 1:
         start += 1
     return header._replace(start=start)
@@ -133,7 +133,7 @@ def _raw_samples(data: bytes, header: Header, name: str) -> NDArray[np.uint8 | n
     if extra:
         end = header.start + header.nbytes
         _refuse_second_image(data[end : end + 100], name)
-        # Ignoring them would hide a wrong size, which shears the picture.
+        # To ignore them would hide a wrong width, which shears the picture.
         if data[end:].strip():
             raise ReadError(f"{name}: {extra} bytes follow the last pixel; cut them or correct the size in its header")
     dtype = header.dtype.newbyteorder(">")

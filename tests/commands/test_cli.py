@@ -265,7 +265,7 @@ FILES = {
         "809900|810,?000",
     ),
     "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"81,000,000,000,000 bytes"),
-    "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "no image"),
+    "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "not an image"),
     "an animation": (lambda d: animation(d / "in.gif"), "3 frames"),
     "pages": (lambda d: animation(d / "in.tif"), "3 frames or pages"),
     "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN or infinite"),

@@ -1,37 +1,26 @@
-"""Inputs and outputs behind URLs: memory:// in this process, http:// from a server on this machine."""
+"""Files behind URLs: memory:// in this process, local:// on this machine, http:// from a server on it."""
 
 from __future__ import annotations
 
-import errno
-import functools
-import http.server
-import json
+import importlib.util
 import os
 import sys
-import threading
-from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
-from tests.folders.test_run import names, pgm
 
-from fftfilter.files import urls
-from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
+from fftfilter.files import urls
+from fftfilter.files.messages import reason
+from fftfilter.files.sources import content
+from fftfilter.files.urls import Url
+from tests.files.helpers import message, python, serve
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("aiohttp")
 
-ODD = ["a 2.pgm", "a 10.pgm", "50% #1.pgm", "Grüße 猫.pgm"]
-
-
-@pytest.fixture
-def run():
-    def run(*arguments):
-        result = CliRunner().invoke(cli, ["highpass", *(str(a) for a in arguments)])
-        return result.exit_code, result.stdout, result.stderr
-
-    return run
+ODD = ["a 2.pgm", "50% #1.pgm", "Grüße 猫.pgm", "what?.pgm", "+.pgm"]
 
 
 @pytest.fixture
@@ -42,179 +31,273 @@ def memory():
     system.pseudo_dirs[:] = [""]
 
 
-@pytest.fixture
-def given(tmp_path):
-    """Files of all names, a bad one, a hidden one and one that is no image, in folders."""
-    for i, name in enumerate([*ODD, "deep/er/b.pgm", ".hidden.pgm", ".hidden/c.pgm"]):
-        pgm(tmp_path / "in" / name, i)
-    (tmp_path / "in/bad.pgm").write_bytes(b"P5 ")
-    (tmp_path / "in/notes.txt").write_text("no image")
-    return tmp_path / "in"
+class Driver(fsspec.AbstractFileSystem):
+    """Behind driver://, what a test chooses."""
+
+    entry = None
+    entries = ()
+    failure = None
+
+    def info(self, *_, **__):
+        return self.entry
+
+    def ls(self, *_, **__):
+        return list(self.entries)
+
+    def cat_file(self, *_, **__):
+        raise self.failure
 
 
 @pytest.fixture
-def web(given):
-    """The files as http://."""
-    with serve(given) as url:
-        yield url
+def driver():
+    fsspec.register_implementation("driver", Driver, clobber=True)
+    return Driver
 
 
-@contextmanager
-def serve(folder):
-    """Serve a folder to this machine; returns its URL."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+# Names
 
 
-def into_memory(memory, given):
-    for path in given.rglob("*"):
-        if path.is_file():
-            memory.pipe_file(f"/in/{path.relative_to(given)}", path.read_bytes())
+@pytest.mark.parametrize("name", ["s3://b/a.png", "HTTP://a", "x+y.z-1://", "file:///a", "memory://a"])
+def test_a_url_has_a_scheme(name):
+    assert urls.is_url(name)
+    assert urls.place(name) == Url(name)
 
 
-def in_memory(memory, folder):
-    found = memory.find(folder)
-    return {name.removeprefix(f"{folder}/"): memory.cat_file(name) for name in found if "/." not in name}
+@pytest.mark.parametrize("name", ["a.png", "/a//b", "./http://a.pgm", "C:\\a.png", "C:/a", "1://a", "://a", ":", "-"])
+def test_all_other_names_are_paths(name):
+    assert not urls.is_url(name)
+    assert urls.place(name) == Path(name)
 
 
-def test_objects_become_what_files_become(run, tmp_path, given, memory):
-    into_memory(memory, given)
-    report = tmp_path / "report.jsonl"
-    code, _, said = run("-r", "--report", report, "memory://in/", "memory://out/")
-    assert (code, said.count("\n")) == (1, 2), said
-    assert "fftfilter: memory://in/bad.pgm: " in said
-    assert "5 of 6 files filtered" in said
-    assert "1 of other types left out (1 .txt)" in said
-    assert run("-r", "-q", given, tmp_path / "out")[0] == 1
-    alone = {name: (tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "out")}
-    assert in_memory(memory, "/out") == alone
-    lines = [json.loads(line) for line in report.read_text().splitlines()]
-    assert sorted(line["output"] for line in lines if line["status"] == "done") == sorted(
-        f"memory://out/{name}" for name in alone
+def test_a_path_is_no_url(tmp_path):
+    assert not urls.is_url(tmp_path / "http:" / "a.pgm")
+
+
+@pytest.mark.parametrize("folder", ["memory://in", "memory://in/", "http://host/in/"])
+@pytest.mark.parametrize("name", ODD)
+def test_a_file_in_a_folder_and_back(folder, name):
+    file = urls.file_in(urls.place(folder), name)
+    assert file == str(Url(folder) / name)
+    assert urls.split(file) == (folder.rstrip("/"), name)
+    assert (Url(file).name, Url(file).suffix, Url(file).parent) == (name, ".pgm", Url(folder.rstrip("/")))
+
+
+def test_names_are_quoted_on_the_web_alone():
+    assert str(Url("http://host/in/") / "50% #1.pgm") == "http://host/in/50%25%20%231.pgm"
+    assert str(Url("s3://bucket/in") / "50% #1.pgm") == "s3://bucket/in/50% #1.pgm"
+
+
+def test_paths_are_split_and_joined_as_ever(tmp_path):
+    assert urls.file_in(tmp_path, "a.png") == str(tmp_path / "a.png")
+    assert urls.split(str(tmp_path / "a.png")) == (str(tmp_path), "a.png")
+
+
+def test_a_url_is_its_own_folder_and_absolute():
+    url = Url("memory://in/")
+    assert url / "" == url
+    assert url.absolute() == url
+
+
+@pytest.mark.skipif(os.name == "nt", reason="paths of POSIX")
+def test_a_file_url_is_a_path():
+    assert urls.without_file_scheme("file:///a%20b/%C3%A9.png") == "/a b/é.png"
+    for other in "a.png", "s3://b/a%20b.png", "file.png":
+        assert urls.without_file_scheme(other) == other
+
+
+def test_only_memory_is_of_one_process():
+    assert Url("memory://in/").is_of_this_process
+    assert not Url("s3://memory/in/").is_of_this_process
+
+
+def test_only_the_web_is_read_only():
+    urls.refuse_reading_only("s3://b/out/")
+    for url in "http://host/out.png", "HTTPS://host/out/":
+        assert Url(url).is_web
+        with pytest.raises(ParameterError, match=f"^{url}: can only be read; choose another place for OUT"):
+            urls.refuse_reading_only(url)
+        with pytest.raises(ParameterError, match="can only be read"):
+            urls.store(url, [b"x"])
+
+
+def test_names_alone_never_import_fsspec():
+    code = (
+        "import sys; from fftfilter.files import urls\n"
+        "urls.split(str(urls.place('s3://a/b') / 'c')); urls.is_url('x'); urls.without_file_scheme('file:///a')\n"
+        "assert 'fsspec' not in sys.modules"
     )
+    done = python(code)
+    assert done.returncode == 0, done.stderr.decode()
 
 
-def test_the_web_is_read(run, tmp_path, given, web):
-    code, _, said = run("-r", web, tmp_path / "out")
-    assert (code, said.count("\n"), "5 of 6 files" in said) == (1, 2, True), said
-    assert run("-r", "-q", given, tmp_path / "alone")[0] == 1
-    assert names(tmp_path / "out") == names(tmp_path / "alone")
-    for name in names(tmp_path / "out"):
-        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
-    _, listed, _ = run("-n", "--pattern", "a*", web, tmp_path / "none")
-    assert [line.split(" -> ")[0] for line in listed.splitlines() if " -> " in line] == [
-        f"{web}a%202.pgm",
-        f"{web}a%2010.pgm",
-    ]
-    for target in (web, f"{web}out/", "https://127.0.0.1:1/out/"):
-        code, _, said = run(given, target)
-        assert (code, said.count("\n"), "can only be read" in said) == (2, 1, True)
+# Files
 
 
-def test_one_file(run, tmp_path, given, memory, web):
-    assert run(given / "deep/er/b.pgm", tmp_path / "alone.pgm")[0] == 0
-    wanted = (tmp_path / "alone.pgm").read_bytes()
-    assert run(f"{web}deep/er/b.pgm", "memory://one.pgm") == (0, "", "")
-    assert memory.cat_file("/one.pgm") == wanted
-    memory.pipe_file("/b.pgm", (given / "deep/er/b.pgm").read_bytes())
-    assert run("memory://b.pgm", (tmp_path / "two.pgm").as_uri()) == (0, "", "")
-    assert (tmp_path / "two.pgm").read_bytes() == wanted
-    assert run((given / "deep/er").as_uri(), (tmp_path / "out").as_uri())[0] == 0
-    assert names(tmp_path / "out") == ["b.pgm"]
-    assert run("memory://b.pgm", "memory://b.pgm")[0] == 2
-    assert run("--in-place", "memory://b.pgm", "memory://b.pgm") == (0, "", "")
-    assert memory.cat_file("/b.pgm") == wanted
+def test_a_file_is_written_read_and_removed(memory):
+    url = "memory://out/deep/er/a 1.pgm"
+    urls.store(url, [b"abc", memoryview(b"-def")[1:]])
+    assert memory.cat_file("/out/deep/er/a 1.pgm") == b"abcdef"
+    assert urls.content(url) == content(url) == b"abcdef"
+    urls.store(url, [b"again"])
+    assert urls.content(url) == b"again"
+    urls.remove(url)
+    with pytest.raises(FileNotFoundError):
+        urls.content(url)
 
 
-def test_a_run_is_resumed(run, given, memory, monkeypatch):
-    """Each output folder remembers what it was made from, in parts that are joined when they are many."""
-    from fftfilter.folders import url_journal
-
-    into_memory(memory, given)
-    memory.rm_file("/in/bad.pgm")
-
-    def skipped():
-        code, _, said = run("-r", "--skip-existing", "memory://in/", "memory://out/")
-        assert code == 0, said
-        return int(said.split(" skipped")[0].rsplit(" ", 1)[1]) if "skipped" in said else 0
-
-    assert skipped() == 0
-    assert skipped() == 5
-    memory.pipe_file("/in/a 2.pgm", memory.cat_file("/in/a 10.pgm"))
-    memory.pipe_file("/out/deep/er/b.pgm", b"changed")
-    memory.rm_file("/out/a 10.pgm")
-    assert skipped() == 2
-    assert skipped() == 5
-    monkeypatch.setattr(url_journal, "_MOST_PARTS", 1)
-    monkeypatch.setattr(url_journal, "_MOST_LINES", 1)
-    memory.pipe_file("/out/a 2.pgm", b"changed")
-    assert skipped() == 4
-    assert skipped() == 5
-    parts = [name for name in memory.find("/out") if "/out/.fftfilter" in name]
-    assert len(parts) == 1
-    memory.pipe_file(parts[0], memory.cat_file(parts[0])[:-30])
-    assert skipped() == 4
+def test_folders_that_a_file_system_needs_are_created(tmp_path):
+    urls.store(f"local://{tmp_path}/new/deep/a.pgm", [b"abc"])
+    assert (tmp_path / "new/deep/a.pgm").read_bytes() == b"abc"
 
 
-def test_what_cannot_be_remembered_is_told_and_costs_nothing(run, given, memory, monkeypatch):
-    into_memory(memory, given)
-    memory.rm_file("/in/bad.pgm")
-    store = type(memory).pipe_file
-
-    def full(self, path, value, **options):
-        if ".fftfilter-done" in path:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        store(self, path, value, **options)
-
-    monkeypatch.setattr(type(memory), "pipe_file", full)
-    code, _, said = run("-q", "memory://in/", "memory://out/")
-    assert (code, said.count("\n")) == (0, 1), said
-    assert "memory://out: cannot note what is done (" in said
-    assert "No space left" in said
-    assert len(memory.find("/out")) == 4
+@pytest.mark.parametrize("name", ODD)
+def test_the_web_is_read(tmp_path, name):
+    (tmp_path / name).write_bytes(b"abc")
+    with serve(tmp_path) as url:
+        assert urls.content(str(Url(url) / name)) == b"abc"
 
 
-def test_what_cannot_be_done_is_one_line(run, tmp_path, given, memory, web, monkeypatch):
-    into_memory(memory, given)
-    missing = "memory://none.pgm", f"{web}none.pgm", f"{web}none/", "memory://none/", "http://127.0.0.1:1/a.png"
-    for url in missing:
-        code, _, said = run(url, tmp_path / ("out" if url.endswith("/") else "out.pgm"))
-        assert (code, said.count("\n")) == (1, 1), said
-        assert "internal error" not in said
-    for arguments, words in (
-        (("nosuch://a/b.png", tmp_path / "b.png"), "nosuch"),
-        (("--preserve-times", "memory://in/", tmp_path / "out"), "--preserve-times"),
-        (("--preserve-times", f"{web}a%202.pgm", tmp_path / "out.pgm"), "--preserve-times"),
-        (("memory://in/", "memory://in/"), "is the input itself"),
-        (("--cluster", "local", "memory://in/", tmp_path / "out"), "memory of one process"),
-        (("memory://in/", "memory://out.png"), "has the name of an image"),
-    ):
-        code, _, said = run(*arguments)
-        assert (code, said.count("\n"), words in said) == (2, 1, True), said
-    monkeypatch.setitem(sys.modules, "fsspec.core", None)
-    code, _, said = run("memory://in/", tmp_path / "out")
-    assert (code, said.count("\n"), "pip install 'fftfilter[cluster]'" in said) == (2, 1, True)
+def test_a_folder_is_known_by_its_slash_or_by_its_file_system(memory):
+    memory.pipe_file("/in/a.pgm", b"x")
+    assert urls.is_folder(Url("memory://in"))
+    assert urls.is_folder(Url("memory://missing/"))
+    assert not urls.is_folder(Url("memory://in/a.pgm"))
+    # Without a request: nothing listens there.
+    assert urls.is_folder(Url("http://127.0.0.1:1/in/"))
+    assert not urls.is_folder(Url("http://127.0.0.1:1/in"))
 
 
-def test_a_missing_driver_is_named(monkeypatch):
-    def without(*_, **__):
-        raise ImportError("Install s3fs to access S3")
+def test_a_file_written_again_has_another_stamp(tmp_path, memory):
+    for url in "memory://a.pgm", f"local://{tmp_path}/a.pgm":
+        urls.store(url, [b"abc"])
+        first = urls.stamp(url)
+        assert first == urls.stamp(url)
+        assert first[0] == 3
+        urls.store(url, [b"abd"])
+        assert urls.stamp(url) != first
+    assert memory.exists("/a.pgm")
 
-    monkeypatch.setattr("fsspec.core.url_to_fs", without)
-    with pytest.raises(ParameterError, match="s3fs"):
+
+@pytest.mark.parametrize(
+    ("entry", "same", "other"),
+    [
+        ({"ETag": "1"}, {"ETag": "1", "LastModified": "later"}, {"ETag": "2"}),
+        ({"size": 1, "mtime": 5.0}, {"size": 1, "mtime": datetime.fromtimestamp(5, UTC)}, {"size": 1, "mtime": 6.0}),
+        ({"size": None, "updated": "x"}, {"size": 0, "updated": "x"}, {"size": 1, "updated": "x"}),
+    ],
+)
+def test_drivers_say_in_their_own_ways_what_has_changed(driver, entry, same, other):
+    def stamp(info):
+        driver.entry = info
+        return urls.stamp("driver://a")
+
+    assert stamp(entry) == stamp(same) != stamp(other)
+
+
+# Folders
+
+
+def listed(url):
+    with urls.scandir(Url(url)) as entries:
+        return {entry.name: entry for entry in entries}
+
+
+def test_a_folder_is_listed(tmp_path, memory):
+    for name in [*ODD, "deep/er/b.pgm", ".hidden"]:
+        memory.pipe_file(f"/in/{name}", b"abc")
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"abc")
+    for url in "memory://in", "memory://in/", f"local://{tmp_path}":
+        found = listed(url)
+        assert sorted(found) == sorted([*ODD, "deep", ".hidden"])
+        assert [name for name, entry in found.items() if entry.is_dir()] == ["deep"]
+        assert [name for name, entry in found.items() if not entry.is_file()] == ["deep"]
+        assert not any(entry.is_symlink() for entry in found.values())
+        assert found["+.pgm"].stamp == urls.stamp(str(Url(url) / "+.pgm"))
+
+
+def test_a_web_page_is_listed_by_its_links_in_one_request(tmp_path):
+    for name in ODD:
+        (tmp_path / name).write_bytes(b"abc")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep/b.pgm").touch()
+    requests = []
+    with serve(tmp_path, requests) as url:
+        found = listed(url)
+        assert list(listed(str(Url(url) / "deep"))) == ["b.pgm"]
+    assert sorted(found) == sorted([*ODD, "deep"])
+    assert [name for name, entry in found.items() if entry.is_dir()] == ["deep"]
+    assert requests == ["/", "/deep/"]
+
+
+def test_links_that_sort_a_web_page_or_lead_elsewhere_are_no_entries(tmp_path):
+    links = "?C=M;O=A", "../", "/", "http://elsewhere.invalid/b.pgm", "a.pgm"
+    (tmp_path / "index.html").write_text("".join(f'<a href="{link}">x</a>' for link in links))
+    with serve(tmp_path) as url:
+        assert list(listed(url)) == ["a.pgm"]
+
+
+def test_a_folder_is_no_entry_of_its_own(driver):
+    """Some object stores have an empty object for a folder, and list it."""
+    driver.entries = [{"name": name, "size": 0, "type": "file"} for name in ("bucket/in/", "bucket/in/a.pgm")]
+    assert list(listed("driver://bucket/in")) == list(listed("driver://bucket/in/")) == ["a.pgm"]
+
+
+def test_a_listing_is_never_an_old_one(tmp_path):
+    (tmp_path / "a.pgm").touch()
+    with serve(tmp_path) as url:
+        assert list(listed(url)) == ["a.pgm"]
+        (tmp_path / "b.pgm").touch()
+        assert sorted(listed(url)) == ["a.pgm", "b.pgm"]
+
+
+# Errors
+
+
+def test_what_is_missing_is_an_error_as_for_files(tmp_path):
+    with serve(tmp_path) as web:
+        for url in "memory://none.pgm", f"{web}none.pgm", f"local://{tmp_path}/none":
+            for action in urls.content, urls.stamp:
+                with pytest.raises(FileNotFoundError) as caught:
+                    action(url)
+                assert reason(caught.value) == "no such file or directory; check the name"
+        for url in "memory://none/", f"{web}none/":
+            with pytest.raises(FileNotFoundError):
+                listed(url)
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_missing_permissions_are_an_error_as_for_files(open_folder):
+    (open_folder / "a.pgm").touch(0)
+    with pytest.raises(PermissionError) as caught:
+        urls.content(f"local://{open_folder}/a.pgm")
+    assert reason(caught.value) == "permission denied; check its permissions and its folder's"
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("the key has expired\nask for another"), TimeoutError(), KeyError(7)])
+def test_an_error_of_a_driver_is_one_line_and_names_the_scheme(driver, failure):
+    driver.failure = failure
+    with pytest.raises(OSError, match="settings of driver") as caught:
+        urls.content("driver://a.pgm")
+    cause = {RuntimeError: "the key has expired", TimeoutError: "TimeoutError", KeyError: "7"}[type(failure)]
+    words = f"{cause}; check the URL and the settings of driver://"
+    assert reason(caught.value) == caught.value.strerror == words
+
+
+def test_an_unknown_scheme_is_an_error():
+    with pytest.raises(ParameterError) as caught:
+        urls.content("nosuch://a/b.png")
+    assert message(caught).startswith("nosuch://a/b.png: ")
+    assert message(caught).endswith("; give a path, or a URL such as s3://bucket/folder/")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("s3fs") is not None, reason="s3fs is installed")
+def test_a_missing_driver_is_named():
+    with pytest.raises(ParameterError, match=r"^s3://bucket/a\.png: needs another package: .*s3fs.* \(pip install\)"):
         urls.content("s3://bucket/a.png")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a name with a colon")
-def test_a_path_is_no_url(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pgm(tmp_path / "http:/a.pgm")
-    assert run("./http://a.pgm", "out.pgm") == (0, "", "")
-    assert not urls.is_url(tmp_path / "http:/a.pgm")
+def test_without_fsspec_the_way_to_it_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(ParameterError, match=r"URLs need fsspec: pip install 'fftfilter\[cluster\]'"):
+        urls.content("memory://a.png")

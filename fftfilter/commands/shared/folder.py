@@ -167,17 +167,22 @@ def _workers(
     """Start the workers of a run; return them and what the summary calls them."""
     if options.cluster:
         from ...folders.cluster.workers import workers_of_cluster
+        from ...folders.jobs import cores
+        from ...folders.processes import THREADS_FOR_URLS
 
-        run.leave_this_process()
-        threads = 16 if run.urls else 1
-        with workers_of_cluster(options.cluster, devices * (options.processes or 1), threads) as cluster:
+        run.refuse_memory()
+        run.make_absolute()
+        workers = devices * (options.processes or 1)
+        share = max(1, cores() // len(workers)) if options.cluster == "local" else 0
+        threads = THREADS_FOR_URLS if run.urls else share
+        with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
     from ...folders.processes import choose_workers, workers_of
 
     plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
     if plan.processes:
-        run.leave_this_process()
+        run.refuse_memory()
     with workers_of(plan) as local:
         yield local, str(plan)
 

@@ -74,9 +74,9 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
         _load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
     elif source != "-" and not is_url(source):
-        from ... import images
+        from ...files import sources
 
-        images.times(source)  # a missing folder is missing: it is not refused as being no folder
+        sources.times(source)  # a missing folder is missing: it is not refused as being no folder
     options.check(source, target)
     _filter(transfer, source, target, options)
 
@@ -92,18 +92,19 @@ def _load_ahead() -> None:
 
 def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     from ... import images
+    from ...files import sources
     from ...filters import Filter
     from ...output.quantize import magnitude, quantize
     from ...output.scale import parse
 
     given_range = parse(options.scale)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
-    times = images.times(source) if options.preserve_times else None
+    times = sources.times(source) if options.preserve_times else None
     picture = images.read(source)
     if options.strip:
         picture.metadata = None
     images.check_fits(picture, target, format=options.format)
-    depth = images.plan_output(picture, target, format=options.format)
+    depth = images.output_depth(picture, target, format=options.format)
     for_filter = options.filter
     observe = None
     if options.save_stages is not None:

@@ -78,7 +78,7 @@ def _client(address: str) -> Client:
 
     try:
         with warnings.catch_warnings():
-            # A table of many lines; what cannot work together says so when it meets.
+            # A table of many lines; versions that do not fit are reported when a chunk fails.
             warnings.simplefilter("ignore", category=VersionMismatchWarning)
             return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
     except (OSError, ValueError) as error:
@@ -89,7 +89,7 @@ def _client(address: str) -> Client:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the scheduler's log off the terminal: what matters is told here, in one line."""
+    """Keep the scheduler's log off the terminal: what matters is reported in one line."""
     import distributed  # noqa: F401  it sets its logs up when it is imported
 
     logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
@@ -136,13 +136,13 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
         # Dask would leave an empty folder among the temporary ones.
         scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
         stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
-        with _deaf_children():
+        with _interrupts_blocked():
             cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
         yield cluster.scheduler_address
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
+def _interrupts_blocked() -> Iterator[None]:
     """Let the processes that start not hear Ctrl-C, from their first moment; here it waits for the end.
 
     A mask is inherited, by threads and by the processes that they start, now or later.
@@ -161,7 +161,7 @@ def _deaf_children() -> Iterator[None]:
 
 
 def _environment(device: str | None, sharing: int) -> dict[str, str]:
-    """Return what tells a worker its device; so many share it."""
+    """Return the variables that give a worker its device, which ``sharing`` workers share."""
     variables = {} if device is None else {"FFTFILTER_DEVICE": device}
     if sharing > 1 and "POCL_MAX_PTHREAD_COUNT" not in os.environ:
         variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, cores() // sharing))

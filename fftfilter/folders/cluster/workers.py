@@ -25,13 +25,13 @@ SECONDS_A_CHUNK = 1.0
 SECONDS_BETWEEN_LOOKS = 1.0
 # How long a cluster may take to have a worker (again).
 PATIENCE = 60.0
-# Threads of a worker that read and write.
-THREADS = 1
 
 
 @contextmanager
 def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int) -> Iterator[ClusterWorkers]:
     """Reach or start a cluster; its workers are those of "local" for ``devices``, or all of a scheduler.
+
+    ``threads`` read and write in each worker, 0 for one a core of its machine.
 
     Raises DeviceError if no scheduler answers.
     """
@@ -51,7 +51,7 @@ class ClusterWorkers:
     seconds_a_chunk: float = SECONDS_A_CHUNK
     seconds_between_looks: float = SECONDS_BETWEEN_LOOKS
 
-    def __init__(self, client: Client, device: str | None, threads: int = THREADS, patience: float | None = None) -> None:
+    def __init__(self, client: Client, device: str | None, threads: int = 0, patience: float | None = None) -> None:
         self.notes: list[str] = []
         self._client, self._device, self._threads = client, device, threads
         self._patience = PATIENCE if patience is None else patience

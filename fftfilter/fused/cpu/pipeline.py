@@ -27,22 +27,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import mixed_radix
-from .plan import inner, plan
-from .mixed_radix import Chirp
 from ...output.noise import NOISE
 from ...output.rounding import rounding
 from ...output.stack import PIXELS
 from ...transfer.shapes import IDEAL
+from . import mixed_radix
+from .mixed_radix import Chirp
+from .plan import inner, plan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .plan import Axis, FusedCpuPlan
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.radial import Radial
+    from .plan import Axis, FusedCpuPlan
 
     Array = np.ndarray[Any, Any]
 

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
     import pyopencl as cl
 
+    from ...device.launcher import Launcher
     from .long import LongPlan
     from .plan import FusedPlan
-    from ...device.launcher import Launcher
 
 BUTTERFLIES = "fused/gpu/butterflies.cl"
 TRANSFORM = "fused/gpu/transform.cl"

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ParameterError
-from .launches import BUTTERFLIES, QUANTIZE, Launch, Launches
-from .plan import plan
-from .transform import TransformPlan
 from ...output.noise import NOISE
 from ...output.rounding import rounding
 from ...output.stack import PIXELS
 from ...transfer.shapes import IDEAL
+from .launches import BUTTERFLIES, QUANTIZE, Launch, Launches
+from .plan import plan
+from .transform import TransformPlan
 
 if TYPE_CHECKING:
     import pyopencl as cl

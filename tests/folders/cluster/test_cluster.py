@@ -26,7 +26,7 @@ from fftfilter.folders.cluster import workers as cluster_workers
 from fftfilter.folders.cluster.workers import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
-from tests.files.test_urls import serve
+from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
 
 pytest.importorskip("distributed")
@@ -85,7 +85,7 @@ def replaced(function, before):
     """Return Python that puts something before a function with which files are read or written."""
     return (
         "import os, pathlib, signal, time\n"
-        "from fftfilter import images\n"
+        "from fftfilter.files import sources\n"
         # Dask may load it twice.
         f"if {function}.__name__ != 'changed':\n"
         f"    original = {function}\n"
@@ -225,7 +225,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
 
 def test_a_file_that_kills_its_workers_is_given_up_and_the_rest_done(run, tmp_path, given):
     (given / "0/0.pgm").rename(given / "0/poison.pgm")
-    poisonous = replaced("images.content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
+    poisonous = replaced("sources.content", "if 'poison' in arguments[0]: os.kill(os.getpid(), signal.SIGKILL)")
     out = tmp_path / "out"
     # One worker, which its nanny starts anew: what is done file by file never waits behind the one that kills.
     with (
@@ -284,7 +284,7 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
 
 def test_workers_of_ones_own_do_not_hear_an_interrupt_from_their_first_moment():
     spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
-    with dask_scheduler._deaf_children(), ThreadPoolExecutor(1) as dask:
+    with dask_scheduler._interrupts_blocked(), ThreadPoolExecutor(1) as dask:
         dask.submit(spawned.start).result()
     os.kill(spawned.pid, signal.SIGINT)
     spawned.join(30)
@@ -359,7 +359,7 @@ def fake_client(*looks):
 def test_when_all_workers_went_nobody_says_that_none_came():
     workers = ClusterWorkers(fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}), None, patience=0)
     workers.seconds_between_looks = 0
-    assert [each.name for each in workers.look()] == ["worker tcp://a", "worker tcp://b"]
+    assert {each.name for each in workers.look()} == {"worker tcp://a", "worker tcp://b"}
     assert [each.name for each in workers.look()] == ["worker tcp://a"]
     with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
         workers.look()

@@ -1,11 +1,9 @@
-"""What the machine's memory can hold."""
+"""What this machine's memory can hold."""
 
 from __future__ import annotations
 
-import os
-from functools import cache
-
 from ..errors import TooLargeError
+from ..files.sources import physical_memory
 
 
 def refuse_oversize(name: str, width: int, height: int, nbytes: int) -> None:
@@ -16,12 +14,3 @@ def refuse_oversize(name: str, width: int, height: int, nbytes: int) -> None:
             f"{name}: {width} x {height} pixels need {nbytes:,} bytes, more than the {memory:,} "
             "of this machine's memory; use a smaller image"
         )
-
-
-@cache
-def physical_memory() -> int | None:
-    """Return the bytes of memory that this machine has, None where the system does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -1,0 +1,56 @@
+"""Options of the commands about what goes along with a picture."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from fftfilter.cli import cli
+from tests.images.test_metadata import found_in, make
+
+
+@pytest.fixture
+def run():
+    def run(*arguments):
+        result = CliRunner().invoke(cli, [str(a) for a in arguments])
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+def test_metadata_go_along_unless_stripped(run, tmp_path):
+    given = make(tmp_path / "in.png")
+    assert run("lowpass", given, tmp_path / "out.jpg") == (0, "", "")
+    assert found_in(tmp_path / "out.jpg") | {"profile": b""} == found_in(given) | {"profile": b""}
+    assert run("lowpass", "--strip", given, tmp_path / "out.png") == (0, "", "")
+    assert found_in(tmp_path / "out.png")["make"] is None
+    assert b"on a mat" not in (tmp_path / "out.png").read_bytes()
+
+
+def test_a_spectrum_is_no_picture_of_a_place(run, tmp_path):
+    assert run("spectrum", make(tmp_path / "in.jpg"), tmp_path / "out.jpg")[0] == 0
+    assert found_in(tmp_path / "out.jpg")["make"] is None
+
+
+def test_times_are_those_of_the_input(run, tmp_path):
+    given = make(tmp_path / "in.png")
+    os.utime(given, ns=(1_000_000_000_123_456_789, 1_200_000_000_987_654_321))
+    assert run("lowpass", "--preserve-times", given, tmp_path / "out.png") == (0, "", "")
+    assert (tmp_path / "out.png").stat().st_mtime_ns == 1_200_000_000_987_654_321
+    code, _, said = run("lowpass", "--preserve-times", given, "-")
+    assert (code, "--preserve-times" in said) == (2, True)
+
+
+def test_png_level(run, tmp_path):
+    noise = np.random.default_rng(1).integers(0, 32, (64, 64), dtype=np.uint8)
+    Image.fromarray(noise).save(tmp_path / "in.png")
+    sizes = []
+    for level in (0, 1, 9):
+        assert run("lowpass", "--png-level", level, tmp_path / "in.png", tmp_path / "out.png")[0] == 0
+        sizes.append((tmp_path / "out.png").stat().st_size)
+    assert sizes[0] > sizes[1] >= sizes[2]
+    assert run("lowpass", "--png-level", "11", tmp_path / "in.png", tmp_path / "out.png")[0] == 2

@@ -1,0 +1,282 @@
+"""Outputs that appear whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import signal
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from fftfilter.files.atomic import _write, is_same_file, is_special, store
+from tests.files.helpers import python
+
+needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+needs_dev_stdout = pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
+
+
+@pytest.mark.parametrize("old", [None, b"precious and longer than the new one"])
+def test_the_parts_of_a_file_are_joined(tmp_path, old):
+    target = tmp_path / "out"
+    if old:
+        target.write_bytes(old)
+    store(target, [b"abc", b"", memoryview(b"-defg-")[1:5], b"h"])
+    assert target.read_bytes() == b"abcdefgh"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_more_parts_than_one_call_takes(tmp_path):
+    parts = [b"%d," % i for i in range(5000)]
+    store(tmp_path / "out", parts)
+    assert (tmp_path / "out").read_bytes() == b"".join(parts)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
+def test_a_call_that_takes_only_a_part_is_followed_by_others():
+    """A signal stops a call that waits for the reader of a pipe; what it took until then stays taken."""
+    taken, given = os.pipe()
+    parts, got, interrupted = [os.urandom(100_000) for _ in range(5)], [], threading.Event()
+
+    def read_later():
+        assert interrupted.wait(60)
+        with open(taken, "rb") as file:  # noqa: PTH123  of a descriptor
+            got.append(file.read())
+
+    before = signal.signal(signal.SIGALRM, lambda *_: interrupted.set())
+    signal.setitimer(signal.ITIMER_REAL, 0.02)
+    reader = threading.Thread(target=read_later)
+    reader.start()
+    try:
+        with io.FileIO(given, "wb") as file:
+            _write(file, parts)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    reader.join()
+    assert got == [b"".join(parts)]
+
+
+def test_parts_without_any_byte_make_an_empty_file(tmp_path):
+    store(tmp_path / "out", [b"", b""])
+    assert (tmp_path / "out").read_bytes() == b""
+
+
+# Faults
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_the_old_file_and_no_other(tmp_path):
+    """The system lets the process write 1000 bytes of the 10,000."""
+    pytest.importorskip("resource")
+    (tmp_path / "out").write_bytes(b"old")
+    code = """
+import resource, signal
+from fftfilter.files.atomic import store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+for name in ("out", "new"):
+    try: store(name, [bytes(600), bytes(9400)])
+    except OSError as error: print(name, error.strerror)
+"""
+    done = python(code, cwd=tmp_path)
+    assert done.stdout.decode().splitlines() == ["out File too large", "new File too large"], done.stderr.decode()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert (tmp_path / "out").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "full"), MemoryError()], ids=repr)
+def test_whatever_stops_the_writing_the_temporary_file_goes(tmp_path, failure):
+    seen = []
+
+    def parts():
+        yield b"half"
+        seen.extend(path.name for path in tmp_path.iterdir())
+        raise failure
+
+    with pytest.raises(type(failure)):
+        store(tmp_path / "out.png", parts())
+    (temporary,) = seen
+    assert temporary.startswith(f".out.png.fftfilter-{os.getpid()}-")
+    assert temporary.endswith(".tmp")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kill_in_the_middle_leaves_the_old_file(tmp_path):
+    (tmp_path / "out").write_bytes(b"old")
+    code = """
+import os, signal
+from fftfilter.files.atomic import store
+def parts():
+    yield b"half"
+    os.kill(os.getpid(), signal.SIGKILL)
+store("out", parts())
+"""
+    assert python(code, cwd=tmp_path).returncode != 0
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left[1:] == ["out"]
+    assert left[0].startswith(".out.fftfilter-")
+    assert (tmp_path / "out").read_bytes() == b"old"
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_missing_permissions_leave_everything_as_it_is(open_folder):
+    target, folder = open_folder / "out.pgm", open_folder / "locked"
+    target.write_bytes(b"precious")
+    target.chmod(0o444)
+    folder.mkdir()
+    folder.chmod(0o555)
+    for path in target, folder / "out.pgm":
+        with pytest.raises(PermissionError):
+            store(path, [b"new"])
+    assert target.read_bytes() == b"precious"
+    assert sorted(path.name for path in open_folder.rglob("*")) == ["locked", "out.pgm"]
+
+
+def test_links_in_a_circle_are_an_error(tmp_path):
+    (tmp_path / "a.png").symlink_to(tmp_path / "b.png")
+    (tmp_path / "b.png").symlink_to(tmp_path / "a.png")
+    with pytest.raises(OSError, match="Too many levels of symbolic links"):
+        store(tmp_path / "a.png", [b"x"])
+
+
+# What an output inherits
+
+
+def test_permissions_are_those_of_an_ordinary_new_file(tmp_path):
+    before = os.umask(0o027)
+    try:
+        store(tmp_path / "new", [b"x"])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+def test_permissions_of_an_existing_file_are_kept(tmp_path):
+    target = tmp_path / "out"
+    target.touch()
+    target.chmod(0o604)
+    store(target, [b"x"])
+    assert stat.S_IMODE(target.stat().st_mode) == 0o604
+    assert target.read_bytes() == b"x"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_the_owner_of_an_existing_file_is_kept(tmp_path):
+    target = tmp_path / "out"
+    target.touch()
+    os.chown(target, 65534, 65534)
+    store(target, [b"x"])
+    assert (target.stat().st_uid, target.stat().st_gid) == (65534, 65534)
+
+
+def test_times_can_be_given(tmp_path):
+    store(tmp_path / "out", [b"x"], (1_000_000_000_123_456_789, 1_200_000_000_987_654_321))
+    assert (tmp_path / "out").stat().st_mtime_ns == 1_200_000_000_987_654_321
+
+
+def test_a_symbolic_link_is_followed(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "real")
+    for data in b"new", b"existing":
+        store(tmp_path / "link", [data])
+        assert (tmp_path / "link").is_symlink()
+        assert [path.name for path in (tmp_path / "folder").iterdir()] == ["real"]
+        assert (tmp_path / "folder" / "real").read_bytes() == data
+
+
+def test_a_name_of_the_greatest_length_can_be_written(tmp_path):
+    name = "é" * 125 + ".png"
+    store(tmp_path / name, [b"x"])
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    with pytest.raises(OSError, match="File name too long"):
+        store(tmp_path / f"xx{name}", [b"x"])
+
+
+# Standard output, pipes and devices
+
+
+def test_a_dash_is_standard_output(tmp_path):
+    code = "import os; from fftfilter.files.atomic import store; store('-', [b'abc', b'de']); os.write(1, b'f')"
+    assert python(code, cwd=tmp_path).stdout == b"abcdef"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_standard_output_is_an_error():
+    done = python("import sys; sys.stdout = None\nfrom fftfilter.files.atomic import store; store('-', [b'abc'])")
+    assert done.stderr.endswith(b"OSError: [Errno 9] Bad file descriptor\n")
+
+
+@needs_pipes
+def test_a_named_pipe_is_written_into_and_stays(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=store, args=(pipe, [b"abc", b"def"]))
+    writer.start()
+    assert pipe.read_bytes() == b"abcdef"
+    writer.join()
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@needs_dev_stdout
+def test_devices_stay():
+    done = python("from fftfilter.files.atomic import store; store('/dev/null', [b'a']); store('/dev/stdout', [b'b'])")
+    assert done.stdout == b"b"
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+
+
+@needs_dev_stdout
+def test_a_redirected_dev_stdout_is_not_replaced(tmp_path):
+    with (tmp_path / "out").open("wb") as out:
+        python("from fftfilter.files.atomic import store; store('/dev/stdout', [b'abc'])", stdout=out)
+        assert os.path.samestat(os.fstat(out.fileno()), (tmp_path / "out").stat())
+    assert (tmp_path / "out").read_bytes() == b"abc"
+
+
+@needs_pipes
+def test_streams_pipes_and_devices_are_special_and_nothing_else_is(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link to pipe").symlink_to("pipe")
+    for special in (
+        "/dev/null",
+        "/dev/stdout",
+        "/dev/fd/7",
+        "/proc/self/fd/1",
+        tmp_path / "pipe",
+        tmp_path / "link to pipe",
+    ):
+        assert is_special(Path(special)), special
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
+    for ordinary in "file", "link", "missing", ".":
+        assert not is_special(tmp_path / ordinary), ordinary
+
+
+# The same file
+
+
+def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
+    file, hard, soft = (tmp_path / name for name in ("file", "hard", "soft"))
+    file.touch()
+    hard.hardlink_to(file)
+    soft.symlink_to(file)
+    roundabout = tmp_path / ".." / tmp_path.name / "file"
+    assert all(
+        is_same_file(source, target) for source in (file, hard, soft) for target in (file, hard, soft, roundabout)
+    )
+    (tmp_path / "other").touch()
+    for other in "other", "missing", "nul\0":
+        assert not is_same_file(file, tmp_path / other)
+        assert not is_same_file(tmp_path / other, file)
+
+
+def test_the_file_behind_standard_input_is_the_same(tmp_path):
+    code = (
+        "import pathlib; from fftfilter.files.atomic import is_same_file; print(is_same_file('-', pathlib.Path('{}')))"
+    )
+    for name in "in", "out":
+        (tmp_path / name).touch()
+        with (tmp_path / "in").open("rb") as file:
+            done = python(code.format(name), stdin=file, cwd=tmp_path)
+        assert done.stdout == (b"True\n" if name == "in" else b"False\n"), done.stderr

@@ -1,0 +1,112 @@
+"""Names of files while they are written, and what killed runs leave behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fftfilter.files.leftovers import remove_leftovers, temporary_name
+from tests.helpers import Started
+
+WEEK = 7 * 24 * 3600
+
+
+@pytest.fixture
+def gone():
+    """Give the number of a process that has ended."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+def name_of(process, *, here=True, start="b.pgm"):
+    """Return the temporary name that a process of this or another machine gives a file."""
+    own = Path(temporary_name(start)).name
+    machine = own[-12:-8]
+    name = own.replace(f".fftfilter-{os.getpid()}-", f".fftfilter-{process}-")
+    return name if here else name.replace(f"-{machine}", f"-{int(machine, 16) ^ 1:04x}")
+
+
+def put(folder, name, *, age=0):
+    (folder / name).write_text("half")
+    now = (folder / name).stat().st_mtime
+    os.utime(folder / name, (now - age, now - age))
+    return name
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_temporary_name_is_hidden_in_the_same_folder_and_new_each_time(tmp_path):
+    names = {temporary_name(str(tmp_path / "photo.png")) for _ in range(9)}
+    assert len(names) == 9
+    for name in map(Path, names):
+        assert name.parent == tmp_path
+        assert name.name.startswith(f".photo.png.fftfilter-{os.getpid()}-")
+        assert name.suffix == ".tmp"
+    assert len(os.fsencode(Path(temporary_name("é" * 200)).name)) < 255
+
+
+def test_files_of_processes_that_are_gone_go(tmp_path, gone):
+    put(tmp_path, name_of(gone))
+    put(tmp_path, name_of(gone, start="two\nlines"))
+    kept = [put(tmp_path, name_of(os.getpid())), put(tmp_path, name_of(os.getppid()))]
+    assert remove_leftovers(tmp_path) == 2
+    assert left(tmp_path) == sorted(kept)
+
+
+def test_files_of_other_machines_go_when_they_are_old(tmp_path, gone):
+    put(tmp_path, name_of(gone, here=False, start="old"), age=WEEK)
+    kept = put(tmp_path, name_of(gone, here=False))
+    assert remove_leftovers(tmp_path) == 1
+    assert left(tmp_path) == [kept]
+
+
+def test_files_of_an_earlier_process_with_the_same_number_go(tmp_path):
+    """In a container, a program often has the number that it had before."""
+    put(tmp_path, name_of(os.getpid(), start="old"), age=3600)
+    kept = put(tmp_path, name_of(os.getpid()))
+    assert remove_leftovers(tmp_path) == 1
+    assert left(tmp_path) == [kept]
+
+
+def test_other_files_stay(tmp_path, gone):
+    name = name_of(gone)
+    others = {".other.tmp", name[1:], f"{name}.png", name.removesuffix(".tmp"), name.replace("fftfilter", "x"), "a.pgm"}
+    for other in others:
+        put(tmp_path, other, age=WEEK)
+    assert remove_leftovers(tmp_path) == 0
+    assert left(tmp_path) == sorted(others)
+
+
+def test_of_one_process_that_is_known_to_be_gone_only_its_files_go(tmp_path, gone):
+    with Started([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        put(tmp_path, name_of(other.pid))
+        kept = [put(tmp_path, name_of(gone)), put(tmp_path, name_of(other.pid, here=False, start="old"), age=WEEK)]
+        assert remove_leftovers(tmp_path, other.pid) == 1
+    assert left(tmp_path) == sorted(kept)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_dead_process_that_nobody_has_waited_for_is_gone(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as zombie:
+        zombie.stdout.read()  # to its end
+        os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
+        put(tmp_path, name_of(zombie.pid))
+        assert remove_leftovers(tmp_path) == 1
+
+
+def test_a_number_beyond_that_of_any_process_is_no_error(tmp_path):
+    put(tmp_path, name_of("9" * 30))
+    assert remove_leftovers(tmp_path) == 0
+
+
+def test_a_folder_that_cannot_be_listed_has_no_leftovers(tmp_path):
+    (tmp_path / "file").touch()
+    assert remove_leftovers(tmp_path / "missing") == 0
+    assert remove_leftovers(tmp_path / "file") == 0

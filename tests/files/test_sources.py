@@ -1,0 +1,99 @@
+"""All bytes of an input: files, pipes, standard input."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+
+import pytest
+
+from fftfilter.errors import ReadError, TooLargeError
+from fftfilter.files.sources import content, physical_memory, times
+from tests.files.helpers import message, python
+
+PRINT = "import sys; from fftfilter.files.sources import content; sys.stdout.buffer.write(content('-'))"
+
+
+@pytest.mark.parametrize("name", ["a.png", "Grüße 猫", "two\nlines", " ", b"\xff"])
+def test_a_file_is_read_whole(tmp_path, name):
+    path = os.path.join(os.fsencode(tmp_path), name) if isinstance(name, bytes) else tmp_path / name  # noqa: PTH118
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(b"\0\r\n" * 100_000)
+    assert content(path) == b"\0\r\n" * 100_000
+    assert content(os.fsdecode(path)) == b"\0\r\n" * 100_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_to_its_end(tmp_path):
+    """Its size is 0, and it gives at most 64 kB at a time."""
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(b"abc" * 100_000,))
+    writer.start()
+    assert content(tmp_path / "pipe") == b"abc" * 100_000
+    writer.join()
+
+
+def test_a_dash_is_standard_input():
+    assert python(PRINT, input=b"abc" * 100_000).stdout == b"abc" * 100_000
+
+
+def test_a_closed_standard_input_is_an_error():
+    done = python("import os, sys; os.close(0); sys.stdin = None\n" + PRINT)
+    words = b"ReadError: standard input: cannot be read: bad file descriptor; it is closed; give a file's name\n"
+    assert done.stderr.endswith(words), done.stderr
+
+
+def test_an_empty_input_is_an_error(tmp_path):
+    (tmp_path / "x.png").touch()
+    with pytest.raises(ReadError, match=r"x\.png: empty \(0 bytes\); give an image file"):
+        content(tmp_path / "x.png")
+    done = python(PRINT, stdin=subprocess.DEVNULL)
+    assert done.stderr.endswith(b"ReadError: standard input: empty (0 bytes); give an image file\n")
+
+
+def test_missing_files_and_folders_are_errors(tmp_path):
+    for action in content, times:
+        with pytest.raises(ReadError, match=r"missing\.png: cannot be read: no such file or directory; check the name"):
+            action(tmp_path / "missing.png")
+    with pytest.raises(ReadError, match="is a directory; give a file's name"):
+        content(tmp_path)
+
+
+def test_links_in_a_circle_are_an_error(tmp_path):
+    (tmp_path / "a.png").symlink_to("a.png")
+    for action in content, times:
+        with pytest.raises(ReadError, match="too many levels of symbolic links"):
+            action(tmp_path / "a.png")
+
+
+@pytest.mark.usefixtures("ordinary_user")
+def test_a_file_without_permission_is_an_error(open_folder):
+    path = open_folder / "x.pgm"
+    path.write_bytes(b"P5 1 1 255\n7")
+    path.chmod(0)
+    with pytest.raises(ReadError, match="permission denied; check its permissions"):
+        content(path)
+
+
+def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):
+    size = physical_memory() + 1
+    with (tmp_path / "x.png").open("wb") as file:
+        try:
+            file.truncate(size)  # holes, which take no room on the disk
+        except OSError:
+            pytest.skip("the file system has no files of this size")
+    with pytest.raises(TooLargeError, match=f"{size:,} bytes, more than the {size - 1:,} of this machine's memory"):
+        content(tmp_path / "x.png")
+
+
+def test_a_name_with_a_line_end_stays_on_one_line(tmp_path):
+    with pytest.raises(ReadError) as caught:
+        content(tmp_path / "two\nlines.png")
+    assert r"two\nlines.png" in message(caught)
+
+
+def test_times_are_in_nanoseconds(tmp_path):
+    (tmp_path / "x").touch()
+    os.utime(tmp_path / "x", ns=(1_000_000_000_123_456_789, 1_200_000_000_987_654_321))
+    assert times(tmp_path / "x") == (1_000_000_000_123_456_789, 1_200_000_000_987_654_321)

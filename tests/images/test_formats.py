@@ -1,0 +1,154 @@
+"""The table of formats: what files can hold, and what is refused before any work."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fftfilter.errors import ParameterError, WriteError
+from fftfilter.images import Picture, check_fits, extension_of, extensions, read, write
+from fftfilter.images.formats import FORMATS, suffix_of
+from tests.files.helpers import message, python
+from tests.images.helpers import picture
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_extensions_mean_what_pillow_thinks(suffix):
+    assert Image.registered_extensions()[suffix] == FORMATS[suffix].name
+    Image.init()
+    assert FORMATS[suffix].name in Image.SAVE
+
+
+@pytest.mark.parametrize("alpha", [False, True], ids=["opaque", "alpha"])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
+    ramp = np.tile(np.arange(256, dtype=np.uint8), (16, 1))
+    planes = np.stack([ramp, ramp // 2, 255 - ramp][:channels])
+    given = Picture(planes, ramp if alpha else None, 255, "PNG")
+    path = tmp_path / f"x{suffix.upper()}"
+    kind = FORMATS[suffix]
+    if (alpha and not kind.alpha) or (channels == 3 and kind.color is None):
+        for action in check_fits, write:
+            with pytest.raises(WriteError):
+                action(given, path)
+        assert not path.exists()
+        return
+    check_fits(given, path)
+    write(given, path)
+    got = read(path)
+    white = got.maxval / 255
+    np.testing.assert_allclose(got.planes / white, np.broadcast_to(planes, got.planes.shape), atol=4)
+    if alpha:
+        np.testing.assert_allclose(got.alpha / white, ramp, atol=4)
+
+
+@pytest.mark.parametrize(
+    ("channels", "alpha", "suffix", "words"),
+    [
+        (3, False, ".pgm", "no color; write .ppm or .png"),
+        (3, False, ".pfm", "no color"),
+        (1, True, ".pgm", "no alpha channel; write .png"),
+        (3, True, ".ppm", "no alpha"),
+        (3, True, ".jpg", "no alpha"),
+        (3, True, ".BMP", "no alpha"),
+    ],
+)
+def test_what_a_format_cannot_hold_is_refused_by_name(channels, alpha, suffix, words):
+    with pytest.raises(WriteError) as caught:
+        check_fits(picture(channels=channels, alpha=alpha), f"out{suffix}")
+    assert message(caught).startswith(f"out{suffix}: ")
+    assert words in message(caught)
+
+
+def test_standard_output_is_called_so():
+    with pytest.raises(WriteError, match=r"^standard output: \.pgm has no color"):
+        check_fits(picture(channels=3), "-", format="pgm")
+
+
+def test_a_format_with_a_largest_size_says_so():
+    long = Picture(np.zeros((1, 1, 20000), np.uint8), None, 255, "PNG")
+    with pytest.raises(WriteError, match="at most 16383 pixels a side, not 20000 x 1"):
+        check_fits(long, "x.webp")
+    check_fits(long, "x.jpg")
+
+
+@pytest.mark.parametrize(
+    ("target", "format_", "wanted"),
+    [
+        ("x.png", None, ".png"),
+        ("folder.png/x.TIF", None, ".tif"),
+        ("x.png", "ppm", ".pnm"),  # Pillow's name of all of netpbm
+        ("x.png", "pgm", ".pgm"),
+        ("x.dat", "TIFF", ".tif"),
+        ("-", "jpeg", ".jpg"),
+        ("-", None, ".png"),
+        ("/dev/null", None, ".png"),
+        ("s3://bucket/x.webp", None, ".webp"),
+    ],
+)
+def test_a_named_format_goes_before_the_extension(target, format_, wanted):
+    assert suffix_of(target, format_) == wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (picture(format="PPM"), ".pnm"),
+        (picture(format="TIFF", channels=3), ".tif"),
+        (picture(format="GIF"), ".gif"),
+        (picture(format="GIF", alpha=True), ".png"),
+        (picture(format="ICO"), ".png"),
+        (picture(format=""), ".png"),
+    ],
+    ids=lambda value: value.format if isinstance(value, Picture) else value,
+)
+def test_a_stream_gets_the_pictures_format_or_png(given, wanted):
+    assert suffix_of("-", None, given) == suffix_of("/dev/null", None, given) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("x.docx", "cannot write .docx files"),
+        ("x.pbm", "cannot write .pbm files"),
+        ("x.a\x1b", r"cannot write '.a\x1b' files"),
+        ("x", "a name without extension"),
+        ("x.png.", ""),
+        (".png", "a name without extension"),
+    ],
+)
+def test_an_extension_that_cannot_be_written_is_refused(name, words):
+    with pytest.raises(ParameterError) as caught:
+        suffix_of(name)
+    assert words in message(caught)
+    assert message(caught).endswith("; choose .png, .tif, .pgm, .ppm or .jpg")
+
+
+def test_a_format_that_cannot_be_written_is_refused():
+    for action in (lambda: suffix_of("x.png", "docx"), lambda: extension_of("docx")):
+        with pytest.raises(ParameterError, match=r"cannot be written as 'docx'; choose \.png"):
+            action()
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [("PNG", ".png"), ("JPEG", ".jpg"), ("jpg", ".jpg"), ("TIFF", ".tif"), ("tif", ".tif"), ("JPEG2000", ".jp2")],
+)
+def test_a_format_has_an_extension(name, wanted):
+    assert extension_of(name) == wanted
+
+
+def test_pillow_knows_the_extensions_that_are_only_read():
+    assert extensions(read_only=False) == set(FORMATS)
+    more = extensions(read_only=True) - set(FORMATS)
+    assert ".psd" in more
+    Image.init()
+    # Pillow opens an MPO as the JPEG that it begins with.
+    assert {Image.EXTENSION[suffix] for suffix in more} - {"MPO"} <= set(Image.OPEN)
+
+
+def test_extensions_do_not_wait_for_numpy():
+    code = "import sys; from fftfilter import images; images.extensions(read_only=True); print('numpy' in sys.modules)"
+    assert python(code).stdout == b"False\n"
