@@ -7,6 +7,7 @@ import signal
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 
@@ -25,6 +26,10 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 # Started in the background by a script, a process ignores Ctrl-C, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Examples have no time limit: a busy machine is no fault.
+hypothesis.settings.register_profile("fftfilter", deadline=None)
+hypothesis.settings.load_profile("fftfilter")
 
 
 @pytest.fixture

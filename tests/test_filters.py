@@ -50,7 +50,7 @@ bands = st.tuples(st.floats(0.2, 15), st.floats(1.1, 4)).map(lambda t: H.bandsto
 # Both sides direct, and both Bluestein's for either engine.
 @both_engines
 @pytest.mark.parametrize("size", [(8, 64), (67, 71)], ids=str)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(band=bands, seed=st.integers(0, 2**32 - 1))
 def test_any_radii_and_any_image_give_the_reference(engine, size, band, seed):
     image = np.random.default_rng(seed).integers(0, 256, size, dtype=np.uint8)

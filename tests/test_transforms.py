@@ -86,7 +86,7 @@ def test_an_unknown_algorithm_is_told_the_known_ones():
 rows_of_complex = st.integers(1, 40).flatmap(
     lambda n: st.lists(st.complex_numbers(max_magnitude=1e6, allow_nan=False), min_size=n, max_size=n)
 )
-properties = settings(max_examples=8, deadline=None)  # of each, for each algorithm
+properties = settings(max_examples=8)  # of each, for each algorithm
 
 
 def close(got, wanted, size):
