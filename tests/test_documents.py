@@ -1,6 +1,6 @@
 """The documents say what is so: links, files, commands, code, and what is shown.
 
-``python tests/test_documents.py`` writes the table of the algorithms anew.
+``python -m tests.test_documents`` writes the table of the algorithms anew.
 """
 
 from __future__ import annotations
