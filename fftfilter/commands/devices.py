@@ -19,7 +19,7 @@ BYTES = ("local memory", "global memory", "largest allocation")
 def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
     """List OpenCL devices, their limits, and which one is taken.
 
-    Tries each device with a small filter and says what is wrong with the line that mends it. Exit code 3 if
+    Tries each device with a small filter and says what is wrong with the line that repairs it. Exit code 3 if
     no device can be used.
 
     \b
@@ -46,7 +46,7 @@ def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa
         for each in found:
             click.echo(_text(each, why if each["index"] == index else None))
         for problem in wrong:
-            click.echo(f"problem: {problem.what}\n   mend: {problem.mend}")
+            click.echo(f"problem: {problem.what}\n   repair: {problem.repair}")
     if index is None:
         raise DeviceError(why)
 

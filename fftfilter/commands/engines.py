@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 FUSED = """fused: The default for images, and no transform of rows: the whole filter in four steps
-   See      fftfilter/fused.py, fused/cpu/pipeline.py and fused/gpu/pipeline.py"""
+   See      docs/fused.md, fftfilter/fused/cpu/pipeline.py and fftfilter/fused/gpu/pipeline.py"""
 
 
 @click.command()

@@ -62,6 +62,8 @@ def _is_leftover(entry: os.DirEntry[str], process: int, machine: str, dead: int 
 
 
 def _is_running(process: int) -> bool:
+    if os.name == "nt":
+        return True  # there, signal 0 is Ctrl-C
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -78,10 +78,13 @@ class Workers(Protocol):
 
     @property
     def seconds_between_looks(self) -> float | None:
-        """How often :meth:`look` has to be called, None for never."""
+        """How soon :meth:`look` has to be called again, None for when something has happened."""
 
-    def look(self) -> list[Worker]:
-        """Return the workers that there are now; raises DeviceLostError if there is none and none will come."""
+    def look(self, *, has_work: bool) -> list[Worker]:
+        """Return the workers that there are now; ``has_work`` says whether more could be of use.
+
+        Raises DeviceLostError if there is none and none will come.
+        """
 
     def lose(self, worker: Worker, why: str) -> None:
         """Do without a worker from now on."""
@@ -106,7 +109,7 @@ class Pool:
 
     def run(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
         """Do all jobs; raises DeviceLostError when no worker is left, FftfilterError for settings that are invalid."""
-        workers = self._workers.look()
+        workers = self._workers.look(has_work=True)
         known = set(workers)
         while True:
             for worker in workers:
@@ -115,13 +118,13 @@ class Pool:
             if not in_hand:
                 if not (self._suspects or self._again):
                     return
-                workers = self._workers.look()
+                workers = self._workers.look(has_work=True)
                 continue
             done, _ = wait(in_hand, self._workers.seconds_between_looks, FIRST_COMPLETED)
             for future, worker in in_hand.items():
                 if future in done and future in worker.in_hand:  # else its worker died with another chunk
                     yield from self._take(worker, future)
-            workers = self._workers.look()
+            workers = self._workers.look(has_work=self._left > 0 or bool(self._again or self._suspects))
             for gone in known - set(workers):
                 yield from self._after_death(gone, Death(f"{gone.name} is gone"))
             known = set(workers)

@@ -1,7 +1,7 @@
 """Workers on this machine: this process, a process a core, or a process a device.
 
     few files         this process, with a thread a core to read and write
-    many files        a process a core; each reads, filters on its core and writes
+    many files        up to a process a core; each reads, filters on its core and writes
     several devices   a process a device, with its share of the cores to read and write
     a GPU, by name    this process, with a thread a core to read and write
 
@@ -11,6 +11,7 @@ touches an OpenCL platform: those do not survive a fork. A process that dies is 
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 import signal
@@ -19,6 +20,8 @@ import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import startup
@@ -34,13 +37,12 @@ if TYPE_CHECKING:
 
 # What processes need of this program, and nothing that touches an OpenCL platform.
 PRELOADED = ["fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.images.pillow_reader"]
-# Files that pay for the start of processes, in all and for each process, and bytes that do.
-FEWEST_FILES, FEWEST_BYTES = 48, 6 << 20
+# About what a file takes, what each of its bytes adds, and what the start of a process takes.
+SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 1e-8, 0.03
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
-# What idle processes have to end in; those that open a device still, or wait for a file, are killed then.
-SECONDS_TO_END = 2.0
+SECONDS_TO_END = 10
 VENDORS = "/etc/OpenCL/vendors"
 
 
@@ -58,56 +60,71 @@ class Plan(NamedTuple):
 def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int | None, *, over_network: bool) -> Plan:
     """Return the workers that suit a folder; ``devices`` and ``processes`` are what the user asked for.
 
-    A folder's files are bound by their decoders and encoders, so that a GPU gains nothing over the cores, and each
+    A folder's files are bound by their decoders and encoders, so that a GPU gains little over the cores, and each
     process would have to open it: without a wish, a CPU device is taken where there is one.
     """
     if over_network and processes is None and len(devices) == 1:
         return Plan(devices, 0, THREADS_FOR_URLS)
     if len(devices) > 1:
-        each = processes or 1
-        return Plan([*devices] * each, each * len(devices), max(1, cores() // (each * len(devices))))
+        count = len(devices) * (processes or 1)
+        return Plan([*devices] * (processes or 1), count, max(1, cores() // count))
     device = devices[0]
     if processes is None:
-        pays = survey.files >= FEWEST_FILES or (survey.files >= 2 * cores() and survey.bytes >= FEWEST_BYTES)
-        if not pays or cores() == 1:
-            return Plan(devices, 0, cores())
-        if _is_auto(device) and _may_have_gpu():
-            device = "cpu" if _has_cpu_device() else device
-        if device != "cpu" and (_is_auto(device) or _is_gpu(device)) and _may_have_gpu():
-            return Plan([device], 0, cores())
-        processes = min(cores(), survey.files)
+        processes = useful_processes(survey)
+        if processes > 1 and device != "cpu" and not _is_cpu(device):
+            if _is_auto(device) and _has_cpu_runtime():
+                device = "cpu"
+            else:
+                processes = 1
     if processes == 1:
         return Plan([device], 0, cores())
     return Plan([device] * processes, processes, max(1, cores() // processes))
+
+
+def useful_processes(survey: Survey) -> int:
+    """Return how many processes pay for their start, at most one a core.
+
+    p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
+    one time over the other.
+    """
+    seconds = SECONDS_A_FILE * survey.files + SECONDS_A_BYTE * survey.bytes
+    return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
 
 def _is_auto(device: str | None) -> bool:
     return (device or "auto").lower() == "auto"
 
 
-def _may_have_gpu() -> bool:
-    """Guess whether there is a GPU from what is cheap to see: a registered driver that is not PoCL's."""
-    # PoCL and simulators from pip are not registered there.
-    with suppress(OSError):
-        names = os.listdir(os.environ.get("OCL_ICD_VENDORS") or VENDORS)  # noqa: PTH208
-        return any(name.endswith(".icd") and "pocl" not in name for name in names)
-    return sys.platform == "darwin"
-
-
-def _has_cpu_device() -> bool:
+def _is_cpu(device: str | None) -> bool:
+    """Tell whether a device is a CPU; asks OpenCL only if a driver is registered that may have a GPU."""
+    if sys.platform == "linux" and _is_auto(device) and not _registered(lambda name: not _is_of_cpu(name)):
+        return True
     from ..device.choice import choose
 
     try:
-        choose("cpu")
+        return not choose(device).is_gpu
     except DeviceError:
-        return False
-    return True
+        return True  # the workers say what is wrong
 
 
-def _is_gpu(device: str | None) -> bool:
-    from ..device.choice import choose
+def _has_cpu_runtime() -> bool:
+    """Tell whether OpenCL has a CPU device beside a GPU, from what is installed: loading all drivers takes long."""
+    package = find_spec("pyopencl")
+    own = Path(package.origin or "").parent / ".libs" / "pocl.icd" if package else None
+    return bool(own and own.exists()) or _registered(_is_of_cpu)
 
-    return choose(device).is_gpu
+
+def _is_of_cpu(name: str) -> bool:
+    """Whether a registered driver is a CPU's by its file's name: PoCL's, or Intel's for CPUs."""
+    return "pocl" in name or name in ("intel64.icd", "intel-cpu.icd")
+
+
+def _registered(is_wanted: Callable[[str], bool]) -> bool:
+    """Whether a driver is registered with OpenCL; those that pip brings are not."""
+    with suppress(OSError):
+        names = os.listdir(os.environ.get("OCL_ICD_VENDORS") or VENDORS)  # noqa: PTH208
+        return any(name.endswith(".icd") and is_wanted(name) for name in names)
+    return False
 
 
 @contextmanager
@@ -124,7 +141,6 @@ class LocalWorkers:
     """The workers of a plan; see :class:`pool.Workers`."""
 
     seconds_a_chunk: float = SECONDS_A_CHUNK
-    seconds_between_looks: float | None = None
 
     def __init__(self, plan: Plan) -> None:
         self.notes: list[str] = []
@@ -133,14 +149,25 @@ class LocalWorkers:
         self._failed_starts = 0
         self._processes: dict[Worker, _Process] = {}
         self._context = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-        if plan.processes:
-            self._workers = [self._start(device) for device in plan.devices]
-        else:
-            device = plan.devices[0]
-            self._workers = [Worker("this process", _ThisProcess(), device, plan.threads)]
+        self._to_start = list(plan.devices) if plan.processes else []
+        self._workers: list[Worker] = []
+        if not plan.processes:
+            self._workers.append(Worker("this process", _ThisProcess(), plan.devices[0], plan.threads))
 
-    def look(self) -> list[Worker]:
-        """Return the workers that are left; raises DeviceLostError if there is none."""
+    @property
+    def seconds_between_looks(self) -> float | None:
+        """At once while processes are to be started: the first are at work meanwhile."""
+        return 0.0 if self._to_start else None
+
+    def look(self, *, has_work: bool) -> list[Worker]:
+        """Return the workers that are left, after another process was started if that is of use.
+
+        Raises DeviceLostError if there is none.
+        """
+        if self._to_start and has_work:
+            self._workers.append(self._start(self._to_start.pop(0)))
+        elif not has_work:
+            self._to_start.clear()
         if not self._workers:
             raise DeviceLostError(self._why)
         return list(self._workers)
@@ -150,6 +177,7 @@ class LocalWorkers:
         self._why = why
         self._workers.remove(worker)
         if process := self._processes.pop(worker, None):
+            process.kill()
             process.close()
         if self._workers:
             self.notes.append(f"{why}; the other devices do its files")
@@ -173,19 +201,13 @@ class LocalWorkers:
         worker.executor = replacement.executor
         return Death(why, at_start)
 
-    @property
-    def devices(self) -> set[str]:
-        """The names of the devices that were opened by processes so far."""
-        return {process.device for process in self._processes.values() if process.device}
-
     def close(self) -> None:
         """End all processes."""
         work.close()
         for process in self._processes.values():
-            process.executor.shutdown(wait=False, cancel_futures=True)
-        until = time.monotonic() + SECONDS_TO_END
+            process.kill()
         for process in self._processes.values():
-            process.close(until)
+            process.close()
 
     def _start(self, device: str | None) -> Worker:
         """Start a process that opens a device."""
@@ -221,11 +243,6 @@ class _Process:
         """Whether it lived long enough to open its device, or to say why not."""
         return self._started.done() and not isinstance(self._started.exception(), BrokenExecutor)
 
-    @property
-    def device(self) -> str | None:
-        """The name of its device, None if it is not open."""
-        return self._started.result().device if self.has_started and not self._started.exception() else None
-
     def how_it_ended(self) -> str:
         """Return the exit code of a process that died, in words."""
         if self._process is None:
@@ -233,15 +250,14 @@ class _Process:
         self._process.join(SECONDS_TO_END)
         return f"exit code {self._process.exitcode}"
 
-    def close(self, until: float = 0.0) -> None:
-        """End the process; kill it if it has not ended by itself by then."""
-        self.executor.shutdown(wait=False, cancel_futures=True)
-        if self._process is None:
-            return
-        self._process.join(max(0.0, until - time.monotonic()))
-        if self._process.exitcode is None:
+    def kill(self) -> None:
+        """End the process at once: it has nothing in hand that is not written, or the user wants no more."""
+        if self._process is not None:
             self._process.kill()
-            self._process.join()
+
+    def close(self) -> None:
+        """Wait for the end of a process that was killed or died."""
+        self.executor.shutdown(cancel_futures=True)
 
 
 class _ThisProcess(Executor):
@@ -275,6 +291,9 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
     sys.path[:] = path
     for name, value in variables.items():
         os.environ.setdefault(name, value)
+    if variables:
+        # PoCL would pin the only worker of every process to the same core.
+        os.environ.pop("POCL_AFFINITY", None)
     startup.resume_collector()
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

@@ -64,8 +64,9 @@ class Radial:
         if shape not in SHAPES:
             raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
         if order is not None and not SHAPES[shape].has_order:
+            with_order = " or ".join(name for name, each in SHAPES.items() if each.has_order)
             raise ParameterError(
-                f"order {order} has no meaning for the {shape} shape: leave it out or choose butterworth"
+                f"order {order} has no meaning for the {shape} shape: leave it out or choose {with_order}"
             )
         order = 2 if order is None else order
         if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:

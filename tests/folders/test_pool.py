@@ -46,7 +46,7 @@ class Crowd:
         self.notes = []
         self.workers = [Worker(f"worker {i}", each, None, 1) for i, each in enumerate(executors)]
 
-    def look(self):
+    def look(self, *, has_work):  # noqa: ARG002
         if not self.workers:
             raise DeviceLostError("no worker is left")
         return list(self.workers)

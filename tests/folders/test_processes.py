@@ -19,10 +19,10 @@ import pytest
 
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
-from fftfilter.folders import work
-from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings, cores
+from fftfilter.folders import processes, work
+from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
-from fftfilter.folders.processes import FEWEST_BYTES, FEWEST_FILES, Plan, choose_workers, workers_of
+from fftfilter.folders.processes import Plan, choose_workers, workers_of
 from fftfilter.folders.run import Survey
 from tests.folders.helpers import command, names, pgm, process, same
 from tests.helpers import Started
@@ -68,31 +68,39 @@ def given(tmp_path):
 # Which are started
 
 
-def test_few_files_are_done_by_this_process_and_many_by_a_process_a_core(monkeypatch, tmp_path):
+def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(monkeypatch, tmp_path):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))  # no vendor's driver
+    monkeypatch.setattr(processes, "cores", lambda: 16)
 
-    def processes(files, size, devices=(None,), wanted=None, **options):
-        survey = Survey(files, files * size)
-        return choose_workers(survey, devices, wanted, over_network=False, **options).processes
+    def started(files, size, devices=(None,), wanted=None):
+        return choose_workers(Survey(files, files * size), devices, wanted, over_network=False).processes
 
-    assert processes(FEWEST_FILES - 1, 100) == 0
-    assert processes(FEWEST_FILES, 100) == (cores() if cores() > 1 else 0)
-    assert processes(2 * cores(), FEWEST_BYTES) == (cores() if cores() > 1 else 0)
-    assert processes(10**6, 100, wanted=1) == 0
-    assert processes(2, 100, wanted=5) == 5
-    assert processes(2, 100, devices=["0", "1"]) == 2
+    assert started(10, 300_000) == 0
+    assert started(500, 300_000) == 8
+    assert started(3, 10**9) == 3
+    assert started(10**6, 100) == 16
+    assert started(10**6, 100, wanted=1) == 0
+    assert started(2, 100, wanted=5) == 5
+    assert started(2, 100, devices=["0", "1"]) == 2
     assert choose_workers(Survey(10**6), [None], None, over_network=True) == Plan([None], 0, 16)
 
 
-@pytest.mark.parametrize(("device", "chosen"), [(None, "cpu"), ("auto", "cpu"), ("cpu", "cpu")])
-def test_beside_a_gpu_a_folder_is_filtered_on_the_cores(monkeypatch, tmp_path, device, chosen):
-    """A registered driver that is not PoCL's may have a GPU; the tests' own OpenCL has a CPU device."""
-    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+@pytest.mark.parametrize("device", [None, "auto", "cpu"])
+def test_beside_a_gpu_a_folder_is_filtered_on_the_cores(monkeypatch, device):
+    """Where OpenCL takes a GPU by itself, and pip has brought PoCL."""
+    monkeypatch.setattr(processes, "_is_cpu", lambda _: False)
+    monkeypatch.setattr(processes, "cores", lambda: 16)
+    assert set(choose_workers(Survey(10**4, 10**9), [device], None, over_network=False).devices) == {"cpu"}
+    assert choose_workers(Survey(10**4, 10**9), ["gpu"], None, over_network=False) == Plan(["gpu"], 0, 16)
+
+
+def test_a_driver_that_is_registered_and_no_cpus_is_asked_for_its_devices(monkeypatch, tmp_path):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
-    plan = choose_workers(Survey(10**4, 10**9), [device], None, over_network=False)
-    if cores() > 1:
-        assert set(plan.devices) == {chosen}
-        assert plan.processes == cores()
+    (tmp_path / "pocl.icd").write_text("libpocl.so\n")
+    assert not processes._registered(lambda name: not processes._is_of_cpu(name))
+    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    assert processes._registered(lambda name: not processes._is_of_cpu(name))
+    assert processes._is_cpu("cpu")
 
 
 # What they write
@@ -130,8 +138,8 @@ def test_devices_share_a_folder(tmp_path, given, devices, environment):
 
 
 def test_settings_that_a_device_cannot_have_are_refused_as_with_one_process(tmp_path, given):
-    for processes in ("1", "2"):
-        done = process("--processes", processes, "--work-group-size", "100000000", given, tmp_path / "out")
+    for count in ("1", "2"):
+        done = process("--processes", count, "--work-group-size", "100000000", given, tmp_path / "out")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
         assert "work-group size" in done.stderr
 

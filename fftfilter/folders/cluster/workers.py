@@ -63,7 +63,7 @@ class ClusterWorkers:
         self._had_workers = time.monotonic()
         self._looked = float("-inf")
 
-    def look(self) -> list[Worker]:
+    def look(self, *, has_work: bool) -> list[Worker]:  # noqa: ARG002  they come by themselves
         """Return the workers that are there and of use; waits for the first; raises DeviceLostError if none comes."""
         while True:
             now = time.monotonic()

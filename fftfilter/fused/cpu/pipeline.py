@@ -116,7 +116,12 @@ class FusedCpuPipeline:
         together = 1 if is_apart else strips_together(planned, stack.pixel.itemsize)
         job["count"], job["pitch"], job["last"] = count, self.pitch, self.pitch - 2 * lanes
         job["strips"], job["strip_size"], job["together"] = planned.strips, planned.strip_size, together
-        job["groups"], job["bands"], job["one_scale"], job["order"] = len(at), -(-height // BAND), stack.one_scale, order
+        job["groups"], job["bands"], job["one_scale"], job["order"] = (
+            len(at),
+            -(-height // BAND),
+            stack.one_scale,
+            order,
+        )
         self._unit = np.float32(1 / height)
         job["blocked"], job["scale"], job["unit"] = len(blocked), 0.5 / width, self._unit
         job["noise"], job["spare"] = NOISE * height, planned.room
@@ -135,7 +140,11 @@ class FusedCpuPipeline:
             *_numbers(0, len(STEPS)),
         ]
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *plan_defines(columns, rows), *pass_defines)
-        types = (f"PIXEL={PIXELS[stack.pixel]}", f"LEVEL={PIXELS[stack.out]}", *(("SIGNED=1",) if stack.white is None else ()))
+        types = (
+            f"PIXEL={PIXELS[stack.pixel]}",
+            f"LEVEL={PIXELS[stack.out]}",
+            *(("SIGNED=1",) if stack.white is None else ()),
+        )
         self._filter = launcher.kernel(files(columns, rows), (*defines, *types), "filter", arguments)
 
     def run(self, images: Array) -> Array:
@@ -223,7 +232,13 @@ def files(columns: Axis, rows: Axis) -> tuple[str, ...]:
     return (
         *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/stages.cl"),
         "fused/cpu/job.cl",
-        *("shapes.cl", "fused/cpu/mask.cl", "fused/cpu/middle.cl", "fused/cpu/there_and_back.cl", "fused/cpu/pixels.cl"),
+        *(
+            "shapes.cl",
+            "fused/cpu/mask.cl",
+            "fused/cpu/middle.cl",
+            "fused/cpu/there_and_back.cl",
+            "fused/cpu/pixels.cl",
+        ),
         "fused/cpu/columns_bluestein.cl" if isinstance(columns, Chirp) else "fused/cpu/columns.cl",
         "fused/cpu/tiles.cl",
         "fused/cpu/rows_bluestein.cl" if isinstance(rows, Chirp) else "fused/cpu/rows.cl",

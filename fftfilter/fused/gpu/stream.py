@@ -139,7 +139,9 @@ class Stream:
         self._compute = pipeline.launcher
         self._up, self._down = (Launcher(pipeline.device) for _ in range(2))
         sizes = (pipeline.bytes_in, pipeline.bytes_out, pipeline.largest.size)
-        pipeline.device.check_memory(f"a stream of {SLOTS} times {pipeline.stack}", [*pipeline.memory, *(SLOTS * sizes)])
+        pipeline.device.check_memory(
+            f"a stream of {SLOTS} times {pipeline.stack}", [*pipeline.memory, *(SLOTS * sizes)]
+        )
         slots = [[self._compute.allocate(size) for size in sizes] for _ in range(SLOTS)]
         self._slots = cycle([_Slot(image, output, largest) for image, output, largest in slots])
         self._copiers: ThreadPoolExecutor | None = None

@@ -359,17 +359,17 @@ def fake_client(*looks):
 def test_when_all_workers_went_nobody_says_that_none_came():
     workers = ClusterWorkers(fake_client({"tcp://a": 1, "tcp://b": 1}, {"tcp://a": 1}, {}), None, patience=0)
     workers.seconds_between_looks = 0
-    assert {each.name for each in workers.look()} == {"worker tcp://a", "worker tcp://b"}
-    assert [each.name for each in workers.look()] == ["worker tcp://a"]
+    assert {each.name for each in workers.look(has_work=True)} == {"worker tcp://a", "worker tcp://b"}
+    assert [each.name for each in workers.look(has_work=True)] == ["worker tcp://a"]
     with pytest.raises(DeviceLostError, match="tcp://s: no worker is left"):
-        workers.look()
+        workers.look(has_work=True)
 
 
 def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
     """Its executor would wait for it to return."""
     workers = ClusterWorkers(fake_client({"tcp://a": 1}, {}), None)
     workers.seconds_between_looks = 0
-    (worker,) = workers.look()
+    (worker,) = workers.look(has_work=True)
     future = Future()
     worker.in_hand[future] = pool.Chunk([Job(0, "in.pgm", str(tmp_path / "out.pgm"))])
     workers._update(time.monotonic())
