@@ -44,6 +44,7 @@ THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
 SECONDS_TO_END = 10
 VENDORS = "/etc/OpenCL/vendors"
+CONTEXT = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
 
 
 class Plan(NamedTuple):
@@ -137,6 +138,18 @@ def workers_of(plan: Plan) -> Iterator[LocalWorkers]:
         workers.close()
 
 
+def prepare() -> None:
+    """Let the forkserver start, which imports what is slow to import while this process goes on."""
+    # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
+    if CONTEXT.get_start_method() == "forkserver":
+        from multiprocessing.forkserver import ensure_running
+
+        CONTEXT.set_forkserver_preload(PRELOADED)
+        with _interrupts_ignored():
+            ensure_running()
+
+
 class LocalWorkers:
     """The workers of a plan; see :class:`pool.Workers`."""
 
@@ -148,7 +161,6 @@ class LocalWorkers:
         self._why = "no device"
         self._failed_starts = 0
         self._processes: dict[Worker, _Process] = {}
-        self._context = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
         self._to_start = list(plan.devices) if plan.processes else []
         self._workers: list[Worker] = []
         if not plan.processes:
@@ -214,12 +226,9 @@ class LocalWorkers:
         sharing = sum(other == device for other in self._plan.devices)
         variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
         try:
-            # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
-            os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
+            prepare()
             with _interrupts_ignored():
-                if self._context.get_start_method() == "forkserver":
-                    self._context.set_forkserver_preload(PRELOADED)
-                executor = ProcessPoolExecutor(1, self._context, initializer=_begin, initargs=(variables, sys.path))
+                executor = ProcessPoolExecutor(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
                 process = _Process(executor, device)
         except (OSError, ImportError, NotImplementedError) as error:
             cause = (getattr(error, "strerror", None) or str(error)).lower()
