@@ -1,1 +1,10 @@
-"""."""
+"""The fused form for CPUs: one launch, whose work-items take task after task. Its kernels are kernels/fused/cpu/.
+
+    mixed_radix.py   transforms as data: radices, spans, spin factors, the order they leave; Bluestein's chirp-z
+    plan.py          the plan of an image: its strips, its transforms, the bytes between the steps
+    job.py           what the kernels have to know, field by field as in job.cl
+    mask.py          the transfer function as mask.cl reads it
+    pipeline.py      FusedCpuPipeline: buffers, the program, the launch
+
+docs/fused.md follows one image through all steps.
+"""

@@ -1,8 +1,8 @@
-"""Mixed radix plans of the fused CPU form, as plain data: radices, spans, spin factors, the order they leave.
+"""Transforms of the fused CPU form as plain data: radices, spans, spin factors, the order they leave.
 
 A transform of length n goes forward by decimation in frequency, stage after stage in place, and back by the
-same stages in reverse. Between the two the frequencies lie permuted, and nobody puts them in order: tables
-that depend on the frequency are permuted instead, once.
+same stages in reverse. Between the two the frequencies lie permuted and are never put in order: tables that depend
+on the frequency are permuted instead, once.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # The radices whose butterflies need no table, in the order of the stages: the largest first, as the first
-# stages work outside the first cache and each saves a trip.
+# stages work outside the first cache, where fewer stages are fewer trips through memory.
 RADICES = (8, 5, 4, 3, 2)
 # Larger primes than this go through a loop on the device.
 LARGEST_WRITTEN_OUT = 19
-# What a stage costs for each number, loads and stores included, to choose between convolution lengths.
+# Instructions of a stage for each number, loads and stores included, to choose between convolution lengths.
 INSTRUCTIONS = {1: 0, 2: 11, 3: 14, 4: 13, 5: 18, 8: 16}
 # Primes up to here go by the definition, which costs less than Bluestein's two transforms of
 # more than twice the length; measured, the two are even between 67 and 97.
@@ -29,7 +29,7 @@ LARGEST_PRIME = 61
 class RadixStage(NamedTuple):
     """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart.
 
-    ``spin`` is where in the table its spin factors begin, ``roots`` where those of a prime's own transform do.
+    ``spin`` is where in the table its spin factors begin, ``roots`` where the roots of unity of a prime radix do.
     """
 
     radix: int
@@ -39,11 +39,11 @@ class RadixStage(NamedTuple):
 
 
 class MixedRadix(NamedTuple):
-    """The transform of length n: its stages, and how many are done on the whole before it is cut into blocks."""
+    """The transform of length n: its stages, and how many are done on the whole before it is cut into parts."""
 
     n: int
     stages: tuple[RadixStage, ...]
-    whole: int
+    whole_stages: int
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -97,20 +97,20 @@ def factors(n: int) -> list[int]:
 
 
 def has_roots(radix: int) -> bool:
-    """Whether the radix is a prime that goes by the definition, with a table of its roots."""
+    """Tell whether a radix is a prime that goes by the definition, with a table of its roots of unity."""
     return radix > 1 and radix not in RADICES
 
 
 def is_smooth(n: int) -> bool:
-    """Whether a length is made of the radices and the primes that go by the definition."""
+    """Tell whether a length is made of the radices and the primes that go by the definition."""
     return max(factors(n)) <= max(LARGEST_PRIME, 8)
 
 
-def plan(n: int, block: int, least_whole: int) -> MixedRadix:
+def plan(n: int, part: int, least_whole: int) -> MixedRadix:
     """Return the plan of a length that is smooth.
 
-    Blocks of at most ``block`` numbers fit into the first cache. At least ``least_whole`` stages are done on
-    the whole (the one that reads pixels is), if there are more.
+    Parts of at most ``part`` numbers fit into the first cache. At least ``least_whole`` stages are done on the whole
+    (the one that reads pixels is), if there are more.
     """
     stages: list[RadixStage] = []
     span, spin = n, 0
@@ -120,12 +120,12 @@ def plan(n: int, block: int, least_whole: int) -> MixedRadix:
         stages.append(RadixStage(radix, span, spin, roots))
         spin = roots + (radix if has_roots(radix) else 0)
     whole = 0
-    while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > block):
+    while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > part):
         whole += 1
     return MixedRadix(n, tuple(stages), whole)
 
 
-class Chirp(NamedTuple):
+class Bluestein(NamedTuple):
     """The transform of a length n with a large prime in it: Bluestein's convolution on a smooth length's plan."""
 
     n: int
@@ -136,7 +136,7 @@ class Chirp(NamedTuple):
         return self._chirp().astype(np.complex64)
 
     def filter(self) -> NDArray[np.complex64]:
-        """Return the spectrum of the conjugate chirp around 0, divided by m, as the inner plan's stages order it."""
+        """Return the spectrum of the conjugate chirp around 0, divided by m, in the order the inner plan leaves."""
         m = self.inner.n
         around = np.zeros(m, np.complex128)
         around[: self.n] = self._chirp().conj()
@@ -161,15 +161,15 @@ def convolution_length(n: int) -> int:
     return min(lengths_and_power, key=lambda m: m * sum(INSTRUCTIONS[radix] for radix in factors(m)))
 
 
-def transform(n: int, block: int, least_whole: int) -> MixedRadix | Chirp:
+def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:
     """Return the plan of any length; see :func:`plan`."""
     if is_smooth(n):
-        return plan(n, block, least_whole)
-    return Chirp(n, plan(convolution_length(n), block, 0))
+        return plan(n, part, least_whole)
+    return Bluestein(n, plan(convolution_length(n), part, 0))
 
 
 def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the positions of frequencies up to n/2 below ``end``, in the order they lie in, and of mirrored ones."""
+    """Return the positions of the frequencies up to n/2 that are below ``end``, and those of their mirrored ones."""
     n = len(frequencies)
     position = np.empty(n, np.int64)
     position[frequencies] = np.arange(n)

@@ -1,4 +1,4 @@
-"""The plan of the fused pipeline for CPUs: the strips that an image lies in, the transforms, the memory."""
+"""The plan of the fused pipeline for CPUs: the strips that an image lies in, the transforms, the bytes between steps."""
 
 from __future__ import annotations
 
@@ -6,18 +6,29 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import mixed_radix
-from .mixed_radix import Chirp
+from .mixed_radix import Bluestein
 
 if TYPE_CHECKING:
     from ...device.device import Device
     from .mixed_radix import MixedRadix
 
-    Axis = MixedRadix | Chirp
+    Axis = MixedRadix | Bluestein
 
-# What of the first cache a block may fill, which has 32 KB or more; the rest is for spin factors and the mask's terms.
-BLOCK_BYTES = 20 << 10
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17
+# Bytes of a line of the cache, and how many tasks for each worker are enough for an even share.
+LINE = 64
+TASKS = 4
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What of the caches a plan fills, in bytes. With less, small images go the way of large ones."""
+
+    part: int = 20 << 10
+    """A part of a transform, in the first cache, which has 32 KB or more; the rest is for spin factors and gains."""
+    strips: int = 384 << 10
+    """Strips that are read at once, in the second cache, which has 512 KB or more."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +41,7 @@ class FusedCpuPlan:
     workers: int
     columns: Axis
     rows: Axis
+    limits: Limits
 
     @property
     def pitch(self) -> int:
@@ -42,44 +54,64 @@ class FusedCpuPlan:
         return -(-self.pitch // (2 * self.lanes))
 
     @property
-    def strip_size(self) -> int:
-        """Rows from a strip to the next."""
+    def strip_stride(self) -> int:
+        """Numbers, each of two vectors, from a strip to the next."""
         return self.height + SPARE_ROWS
 
     @property
-    def room(self) -> int:
-        """Vectors of complex numbers that a worker's longest transform takes, but for columns in their own place."""
-        convolution = inner(self.columns).n if isinstance(self.columns, Chirp) else 0
+    def workspace(self) -> int:
+        """Numbers of a worker's work space: its longest transform, but for columns that are transformed in place."""
+        convolution = inner(self.columns).n if isinstance(self.columns, Bluestein) else 0
         return max(self.strips * 2 * self.lanes, inner(self.rows).n, convolution)
 
-    def buffers(self, count: int, pixel: int, level: int) -> list[int]:
-        """Return the bytes of what lies between the steps, of the workers' room, of a stack and of its result.
+    def strips_per_task(self, pixel: int) -> int:
+        """Return how many strips a task reads at once, for pixels of so many bytes.
 
-        ``pixel`` and ``level`` are the bytes of a number in the stack and in the result. Tables are not counted.
+        They are those of a cache line, if they fit into the cache and leave tasks enough for all workers.
+        """
+        in_line = max(1, LINE // (2 * self.lanes * pixel))
+        fit = 8 * self.lanes * self.height * in_line <= self.limits.strips
+        enough = self.strips >= in_line * TASKS * self.workers
+        return in_line if fit and enough and not isinstance(self.columns, Bluestein) else 1
+
+    def buffers(self, count: int, pixel: int, out: int) -> list[int]:
+        """Return the bytes of the strips of a stack, of the workers' work spaces, of the stack and of its result.
+
+        ``pixel`` and ``out`` are the bytes of a pixel in the stack and in the result. Tables are not counted.
         """
         number, pixels = 8 * self.lanes, count * self.height * self.pitch
         return [
-            number * self.strip_size * self.strips * count,
-            number * self.room * self.workers,
+            number * self.strip_stride * self.strips * count,
+            number * self.workspace * self.workers,
             pixels * pixel,
-            pixels * level,
+            pixels * out,
         ]
 
 
 def plan(
-    device: Device, height: int, width: int, *, lanes: int | None = None, workers: int | None = None
+    device: Device,
+    height: int,
+    width: int,
+    *,
+    lanes: int | None = None,
+    workers: int | None = None,
+    limits: Limits | None = None,
 ) -> FusedCpuPlan:
-    """Return the plan for a size on a device, by whose registers and compute units ``lanes`` and ``workers`` go."""
+    """Return the plan for a size on a device.
+
+    ``lanes`` are by default those of the device's registers, ``workers`` as many as it has compute units.
+    """
     lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
-    block = BLOCK_BYTES // (8 * lanes)
+    limits = limits or Limits()
+    part = limits.part // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
-    columns, rows = mixed_radix.transform(height, block, 1), mixed_radix.transform(width, block, 0)
-    return FusedCpuPlan(height, width, lanes, workers or device.cl_device.max_compute_units, columns, rows)
+    columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
+    return FusedCpuPlan(height, width, lanes, workers or device.cl_device.max_compute_units, columns, rows, limits)
 
 
 def inner(axis: Axis) -> MixedRadix:
     """Return the mixed radix plan that does the work: the axis's own, or that of its convolution."""
-    return axis.inner if isinstance(axis, Chirp) else axis
+    return axis.inner if isinstance(axis, Bluestein) else axis
 
 
 def vector_width(native: int) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .transform import MOST_VALUES, TransformPlan
+from .transform import MOST_PER_ITEM, TransformPlan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,35 +28,42 @@ COLUMNS = "fused/gpu/columns.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
 FILTER = "fused/gpu/filter.cl"
 QUANTIZE = "fused/gpu/quantize.cl"
-LONG = "fused/gpu/long/steps.cl"
+STEPS = "fused/gpu/long/steps.cl"
 LINES = "fused/gpu/long/lines.cl"
 LONG_ROWS = "fused/gpu/long/rows.cl"
 LONG_ROWS_MIDDLE = "fused/gpu/long/rows_middle.cl"
-LONG_ROWS_BACK = "fused/gpu/long/rows_back.cl"
+LONG_ROWS_TO_SPECTRUM = "fused/gpu/long/rows_to_spectrum.cl"
+LONG_ROWS_FROM_SPECTRUM = "fused/gpu/long/rows_from_spectrum.cl"
+LONG_ROWS_TO_VALUES = "fused/gpu/long/rows_to_values.cl"
 STRIPS = "fused/gpu/long/strips.cl"
 LONG_COLUMNS = "fused/gpu/long/columns.cl"
 LONG_COLUMNS_MIDDLE = "fused/gpu/long/columns_middle.cl"
+LONG_COLUMNS_MASK = "fused/gpu/long/columns_mask.cl"
 LONG_COLUMNS_BACK = "fused/gpu/long/columns_back.cl"
 PACK = "fused/gpu/long/pack.cl"
 
-# What else the kernels are built of.
-WITH = {
+# Files that a kernel needs in front of its own, behind butterflies, transform and spectrum, which all need.
+NEEDS = {
     COLUMNS: (SHAPES, MASK),
     INVERSE_ROWS: (VALUES,),
     FILTER: (SHAPES, MASK, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
-    LONG_ROWS: (LONG, LINES),
-    LONG_ROWS_MIDDLE: (LONG, LINES),
-    LONG_ROWS_BACK: (LONG, LINES, VALUES),
-    LONG_COLUMNS: (LONG, STRIPS),
-    LONG_COLUMNS_MIDDLE: (LONG, STRIPS, SHAPES, MASK),
-    LONG_COLUMNS_BACK: (LONG, STRIPS, SHAPES, MASK),
-    PACK: (LONG, STRIPS),
+    LONG_ROWS: (STEPS, LINES),
+    LONG_ROWS_MIDDLE: (STEPS, LINES),
+    LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
+    LONG_ROWS_FROM_SPECTRUM: (STEPS, LINES),
+    LONG_ROWS_TO_VALUES: (STEPS, LINES, VALUES),
+    LONG_COLUMNS: (STEPS, STRIPS),
+    LONG_COLUMNS_MIDDLE: (STEPS, STRIPS, SHAPES, MASK),
+    LONG_COLUMNS_MASK: (STEPS, STRIPS, SHAPES, MASK),
+    LONG_COLUMNS_BACK: (STEPS, STRIPS),
+    PACK: (STEPS, STRIPS),
 }
 
+# Registers that leave room for 1024 work-items of 16 numbers each.
 REGISTERS = 64
 # Middle steps, whose groups are small, keep more: three groups of 256 with nothing spilled beat four.
-THERE_AND_BACK = (LONG_ROWS_MIDDLE, LONG_COLUMNS_MIDDLE)
-REGISTERS_THERE_AND_BACK = 80
+MIDDLE_STEPS = (LONG_ROWS_MIDDLE, LONG_COLUMNS_MIDDLE)
+REGISTERS_OF_MIDDLE_STEPS = 80
 PACK_GROUP = 256
 
 
@@ -72,9 +79,9 @@ class Launch(NamedTuple):
 class Launches:
     """Makes launches for stacks of ``count`` images; ``tables`` are those of a side's plan, on the device.
 
-    ``tiles`` of columns are kept. ``work`` is the buffer between the steps of long transforms that do not go in the
-    spectrum's place. An argument of None is left to be set: the pixels, argument 1 of the first launch of the rows, and
-    of the inverse rows' last launch the values, its argument 0, and if it has one more than others the pixels.
+    ``tiles`` of columns are kept. ``work`` is the buffer between the steps of long transforms that are not in the
+    spectrum's place. An argument of None is set later, as the images change: the pixels, argument 1 of the first
+    launch of the rows; and of the last launch of the inverse rows the values, argument 0, and the pixels, the last.
     """
 
     def __init__(
@@ -102,38 +109,38 @@ class Launches:
     def rows(self, tables: Sequence[cl.Buffer], pixel: str) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "rows", self.reach
-        arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
             return [self._whole(step, ROWS, rows, self.plan.pairs, (pixel,), spectrum, None, *tables, largest, reach)]
         outer, middle, between = tables
-        lines = self.work if rows.chirped else spectrum
-        arguments = (lines, None, outer, between, largest, reach)
-        first = self._row_step(step, LONG_ROWS, rows, rows.outer, (pixel, "FROM_PIXELS=1"), *arguments)
-        second = self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=0",), lines, middle, between, reach)
-        if not rows.chirped:
-            return [first, second]
-        arguments = (spectrum, lines, outer, between, largest, np.uint32(0), reach)
-        defines = ("TO_VALUES=0", "BEYOND=0")
-        return [first, second, self._row_step(step, LONG_ROWS_BACK, rows, rows.outer, defines, *arguments)]
+        lines = self.work if rows.is_bluestein else spectrum
+        launches = [
+            self._row_step(step, LONG_ROWS, rows, rows.outer, (pixel,), lines, None, outer, between, largest),
+            self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("INVERSE=0",), lines, middle, between, reach),
+        ]
+        if rows.is_bluestein:
+            arguments = (spectrum, lines, outer, between, reach)
+            launches.append(self._row_step(step, LONG_ROWS_TO_SPECTRUM, rows, rows.outer, (), *arguments))
+        return launches
 
     def inverse_rows(self, tables: Sequence[cl.Buffer], one_scale: np.uint32, *defines: str) -> list[Launch]:
         """Return what makes values of the rows' spectra, and keeps the largest."""
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "inverse rows", self.reach
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
-            arguments = (None, spectrum, *tables, largest, one_scale, reach)
+            arguments = (None, spectrum, *tables, largest, one_scale, reach, None)
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, *arguments)]
         outer, middle, between = tables
-        lines = self.work if rows.chirped else spectrum
-        arguments = (None, lines, outer, between, largest, one_scale, reach)
-        last = self._row_step(step, LONG_ROWS_BACK, rows, rows.outer, ("TO_VALUES=1", *defines), *arguments)
-        if not rows.chirped:
-            arguments = (lines, middle, between, reach)
-            return [self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=1",), *arguments), last]
-        first_arguments = (lines, spectrum, outer, between, largest, reach)
-        first = self._row_step(step, LONG_ROWS, rows, rows.outer, ("PIXEL=float", "FROM_PIXELS=0"), *first_arguments)
-        second = self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("BACK=0",), lines, middle, between, reach)
-        return [first, second, last]
+        lines = self.work if rows.is_bluestein else spectrum
+        launches = []
+        if rows.is_bluestein:
+            arguments = (lines, spectrum, outer, between, reach)
+            launches.append(self._row_step(step, LONG_ROWS_FROM_SPECTRUM, rows, rows.outer, (), *arguments))
+        direction = (f"INVERSE={int(not rows.is_bluestein)}",)
+        launches.append(
+            self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, direction, lines, middle, between, reach)
+        )
+        arguments = (None, lines, outer, between, largest, one_scale, None)
+        return [*launches, self._row_step(step, LONG_ROWS_TO_VALUES, rows, rows.outer, defines, *arguments)]
 
     def columns(self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any) -> list[Launch]:
         """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers."""
@@ -144,41 +151,41 @@ class Launches:
         outer, middle, between = tables
         strips = spectrum if paired else self.work
         ends = (strips, spectrum, outer, between)
-
-        def turn(around: int) -> Launch:
-            defines = (*mask, f"TURN_AROUND={around}")
-            return self._column_step(LONG_COLUMNS_BACK, columns, columns.outer, defines, *ends, *mask_arguments)
-
         first = self._column_step(LONG_COLUMNS, columns, columns.outer, (), *ends)
         arguments = (strips, middle, between, *mask_arguments)
         second = self._column_step(LONG_COLUMNS_MIDDLE, columns, columns.middle, mask, *arguments)
-        launches = [first, second, turn(0)]
-        if columns.chirped:
-            launches[2:] = [turn(1), second, turn(0)]
+        launches = [first, second]
+        if columns.is_bluestein:
+            arguments = (strips, outer, between, *mask_arguments)
+            masked = self._column_step(LONG_COLUMNS_MASK, columns, columns.outer, mask, *arguments)
+            launches += [masked, second]
+        launches.append(self._column_step(LONG_COLUMNS_BACK, columns, columns.outer, (), *ends))
         if not paired:
             kernel = self._kernel(PACK, columns.defines(columns.outer), spectrum, strips)
             items = -(-self.plan.pairs * self.plan.tile // PACK_GROUP) * PACK_GROUP
             launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def at_once(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
+    def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
         """Return the one launch of all steps; ``plan`` is that of rows and columns."""
-        kernel = self._kernel(FILTER, (*plan.defines(), *defines, "TOGETHER=1"), *arguments, values=plan.values)
-        groups = 3 * -(-self.plan.pairs // plan.ffts) + -(-self._kept_columns // plan.ffts)
+        kernel = self._kernel(
+            FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item
+        )
+        groups = 3 * -(-self.plan.pairs // plan.batch) + -(-self._kept_columns // plan.batch)
         return Launch("filter", kernel, (groups * self.count * plan.group,), (plan.group,))
 
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
         """Return the launch of so many transforms that work-groups hold."""
-        kernel = self._kernel(source, (*plan.defines(), *defines), *arguments, values=plan.values)
+        kernel = self._kernel(source, (*plan.defines(), *defines), *arguments, per_item=plan.per_item)
         return Launch(step, kernel, (plan.work_items(transforms), self.count), (plan.group, 1))
 
     def _row_step(
         self, step: str, source: str, rows: LongPlan, part: TransformPlan, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
         """Return the launch of one step of long rows: transforms of a row are side by side."""
-        kernel = self._kernel(source, (*rows.defines(part), *defines), *arguments, values=part.values)
+        kernel = self._kernel(source, (*rows.defines(part), *defines), *arguments, per_item=part.per_item)
         items = (part.work_items(rows.length // part.length), self.plan.pairs, self.count)
         return Launch(step, kernel, items, (part.group, 1, 1))
 
@@ -186,26 +193,25 @@ class Launches:
         self, source: str, columns: LongPlan, part: TransformPlan, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
         """Return the launch of one step of long columns: columns are side by side."""
-        kernel = self._kernel(source, (*columns.defines(part), *defines), *arguments, values=part.values)
+        kernel = self._kernel(source, (*columns.defines(part), *defines), *arguments, per_item=part.per_item)
         # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
-        beside = -(-self._kept_columns // part.ffts)
+        beside = -(-self._kept_columns // part.batch)
         items = (columns.length // part.length * part.group, beside, self.count)
         return Launch("columns", kernel, items, (part.group, 1, 1))
 
-    def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, values: int = 1) -> cl.Kernel:
-        """Return the kernel of a file; ``values`` are the numbers that a work-item holds."""
+    def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, per_item: int = 1) -> cl.Kernel:
+        """Return the kernel of a file, named after it; ``per_item`` are the numbers that a work-item holds."""
         plan = self.plan
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}")
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        sources = (BUTTERFLIES, TRANSFORM, SPECTRUM, *WITH.get(source, ()), source)
-        kernel = self.launcher.kernel(
-            sources, (*size, *defines), name, arguments, options=self._options(source, values)
-        )
+        sources = (BUTTERFLIES, TRANSFORM, SPECTRUM, *NEEDS.get(source, ()), source)
+        options = self._options(source, per_item)
+        kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
         return kernel
 
-    def _options(self, source: str, values: int) -> tuple[str, ...]:
-        """Return the compiler's own options: registers that leave room for 1024 work-items of 16 numbers each."""
-        registers = REGISTERS_THERE_AND_BACK if source in THERE_AND_BACK else REGISTERS
-        registers = registers if values <= MOST_VALUES else 2 * REGISTERS
+    def _options(self, source: str, per_item: int) -> tuple[str, ...]:
+        """Return the compiler's own options: how many registers a work-item may have."""
+        registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
+        registers = registers if per_item <= MOST_PER_ITEM else 2 * REGISTERS
         return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import transform as fused_gpu_transform
-from .transform import TransformPlan, is_good, plan_transform
+from . import transform
+from .transform import DEFAULT, TransformPlan, fits_direct, is_good, plan_transform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-# The longest transform: its steps are at most as long as what one work-group holds well, its table 2 MB.
-LONGEST = 1 << 18
+    from .transform import Limits
+
 # Splits and convolution lengths that are compared, from the most even and the shortest on.
 CHOICES = 4
 
@@ -40,34 +40,33 @@ class LongPlan:
     middle: TransformPlan
 
     @property
-    def chirped(self) -> bool:
-        """Whether it goes by Bluestein's."""
+    def is_bluestein(self) -> bool:
+        """Whether it goes by Bluestein's convolution."""
         return self.points != self.length
 
     @property
-    def ffts(self) -> int:
-        """The most transforms side by side."""
-        return max(self.outer.ffts, self.middle.ffts)
+    def batch(self) -> int:
+        """The most transforms side by side in a work-group of either step."""
+        return max(self.outer.batch, self.middle.batch)
 
     def defines(self, step: TransformPlan) -> tuple[str, ...]:
         """Return what the kernels of a step must know at compile time."""
-        other = self.length // step.length
-        return (*step.defines(), f"LONG_POINTS={self.points}", f"LONG={self.length}", f"OTHER={other}")
+        return (*step.defines(), f"LONG_POINTS={self.points}", f"LONG_LENGTH={self.length}")
 
     def tables(self) -> list[NDArray[np.complex64]]:
         """Return the tables of both steps and of what is between: spin factors, Bluestein's chirp and its filter."""
         parts = [np.exp(-2j * np.pi * np.arange(self.length) / self.length)]
-        if self.chirped:
-            parts += fused_gpu_transform.chirp(self.points, self.length)
+        if self.is_bluestein:
+            parts += transform.chirp(self.points, self.length)
         between = np.concatenate(parts).astype(np.complex64)
         return [*self.outer.tables(), *self.middle.tables(), between]
 
 
 @cache
-def splits(n: int, *, columns: bool) -> tuple[tuple[int, int], ...]:
+def splits(n: int, limits: Limits = DEFAULT, *, columns: bool) -> tuple[tuple[int, int], ...]:
     """Return the most even splits of n into (outer, middle) that work-groups hold; none if there are none.
 
-    The middle step is the shorter one, as it often goes there and back in one launch. The outer step of columns
+    The middle step is the shorter one, as it often goes forward and back in one launch. The outer step of columns
     whose rows are paired is even, so that both rows of a pair are in one transform.
     """
     paired = columns and n % 2 == 0
@@ -75,40 +74,40 @@ def splits(n: int, *, columns: bool) -> tuple[tuple[int, int], ...]:
     def found() -> Iterator[tuple[int, int]]:
         outers = (outer for outer in range(2, n // 2 + 1) if n % outer == 0 and not (paired and outer % 2))
         for outer in sorted(outers, key=lambda outer: (max(outer, n // outer), -outer)):
-            if all(fused_gpu_transform.fits_whole(step) for step in (outer, n // outer)):
+            if all(fits_direct(step, limits) for step in (outer, n // outer)):
                 yield outer, n // outer
 
     return tuple(split for split, _ in zip(found(), range(CHOICES), strict=False))
 
 
-def plan_long(n: int, *, columns: bool, others: int) -> LongPlan | None:
-    """Return how transforms of n points go in two steps, None if n is too long; ``others`` is how many there are."""
-    ways = _ways(n, columns)
-    if not ways:
+def plan_long(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) -> LongPlan | None:
+    """Return how ``count`` transforms of n points go in two steps, None if n is too long."""
+    choices = _choices(n, columns, limits)
+    if not choices:
         return None
-    length, outer, middle = min(ways, key=lambda way: _cost(*way[1:], columns=columns))
+    length, outer, middle = min(choices, key=lambda choice: _cost(*choice[1:], limits, columns=columns))
     paired = columns and n == length and n % 2 == 0
     return LongPlan(
         n,
         length,
-        plan_transform(outer, columns=paired, others=others if columns else middle),
-        plan_transform(middle, columns=False, others=others if columns else outer),
+        plan_transform(outer, limits, columns=paired, count=count if columns else middle),
+        plan_transform(middle, limits, columns=False, count=count if columns else outer),
     )
 
 
-def _ways(n: int, columns: bool) -> list[tuple[int, int, int]]:
+def _choices(n: int, columns: bool, limits: Limits) -> list[tuple[int, int, int]]:
     """Return the (length, outer, middle) to choose from."""
-    if n > LONGEST:
+    if n > limits.longest:
         return []
-    direct = [(n, *split) for split in splits(n, columns=columns)]
+    direct = [(n, *split) for split in splits(n, limits, columns=columns)]
     if direct:
         return direct
-    good = (length for length in range(2 * n - 1, min(4 * n, LONGEST) + 1) if is_good(length))
-    split_up = ((length, split) for length in good if (split := splits(length, columns=False)))
+    good = (length for length in range(2 * n - 1, min(4 * n, limits.longest) + 1) if is_good(length))
+    split_up = ((length, split) for length in good if (split := splits(length, limits, columns=False)))
     few = zip(split_up, range(CHOICES), strict=False)
     return [(length, *split) for (length, found), _ in few for split in found]
 
 
-def _cost(outer: int, middle: int, *, columns: bool) -> float:
+def _cost(outer: int, middle: int, limits: Limits, *, columns: bool) -> float:
     paired = columns and outer % 2 == 0
-    return middle * fused_gpu_transform.cost(outer, columns=paired) + outer * fused_gpu_transform.cost(middle)
+    return middle * transform.cost(outer, limits, columns=paired) + outer * transform.cost(middle, limits)

@@ -11,9 +11,8 @@ minus a low-pass, so that this holds for it, too: the inverse rows read the pixe
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
-six launches in place of one. The kernels are in ``kernels/fused/gpu_*.cl``; ``fused/gpu/plan.py`` plans how they share
-the work, ``fused/gpu/launches.py`` makes launches of a plan. Small images whose rows and columns have the same plan go
-in one launch, whose work-groups wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
+six launches in place of one. Small images whose rows and columns have the same plan go in one launch, whose work-groups
+wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
 """
 
 from __future__ import annotations
@@ -26,51 +25,50 @@ from ...errors import ParameterError
 from ...output.noise import NOISE
 from ...output.rounding import rounding
 from ...output.stack import PIXELS
-from ...transfer.shapes import IDEAL
 from .launches import BUTTERFLIES, QUANTIZE, Launch, Launches
+from .mask import mask
 from .plan import plan
-from .transform import TransformPlan
+from .transform import DEFAULT, TransformPlan
 
 if TYPE_CHECKING:
     import pyopencl as cl
-    from numpy.typing import NDArray
 
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
-    from ...transfer.radial import Radial
+    from .mask import Mask
+    from .transform import Limits
 
     Array = np.ndarray[Any, Any]
 
 QUANTIZE_GROUP = 256
-# Stacks of so many pixels go in one launch: of more, each step takes much longer than a launch. Only where the kernel
-# knows how work-groups see what others have written, beyond what OpenCL promises.
-AT_ONCE = 1 << 22
-AT_ONCE_ON = ("NVIDIA",)
+# Stacks of at most so many pixels go in one launch: of more, each step takes much longer than a launch.
+ONE_LAUNCH_PIXELS = 1 << 22
+# Platforms of which the kernel knows how work-groups see what others have written, beyond what OpenCL promises.
+ONE_LAUNCH_PLATFORMS = ("NVIDIA",)
 PROGRESS_BYTES = 4 * 5
-# What a pass lacks to all.
-COMPLEMENTS = {"highpass": "lowpass", "bandstop": "bandpass"}
-
-
-def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:
-    """Return for every column up to half the width how many |ky| are nearer than each cutoff: ``(width//2 + 1, 2)``."""
-    bounds = np.zeros((width // 2 + 1, 2), np.uint32)
-    for which, cutoff in enumerate(radial.cutoffs(height, width)):
-        if cutoff is not None:
-            bounds[:, which] = cutoff.near_in_columns()
-    return bounds
 
 
 class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
-    The transfer function has to be even: the result is real. Raises ParameterError for a size that is not served.
+    The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
+    by default where the platform is known for it; ``limits`` are what the transforms are planned for. Raises
+    ParameterError for a size that is too large.
     """
 
-    def __init__(self, launcher: Launcher, transfer: Transfer, stack: Stack) -> None:
+    def __init__(
+        self,
+        launcher: Launcher,
+        transfer: Transfer,
+        stack: Stack,
+        *,
+        limits: Limits = DEFAULT,
+        one_launch: bool | None = None,
+    ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
         count, height, width = stack.shape
-        self.plan = plan(height, width)
+        self.plan = plan(height, width, limits)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
         self.bytes_in = stack.size * stack.pixel.itemsize
@@ -79,18 +77,19 @@ class FusedGpuPipeline:
         reach, table = transfer.on_grid(height, width)
         columns = width // 2 + 1
         # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
-        beyond = int(reach.beyond and 16 * reach.columns <= 15 * columns)
-        kept = columns if reach.beyond and not beyond else max(1, reach.columns)
+        complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
+        kept = columns if reach.beyond and not complement else max(1, reach.columns)
         tiles = -(-kept // self.plan.tile)
-        mask_data, shape_name, kind, numbers = self._mask(transfer.radial, table, beyond)
+        masked = mask(transfer.radial, table, (height, width), complement=complement)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
-        tables = [*row_tables, *column_tables, mask_data]
+        tables = [*row_tables, *column_tables, masked.data]
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
         scratch = [self.plan.spectrum_length * count * 8, self.plan.work_length * count * 8, values]
         small = [*(max(8, table.nbytes) for table in tables), 4 * count]
-        self.memory = [*scratch, self.bytes_in, self.bytes_out, *small]
-        self.device.check_memory(str(stack), self.memory)
+        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
+        """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
+        self.device.check_memory(str(stack), self.buffer_bytes)
         # A kernel does not keep its buffers alive.
         self._scratch = [launcher.allocate(size) if size else None for size in scratch]
         self._constants = [launcher.allocate(size) for size in small]
@@ -100,53 +99,29 @@ class FusedGpuPipeline:
         self.largest: cl.Buffer = self._constants[-1]
         """The largest magnitude of each image of the last run, a float."""
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
-        split = len(row_tables)
         self._build(
-            self._constants[:split],
-            self._constants[split:-2],
-            (f"SHAPE={shape_name}", f"PASS={kind}"),
-            numbers,
+            self._constants[: len(row_tables)],
+            self._constants[len(row_tables) : -2],
+            masked,
             tiles=tiles,
-            beyond=beyond,
+            complement=complement,
+            one_launch=self._knows_one_launch() if one_launch is None else one_launch,
         )
 
-    def _mask(
-        self, radial: Radial | None, table: NDArray[np.float64] | None, beyond: int
-    ) -> tuple[Array, str, str, tuple[Any, ...]]:
-        """Return the mask's buffer, its shape and pass for the compiler and its numbers for the kernel.
-
-        The columns' gain is H or, if ``beyond`` the reach is 1, what it lacks to 1.
-        """
-        _, height, width = self.stack.shape
-        if radial is None or table is not None:
-            half = np.asarray(table)[:, : width // 2 + 1]
-            gains = 1 - half if beyond else half
-            nothing = (np.float32(0),) * 4
-            return np.ascontiguousarray(gains.T, np.float32), "table", "lowpass", (*nothing, np.int32(0))
-        n = min(height, width)
-        outer, inner = radial.cutoffs(height, width)
-        # Squares stay within single precision; what lies beyond passes only DC, or everything.
-        per2 = [
-            min(1 / cutoff.radius**2, 1e30) if cutoff.radius > 1e-15 else 1e30 for cutoff in (outer, inner or outer)
-        ]
-        numbers = (
-            np.float32((n / width) ** 2),
-            np.float32((n / height) ** 2),
-            *map(np.float32, per2),
-            np.int32(radial.order),
-        )
-        bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
-        return bounds, radial.shape, COMPLEMENTS[radial.kind] if beyond else radial.kind, numbers
+    @property
+    def launch_count(self) -> int:
+        """How many launches filter a stack."""
+        return len(self._launches)
 
     def _build(
         self,
         row_tables: list[cl.Buffer],
         column_tables: list[cl.Buffer],
-        mask: tuple[str, str],
-        numbers: tuple[Any, ...],
+        masked: Mask,
         *,
         tiles: int,
-        beyond: int,
+        complement: bool,
+        one_launch: bool,
     ) -> None:
         """Build the kernels and set every argument but the images."""
         stack = self.stack
@@ -157,57 +132,58 @@ class FusedGpuPipeline:
             self.launcher, self.plan, count, tiles=tiles, spectrum=spectrum, work=work, largest=self.largest
         )
         scales = np.uint32(stack.one_scale)
-        pixel = f"PIXEL={PIXELS[stack.pixel]}"
+        pixel, pixel_out = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}"
+        output = f"OUTPUT={'real' if stack.white is None else 'magnitude'}"
         scale = np.float32(1 / (2 * width * height))
-        wide = 1 if height * width % 4 else 4
-        pixel_out = f"PIXEL_OUT={PIXELS[stack.out]}"
-        size = (f"SIZE={height * width}", f"WIDE={wide}")
+        at_once = 1 if height * width % 4 else 4
         # Pixels that are whole numbers reach their type's largest value, others 1.
         brightest = 1.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
         by = rounding(stack.white or 1, is_float=stack.out.kind == "f")
         grey = [np.float32(number) for number in (NOISE, brightest, *by)]
+        inverse_defines = (pixel, output, f"COMPLEMENT={int(complement)}")
+        quantize_defines = (pixel_out, f"PIXELS_PER_ITEM={at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
-        at_once = self._plan_at_once()
         self._largest_at = launches.largest_at
-        if at_once:
+        whole = self._one_launch_plan() if one_launch else None
+        if whole:
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
             sizes = (np.uint32(count), launches.reach, scales, *grey)
             arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
-            defines = (*size, pixel, pixel_out, *mask, f"BEYOND={beyond}")
-            launch = launches.at_once(at_once, defines, *arguments, mask_data, scale, *numbers)
+            defines = (*inverse_defines, *quantize_defines, *masked.defines)
+            launch = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
             self._launches, self._images_at, self._output_at = [launch], [(launch.kernel, 0)], (launch.kernel, 1)
             return
 
         rows = launches.rows(row_tables, pixel)
-        columns = launches.columns(column_tables, mask, mask_data, scale, *numbers)
-        signed = ("SIGNED=1",) if stack.white is None else ()
-        minuend = (pixel,) if beyond else ()
-        inverse_rows = launches.inverse_rows(row_tables, scales, f"BEYOND={beyond}", *minuend, *signed)
+        columns = launches.columns(column_tables, masked.defines, mask_data, scale, *masked.numbers)
+        inverse_rows = launches.inverse_rows(row_tables, scales, *inverse_defines)
         last = inverse_rows[-1].kernel
         self._launches = [*rows, *columns, *inverse_rows]
-        self._images_at = [(rows[0].kernel, 1)]
-        if beyond:
-            self._images_at.append((last, last.num_args - 1))
+        self._images_at = [(rows[0].kernel, 1), (last, last.num_args - 1)]
         if stack.white is None:
             self._output_at = (last, 0)
             return
 
         last.set_arg(0, self._values)
-        quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, pixel_out), "gpu_quantize")
+        size = (f"WIDTH={width}", f"HEIGHT={height}")
+        quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, *quantize_defines), "gpu_quantize")
         for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(grey, 5)):
             quantize.set_arg(at, argument)
         self._largest_at.append((quantize, 3))
         self._images_at.append((quantize, 2))
         self._output_at = (quantize, 0)
-        quantized = -(-height * width // wide // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        self._launches.append(Launch("quantize", quantize, (quantized, count), (QUANTIZE_GROUP, 1)))
+        items = -(-height * width // at_once // QUANTIZE_GROUP) * QUANTIZE_GROUP
+        self._launches.append(Launch("quantize", quantize, (items, count), (QUANTIZE_GROUP, 1)))
 
-    def _plan_at_once(self) -> TransformPlan | None:
-        """Return the plan of rows and columns if one launch does all, which times of steps cannot be told of."""
-        rows, device = self.plan.rows, self.launcher.device
-        is_small = self.stack.size <= AT_ONCE and self.stack.white is not None and not self.launcher.profiles
-        can = is_small and any(name in device.platform for name in AT_ONCE_ON)
+    def _knows_one_launch(self) -> bool:
+        return any(name in self.device.platform for name in ONE_LAUNCH_PLATFORMS)
+
+    def _one_launch_plan(self) -> TransformPlan | None:
+        """Return the plan of rows and columns if one launch can do all; one launch has no times of steps."""
+        rows = self.plan.rows
+        is_small = self.stack.size <= ONE_LAUNCH_PIXELS and self.stack.white is not None
+        can = is_small and not self.launcher.profiles
         return rows if can and isinstance(rows, TransformPlan) and rows == self.plan.columns else None
 
     def enqueue(

@@ -7,19 +7,17 @@ from functools import cache
 
 from ...errors import ParameterError
 from .long import LongPlan, plan_long
-from .transform import SECTOR, TransformPlan, fits, plan_transform
+from .transform import DEFAULT, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 # Pixels from which places in the spectrum no longer fit into 32 bits.
 MOST_PIXELS = 1 << 32
-# Fewer columns are not worth two more launches.
-MANY_COLUMNS = 1024
-# What long columns do not mind, and makes longer runs of what rows write and read.
+# Columns of a tile that long columns do not mind, and that make longer runs of what rows write and read.
 WIDE_TILE = 128
 
 
 @dataclass(frozen=True)
 class FusedPlan:
-    """Both transforms of an image ``(height, width)``, and how many columns lie side by side."""
+    """Both transforms of an image ``(height, width)``, and how many columns lie side by side in a tile."""
 
     height: int
     width: int
@@ -46,55 +44,55 @@ class FusedPlan:
     def columns_paired(self) -> bool:
         """Whether long columns have both rows of a pair in one transform of their outer step."""
         columns = self.columns
-        return isinstance(columns, LongPlan) and not columns.chirped and self.height % 2 == 0
+        return isinstance(columns, LongPlan) and not columns.is_bluestein and self.height % 2 == 0
 
     @property
     def work_length(self) -> int:
-        """Complex numbers of one image between the steps of long transforms that do not go in the spectrum's place."""
+        """Complex numbers of one image between the steps of long transforms that are not in the spectrum's place."""
         rows, columns = self.rows, self.columns
-        lines = self.pairs * rows.length if isinstance(rows, LongPlan) and rows.chirped else 0
-        through_strips = isinstance(columns, LongPlan) and not self.columns_paired
-        return max(lines, self.tiles * self.tile * columns.length if through_strips else 0)
+        lines = self.pairs * rows.length if isinstance(rows, LongPlan) and rows.is_bluestein else 0
+        has_strips = isinstance(columns, LongPlan) and not self.columns_paired
+        return max(lines, self.tiles * self.tile * columns.length if has_strips else 0)
 
 
-def supports(shape: tuple[int, ...]) -> bool:
-    """Tell whether images ``(..., height, width)`` are served."""
+def supports(shape: tuple[int, ...], limits: Limits = DEFAULT) -> bool:
+    """Tell whether images ``(..., height, width)`` can be filtered."""
     height, width = shape[-2:]
     sides = ((height, True, width), (width, False, height))
-    return height * width < MOST_PIXELS and None not in (_plan_side(n, c, others) for n, c, others in sides)
+    return height * width < MOST_PIXELS and None not in (_plan_side(n, c, count, limits) for n, c, count in sides)
 
 
 @cache
-def plan(height: int, width: int) -> FusedPlan:
-    """Return the plan for images of a size; raises ParameterError for one that is not served."""
-    vertical = _plan_side(height, True, width // 2 + 1)
-    horizontal = _plan_side(width, False, -(-height // 2))
-    if vertical is None or horizontal is None or height * width >= MOST_PIXELS:
+def plan(height: int, width: int, limits: Limits = DEFAULT) -> FusedPlan:
+    """Return the plan for images of a size; raises ParameterError for one that is too large."""
+    columns = _plan_side(height, True, width // 2 + 1, limits)
+    rows = _plan_side(width, False, -(-height // 2), limits)
+    if columns is None or rows is None or height * width >= MOST_PIXELS:
         raise ParameterError(
             f"an image of {width} x {height} is larger than what the fused pipeline of GPUs transforms: "
             "take another engine, for example book"
         )
-    return FusedPlan(height, width, horizontal, vertical, _tile(horizontal, vertical, width // 2 + 1))
+    return FusedPlan(height, width, rows, columns, _tile(rows, columns, width // 2 + 1, limits))
 
 
-def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, count: int) -> int:
-    """Return how many of so many columns lie side by side: what rows and columns take at a time are whole sectors."""
+def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, count: int, limits: Limits) -> int:
+    """Return how many of ``count`` columns lie side by side: rows and columns take whole sectors at a time."""
     if isinstance(rows, LongPlan):
-        return max(columns.ffts, SECTOR)  # long rows are written and read one at a time
-    wide = WIDE_TILE if isinstance(columns, LongPlan) and count >= MANY_COLUMNS else 1
-    return max(columns.ffts, SECTOR // rows.ffts, wide)
+        return max(columns.batch, SECTOR)  # long rows are written and read one at a time
+    wide = WIDE_TILE if isinstance(columns, LongPlan) and count >= limits.many_columns else 1
+    return max(columns.batch, SECTOR // rows.batch, wide)
 
 
-def _plan_side(n: int, columns: bool, others: int) -> TransformPlan | LongPlan | None:
+def _plan_side(n: int, columns: bool, count: int, limits: Limits) -> TransformPlan | LongPlan | None:
     """Return the plan of a side: within a work-group if one holds it well, else in two steps; None if too long.
 
-    What a group of columns reads are whole sectors only if two are side by side. Where they are not, or take turns in
-    many stages, two steps with many columns side by side are faster, if rows are in pairs and columns enough.
+    What a group of columns reads are whole sectors only if two are side by side. Where they are not, or go in rounds
+    and many stages, two steps with many columns side by side are faster, if rows are in pairs and columns enough.
     """
-    if not fits(n, columns=columns):
-        return plan_long(n, columns=columns, others=others)
-    within = plan_transform(n, columns=columns, others=others)
-    slow = within.ffts == 1 or (within.turns == 2 and len(within.radices) > 3)
-    if columns and slow and n % 2 == 0 and within.length == n and others >= MANY_COLUMNS:
-        return plan_long(n, columns=columns, others=others) or within
+    if not fits(n, limits, columns=columns):
+        return plan_long(n, limits, columns=columns, count=count)
+    within = plan_transform(n, limits, columns=columns, count=count)
+    slow = within.batch == 1 or (within.batch_rounds == 2 and len(within.radices) > 3)
+    if columns and slow and n % 2 == 0 and not within.is_bluestein and count >= limits.many_columns:
+        return plan_long(n, limits, columns=columns, count=count) or within
     return within

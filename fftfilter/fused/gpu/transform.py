@@ -1,8 +1,8 @@
-"""How transforms of the fused pipeline for GPUs are dealt out to work-items: plain data, made without a device.
+"""How transforms of the fused form for GPUs are dealt out to work-items: plain data, made without a device.
 
 Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
 a convolution of such a length, in the same kernels. A work-group holds every length to 8192 and good ones to 16384;
-longer transforms go in two steps (:mod:`fused_gpu_long`).
+longer transforms go in two steps (``long.py``).
 """
 
 from __future__ import annotations
@@ -20,20 +20,41 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# What OpenCL promises of a GPU: a device with less is served by no plan here.
-LOCAL_BYTES = 48 * 1024
-# What the kernels keep in local memory beside the exchange.
-RESERVED_BYTES = 64
-GROUP_LIMIT = 1024
 # Numbers that a work-item holds. Sixteen keep four memory accesses of each kind in flight and leave registers
 # for two large work-groups at a time; more work-items with less each exchange more often.
-MOST_VALUES = 16
+MOST_PER_ITEM = 16
 MOST_STAGES = 5
-# A work-group of this size hides the latency of its barriers behind others of its kind.
-GROUP_WANTED = 256
 BANKS = 32
 # Numbers in a sector of memory: writing less of one takes longer than writing all of it.
 SECTOR = 4
+# What the kernels keep in local memory beside the exchange, in bytes.
+RESERVED_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What plans are made for. With less, small images go the way of large ones."""
+
+    local_bytes: int = 48 * 1024
+    """Local memory of a work-group, what OpenCL promises of a GPU."""
+    group: int = 1024
+    """The most work-items of a work-group."""
+    group_wanted: int = 256
+    """A work-group of this size hides the latency of its barriers behind others of its kind."""
+    longest: int = 1 << 18
+    """The longest transform in two steps: each is at most as long as what a work-group holds well, its table 2 MB."""
+    many_columns: int = 1024
+    """So many columns are worth two more launches, if that makes each faster."""
+    convolutions: tuple[int, ...] = (12288, 15360, 16384)
+    """Lengths of convolutions whose exchanges go in two halves: larger than local memory, of even radices alone."""
+
+    @property
+    def exchanged(self) -> int:
+        """Real numbers in local memory for an exchange."""
+        return (self.local_bytes - RESERVED_BYTES) // 4
+
+
+DEFAULT = Limits()
 
 # Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
 COSTS = {
@@ -46,38 +67,43 @@ EXCHANGE_COST = 6
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """How the transforms of one length are dealt out: plain data, the kernels' definitions.
+    """How the transforms of one length are dealt out: plain data, the kernels' definitions (``transform.cl``).
 
-    ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's.
-    ``items`` work-items share a transform, each has ``values`` numbers, ``ffts`` transforms are in a work-group.
-    ``pads`` and ``pads_reversed`` are (span, free numbers behind it) of each exchange, ``region`` is what a
-    transform takes in local memory. ``parts`` is 2 where real and imaginary parts go one after the other to need
-    half of it, ``turns`` 2 where the transforms of a group take turns to need half of it again,
-    ``halves`` 2 where the one transform of a group goes as lower and upper half of its numbers.
+    ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's. ``batch``
+    transforms are in a work-group, ``items`` work-items share one, each has ``per_item`` numbers. ``pads`` and
+    ``pads_reversed`` are (span, free numbers behind it) of each exchange, ``local_stride`` is what a transform takes
+    in local memory. Where that does not hold an exchange, it goes in rounds: ``complex_rounds`` is 2 where real and
+    imaginary parts go one after the other, ``batch_rounds`` 2 where the halves of the batch do, ``length_rounds`` 2
+    where the lower and the upper half of a transform's numbers do, in a batch of one.
     """
 
     points: int
     length: int
     radices: tuple[int, ...]
     items: int
-    values: int
-    ffts: int
-    parts: int
-    turns: int
-    halves: int
+    per_item: int
+    batch: int
+    complex_rounds: int
+    batch_rounds: int
+    length_rounds: int
     pads: tuple[tuple[int, int], ...]
     pads_reversed: tuple[tuple[int, int], ...]
-    region: int
+    local_stride: int
+
+    @property
+    def is_bluestein(self) -> bool:
+        """Whether it goes by Bluestein's convolution."""
+        return self.points != self.length
 
     @property
     def group(self) -> int:
         """Work-items of a work-group."""
-        return self.items * self.ffts
+        return self.items * self.batch
 
     @property
     def local_bytes(self) -> int:
         """Local memory of a work-group."""
-        return self.ffts // self.turns * self.region * 8 // self.parts
+        return self.batch // self.batch_rounds * self.local_stride * 8 // self.complex_rounds
 
     @property
     def table_offsets(self) -> tuple[int, int, int, int]:
@@ -92,19 +118,19 @@ class TransformPlan:
         return (
             f"POINTS={self.points}",
             f"LENGTH={self.length}",
+            f"BATCH={self.batch}",
             f"ITEMS={self.items}",
-            f"FFTS={self.ffts}",
-            f"VALUES={self.values}",
-            f"FIRST={self.radices[0]}",
-            f"LAST={self.radices[-1]}",
+            f"PER_ITEM={self.per_item}",
+            f"FIRST_RADIX={self.radices[0]}",
+            f"LAST_RADIX={self.radices[-1]}",
             f"RADICES={_listed(self.radices, MOST_STAGES, 1)}",
-            f"REVERSED={_listed(self.radices[::-1], MOST_STAGES, 1)}",
+            f"RADICES_REVERSED={_listed(self.radices[::-1], MOST_STAGES, 1)}",
             f"PADS={_listed(tuple(chain(*self.pads)), 2 * MOST_STAGES - 2, 1)}",
             f"PADS_REVERSED={_listed(tuple(chain(*self.pads_reversed)), 2 * MOST_STAGES - 2, 1)}",
-            f"REGION={self.region}",
-            f"PARTS={self.parts}",
-            f"TURNS={self.turns}",
-            f"HALVES={self.halves}",
+            f"LOCAL_STRIDE={self.local_stride}",
+            f"COMPLEX_ROUNDS={self.complex_rounds}",
+            f"BATCH_ROUNDS={self.batch_rounds}",
+            f"LENGTH_ROUNDS={self.length_rounds}",
             f"SPIN_REVERSED={reversed_}",
             f"CHIRP={chirp}",
             f"CHIRP_FILTER={chirp_filter}",
@@ -112,12 +138,12 @@ class TransformPlan:
 
     def work_items(self, transforms: int) -> int:
         """Return the work-items of so many transforms, whole work-groups."""
-        return -(-transforms // self.ffts) * self.group
+        return -(-transforms // self.batch) * self.group
 
     def tables(self) -> list[NDArray[np.complex64]]:
         """Return one table: spin factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
         parts = [spin_factors(self.radices), spin_factors(self.radices[::-1])]
-        if self.points != self.length:
+        if self.is_bluestein:
             own, filter_ = chirp(self.points, self.length)
             parts += [np.pad(own, (0, self.length - self.points)), filter_]
         return [np.concatenate(parts).astype(np.complex64)]
@@ -133,76 +159,78 @@ def chirp(n: int, length: int) -> tuple[NDArray[np.complex128], NDArray[np.compl
     return own, np.fft.fft(around) / length
 
 
-def fits_whole(n: int) -> bool:
+def fits_direct(n: int, limits: Limits = DEFAULT) -> bool:
     """Tell whether a work-group holds a transform of n points that is not Bluestein's."""
-    return bool(_factored(n)) and fits(n, columns=False)
+    return bool(_factored(n)) and fits(n, limits, columns=False)
 
 
-def fits(n: int, *, columns: bool) -> bool:
+def fits(n: int, limits: Limits = DEFAULT, *, columns: bool) -> bool:
     """Tell whether a work-group holds a transform of n points."""
-    return any(True for _ in _candidates(n, columns))
+    return any(True for _ in _candidates(n, columns, limits))
 
 
 @cache
-def cost(n: int, *, columns: bool = False) -> float:
+def cost(n: int, limits: Limits = DEFAULT, *, columns: bool = False) -> float:
     """Return about how many instructions a transform of n points takes, infinity if a work-group does not hold it."""
-    return min((_cost(*candidate[:2]) for candidate in _candidates(n, columns)), default=math.inf)
+    return min((_cost(*candidate[:2]) for candidate in _candidates(n, columns, limits)), default=math.inf)
 
 
-def plan_transform(n: int, *, columns: bool, others: int) -> TransformPlan:
-    """Return how transforms of n points are dealt out; ``others`` is how many there are.
+def plan_transform(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) -> TransformPlan:
+    """Return how ``count`` transforms of n points are dealt out.
 
     Columns of even height want an even first radix, so that the rows of a pair are in one work-item.
     """
-    radices, items, values, length = min(_candidates(n, columns), key=lambda c: _cost(*c[:2]))
+    radices, items, per_item, length = min(_candidates(n, columns, limits), key=lambda c: _cost(*c[:2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
-    region = _region(length, (*pads, *pads_reversed))
-    room = LOCAL_BYTES - RESERVED_BYTES
-    ffts = _side_by_side(items, others, _group_limit(values))
-    # Parts and turns cost rows more than wider tiles do; columns have to fill the tiles.
-    if not columns and ffts == 2 and ffts * region * 8 > room:
-        ffts = 1
-    # What does not fit whole goes as real, then imaginary parts, then one half of the transforms after the other,
-    # then one half of each transform.
-    halves = 1 if region * 4 <= room else 2
-    if halves == 2:
-        ffts, region = 1, _region(length // 2, (*pads, *pads_reversed))
-    while ffts > 2 and ffts // 2 * region * 4 > room:
-        ffts //= 2
-    parts, turns = next(
-        (parts, turns) for parts, turns in ((1, 1), (2, 1), (2, 2)) if ffts // turns * region * 8 // parts <= room
+    stride = _local_stride(length, (*pads, *pads_reversed))
+    room = limits.local_bytes - RESERVED_BYTES
+    batch = _batch(items, count, per_item, limits)
+    # Rounds cost rows more than wider tiles bring; columns have to fill the tiles.
+    if not columns and batch == 2 and batch * stride * 8 > room:
+        batch = 1
+    # What does not fit goes as real, then imaginary parts, then one half of the batch after the other, then one half
+    # of each transform.
+    length_rounds = 1 if stride * 4 <= room else 2
+    if length_rounds == 2:
+        batch, stride = 1, _local_stride(length // 2, (*pads, *pads_reversed))
+    while batch > 2 and batch // 2 * stride * 4 > room:
+        batch //= 2
+    complex_rounds, batch_rounds = next(
+        (parts, halves) for parts, halves in ((1, 1), (2, 1), (2, 2)) if batch // halves * stride * 8 // parts <= room
     )
-    banks = BANKS * parts // 2
-    if ffts > 1:
-        apart = region + (max(1, banks // ffts) - region) % banks
-        region = apart if ffts // turns * apart * 8 // parts <= room else region
-    return TransformPlan(n, length, radices, items, values, ffts, parts, turns, halves, pads, pads_reversed, region)
+    banks = BANKS * complex_rounds // 2
+    if batch > 1:
+        # Transforms that are worked on across begin at different banks.
+        apart = stride + (max(1, banks // batch) - stride) % banks
+        stride = apart if batch // batch_rounds * apart * 8 // complex_rounds <= room else stride
+    rounds = complex_rounds, batch_rounds, length_rounds
+    return TransformPlan(n, length, radices, items, per_item, batch, *rounds, pads, pads_reversed, stride)
 
 
-def _group_limit(values: int) -> int:
+def _group_limit(per_item: int, limits: Limits) -> int:
     """Return the most work-items of a group that have registers enough, 64 for 16 numbers."""
-    return GROUP_LIMIT if values <= MOST_VALUES else GROUP_LIMIT // 2
+    return limits.group if per_item <= MOST_PER_ITEM else limits.group // 2
 
 
-def _side_by_side(items: int, others: int, limit: int) -> int:
-    """Return how many transforms a work-group has."""
-    ffts = 1
-    while 2 * ffts * items <= GROUP_WANTED and ffts < others:
-        ffts *= 2
+def _batch(items: int, count: int, per_item: int, limits: Limits) -> int:
+    """Return how many of ``count`` transforms a work-group has."""
+    batch = 1
+    while 2 * batch * items <= limits.group_wanted and batch < count:
+        batch *= 2
     # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
-    if ffts == 1 and others > 1 and 2 * items <= limit:
-        ffts = 2
-    return ffts
+    if batch == 1 and count > 1 and 2 * items <= _group_limit(per_item, limits):
+        batch = 2
+    return batch
 
 
-def _region(length: int, pads: tuple[tuple[int, int], ...]) -> int:
+def _local_stride(length: int, pads: tuple[tuple[int, int], ...]) -> int:
     """Return what a transform takes in local memory, in numbers."""
     return max(length + pad * (length // span) for span, pad in (*pads, (1, 0)))
 
 
-def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
-    """Yield (radices, items, values, length) of every way to transform n points within a work-group."""
-    lengths = [n] if _factored(n) else _convolution_lengths(n)
+def _candidates(n: int, columns: bool, limits: Limits) -> Iterator[tuple[tuple[int, ...], int, int, int]]:
+    """Yield (radices, items, per_item, length) of every way to transform n points within a work-group."""
+    lengths = [n] if _factored(n) else _convolution_lengths(n, limits)
     paired = columns and n % 2 == 0 and lengths == [n]
     for length in lengths:
         for factors in _factored(length):
@@ -211,35 +239,31 @@ def _candidates(n: int, columns: bool) -> Iterator[tuple[tuple[int, ...], int, i
                 if paired and radices[0] % 2:
                     continue
                 for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):
-                    values = max(-(-length // r // items) * r for r in radices)
+                    per_item = max(-(-length // r // items) * r for r in radices)
                     if columns and not paired:
-                        values = max(values, 2 * math.ceil((n + 1) // 2 / items))
-                    enough = values <= max(MOST_VALUES, *radices) and items <= _group_limit(values)
-                    if enough and _fits_local_memory(radices, length != n or paired or not columns):
-                        yield radices, items, values, length
+                        per_item = max(per_item, 2 * math.ceil((n + 1) // 2 / items))
+                    enough = per_item <= max(MOST_PER_ITEM, *radices) and items <= _group_limit(per_item, limits)
+                    if enough and _fits_local_memory(radices, length != n or paired or not columns, limits):
+                        yield radices, items, per_item, length
 
 
-def _fits_local_memory(radices: tuple[int, ...], may_halve: bool) -> bool:
+def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits) -> bool:
     """Tell whether real or imaginary parts of a transform fit, or half of them where every stage can be halved.
 
     Rows that meet in local memory as pairs have to fit whole; those of chirp-z are half of its length.
     """
     length = math.prod(radices)
     pads = (*_pads(radices), *_pads(radices[::-1]))
-    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
-    if _region(length, pads) <= room:
+    if _local_stride(length, pads) <= limits.exchanged:
         return True
     halved = may_halve and all(radix % 2 == 0 for radix in radices)
-    return halved and _region(length // 2, pads) <= room
+    return halved and _local_stride(length // 2, pads) <= limits.exchanged
 
 
-def _convolution_lengths(n: int) -> list[int]:
+def _convolution_lengths(n: int, limits: Limits) -> list[int]:
     """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
-    room = (LOCAL_BYTES - RESERVED_BYTES) // 4
-    lengths = [length for length in range(2 * n - 1, min(4 * n, room) + 1) if is_good(length)]
-    # Longer ones go in halves, which takes even radices alone.
-    halved = [length for length in (12288, 15360, 16384) if length >= 2 * n - 1]
-    return lengths[:4] or halved
+    lengths = [length for length in range(2 * n - 1, min(4 * n, limits.exchanged) + 1) if is_good(length)]
+    return lengths[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
 
 
 def is_good(n: int) -> bool:
@@ -271,13 +295,13 @@ def _factored(n: int) -> tuple[tuple[int, ...], ...]:
 
 
 def _cost(radices: tuple[int, ...], items: int) -> float:
-    """Return about how many instructions a transform takes, all work-items together, idle ones included."""
+    """Return about how many instructions a transform takes, summed over all work-items, idle ones included."""
     length = math.prod(radices)
     butterflies = sum(-(-length // r // items) * items * COSTS.get(r, 0) for r in radices)
-    values = max(-(-length // r // items) * r for r in radices)
-    # Too few work-items in a transform leave lanes of a whole group of 32 idle.
+    per_item = max(-(-length // r // items) * r for r in radices)
+    # Too few work-items of a transform leave lanes of a whole group of 32 idle.
     idle = -(-items // BANKS) * BANKS / items if items > BANKS else 1.0
-    return idle * (butterflies + (len(radices) - 1) * EXCHANGE_COST * items * values)
+    return idle * (butterflies + (len(radices) - 1) * EXCHANGE_COST * items * per_item)
 
 
 def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:

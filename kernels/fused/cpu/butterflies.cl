@@ -2,24 +2,24 @@
 //
 // In place, inputs and outputs in natural order, a[p] = sum_q a[q] W(p q, radix).
 //
-// -D RADICES=mask      bit r is set for each radix r that the plan has: what is not needed is not compiled
-// -D PRIME=p           the largest prime that goes through the loop, 1 if none
+// -D RADIX_BITS=bits    bit r is set for each radix r that the plans have: what is not needed is not compiled
+// -D LOOP_PRIME=p       the largest prime radix whose butterfly is a loop, 1 if there is none
 
-#if !defined RADICES || !defined PRIME
-#error "fused/cpu/butterflies.cl: -D RADICES=mask and -D PRIME=p are missing"
+#if !defined RADIX_BITS || !defined LOOP_PRIME
+#error "fused/cpu/butterflies.cl: -D RADIX_BITS=bits or -D LOOP_PRIME=p is missing"
 #endif
 
-#define HAS(radix) ((RADICES >> (radix)) & 1)
-#define WIDEST (PRIME > 19 ? PRIME : 19)
+#define HAS(radix) ((RADIX_BITS >> (radix)) & 1)
+#define WIDEST (LOOP_PRIME > 19 ? LOOP_PRIME : 19)
 
-ALWAYS void butterfly_2(number_t *a)
+INLINE void butterfly_2(number_t *a)
 {
     const number_t b = a[1];
     a[1] = minus(a[0], b);
     a[0] = plus(a[0], b);
 }
 
-ALWAYS void butterfly_3(number_t *a)
+INLINE void butterfly_3(number_t *a)
 {
     const number_t sum = plus(a[1], a[2]), difference = minus(a[1], a[2]);
     const number_t middle = plus_real(a[0], -0.5f, sum);
@@ -28,7 +28,7 @@ ALWAYS void butterfly_3(number_t *a)
     a[2] = plus_imaginary(middle, 0.866025403784438647f, difference);
 }
 
-ALWAYS void butterfly_4(number_t *a)
+INLINE void butterfly_4(number_t *a)
 {
     const number_t even = plus(a[0], a[2]), even_ = minus(a[0], a[2]);
     const number_t odd = plus(a[1], a[3]), odd_ = minus(a[1], a[3]);
@@ -39,7 +39,7 @@ ALWAYS void butterfly_4(number_t *a)
 }
 
 // cos and sin of 2 pi / 5 and 4 pi / 5; the sines as s1 d1 + s2 d2 = s1 (d1 + s2/s1 d2)
-ALWAYS void butterfly_5(number_t *a)
+INLINE void butterfly_5(number_t *a)
 {
     const number_t sum_1 = plus(a[1], a[4]), difference_1 = minus(a[1], a[4]);
     const number_t sum_2 = plus(a[2], a[3]), difference_2 = minus(a[2], a[3]);
@@ -56,7 +56,7 @@ ALWAYS void butterfly_5(number_t *a)
 }
 
 // Two of 4 and the spin factors of 8 between them: 1, (1 - i) / sqrt 2, -i, (-1 - i) / sqrt 2
-ALWAYS void butterfly_8(number_t *a)
+INLINE void butterfly_8(number_t *a)
 {
     const float half_root = 0.707106781186547524f;
     number_t even[4] = {a[0], a[2], a[4], a[6]}, odd[4] = {a[1], a[3], a[5], a[7]};
@@ -79,7 +79,7 @@ ALWAYS void butterfly_8(number_t *a)
 //
 // 7 to 19 written out by the compiler, so that the numbers are in registers and the roots at known places.
 #define PRIME_BUTTERFLY(name, most, unroll) \
-    ALWAYS void name(number_t *a, const uint radix, global const float2 *roots) \
+    INLINE void name(number_t *a, const uint radix, global const float2 *roots) \
     { \
         number_t sum[most / 2 + 1], difference[most / 2 + 1]; \
         const number_t first = a[0]; \
@@ -102,14 +102,14 @@ ALWAYS void butterfly_8(number_t *a)
         } \
     }
 PRIME_BUTTERFLY(butterfly_written_out, 19, _Pragma("unroll"))
-PRIME_BUTTERFLY(butterfly_prime, PRIME, )
+PRIME_BUTTERFLY(butterfly_loop, LOOP_PRIME, )
 
 // kind is the radix, or 0 for a prime known only at run time. It is a constant in every call: the switch is
 // gone in the machine code, and the numbers of all but the primes stay in registers.
-ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global const float2 *roots)
+INLINE void butterfly(const uint kind, number_t *a, const uint radix, global const float2 *roots)
 {
     switch (kind) {
-    case 0: butterfly_prime(a, radix, roots); break;
+    case 0: butterfly_loop(a, radix, roots); break;
     case 2: butterfly_2(a); break;
     case 3: butterfly_3(a); break;
     case 4: butterfly_4(a); break;
@@ -124,7 +124,7 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
 }
 
 // Does something for each q from first below the radix: written out where the radix is a constant, as unrolling
-// a loop is left to chance and the numbers must be in registers.
+// a loop is left to the compiler and the numbers must be in registers.
 #define ONE_(Q, first, ...) { const uint q = Q; if (q >= first && q < radix) { __VA_ARGS__; } }
 #define EACH(first, ...) \
     if (kind > 0) { \
@@ -141,18 +141,18 @@ ALWAYS void butterfly(const uint kind, number_t *a, const uint radix, global con
     } else \
         for (uint q = first; q < radix; ++q) { __VA_ARGS__; }
 
-// Calls stage(kind, radix, ...) for the stage s of the plan.
-#define CASE_(kind, stage, ...) if (HAS(kind) && stages[s].radix == kind) stage(kind, kind, __VA_ARGS__)
-#define BY_RADIX(stage, ...) \
-    CASE_(8, stage, __VA_ARGS__); \
-    else CASE_(4, stage, __VA_ARGS__); \
-    else CASE_(2, stage, __VA_ARGS__); \
-    else CASE_(5, stage, __VA_ARGS__); \
-    else CASE_(3, stage, __VA_ARGS__); \
-    else CASE_(7, stage, __VA_ARGS__); \
-    else CASE_(11, stage, __VA_ARGS__); \
-    else CASE_(13, stage, __VA_ARGS__); \
-    else CASE_(17, stage, __VA_ARGS__); \
-    else CASE_(19, stage, __VA_ARGS__); \
-    else CASE_(1, stage, __VA_ARGS__); \
-    else if (PRIME > 1) stage(0, stages[s].radix, __VA_ARGS__)
+// Calls stage(kind, radix, ...), a constant kind for each radix that the plans have.
+#define CASE_(kind, radix, stage, ...) if (HAS(kind) && (radix) == kind) stage(kind, kind, __VA_ARGS__)
+#define BY_RADIX(radix, stage, ...) \
+    CASE_(8, radix, stage, __VA_ARGS__); \
+    else CASE_(4, radix, stage, __VA_ARGS__); \
+    else CASE_(2, radix, stage, __VA_ARGS__); \
+    else CASE_(5, radix, stage, __VA_ARGS__); \
+    else CASE_(3, radix, stage, __VA_ARGS__); \
+    else CASE_(7, radix, stage, __VA_ARGS__); \
+    else CASE_(11, radix, stage, __VA_ARGS__); \
+    else CASE_(13, radix, stage, __VA_ARGS__); \
+    else CASE_(17, radix, stage, __VA_ARGS__); \
+    else CASE_(19, radix, stage, __VA_ARGS__); \
+    else CASE_(1, radix, stage, __VA_ARGS__); \
+    else if (LOOP_PRIME > 1) stage(0, radix, __VA_ARGS__)

@@ -1,49 +1,47 @@
-// Columns of a height with a large prime in it: those of columns.cl through Bluestein's chirp-z.
+// Columns of a height with a large prime in it: those of columns.cl by Bluestein's chirp-z (bluestein.cl).
 //
 // The convolution takes a work space of its own, x, beside the strip; z holds the transform in natural order.
 
-ONCE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x, global const PIXEL *image,
-                          global float *brightest, global const float2 *spin, global const uint *places,
-                          const size_t picture, const uint strip)
+NOINLINE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x,
+                              global const LOAD_PIXEL *image, global float *brightest, global const float2 *spin,
+                              global const uint *places, const size_t picture, const uint strip)
 {
     global const float2 *chirp = spin + job->columns.chirp;
-    const uint height = job->columns.length;
-    const mask_t none = {0};
-    z += 2 * job->strip_size * (picture * job->strips + strip);
-    image += picture * height * job->pitch + min(strip * 2 * VECTOR, job->last);
+    const uint height = job->columns.points;
+    z += 2 * job->strip_stride * (picture * job->strips + strip);
+    image += picture * height * job->pitch + min(strip * 2 * VECTOR, job->last_start);
 
-    brightest_t most = 0;
+    pixels_t most = 0;
     for (uint k = 0; k < height; ++k) {
         most = brighter(most, image + (size_t)k * job->pitch);
-        put(x, k, spun(pixels(image + (size_t)k * job->pitch), chirp[k].x, chirp[k].y));
+        store(x + 2 * k, spun(load_pixels(image + (size_t)k * job->pitch), chirp[k].x, chirp[k].y));
     }
-    clear(x, height, job->columns.points);
+    clear(x, height, job->columns.length);
     brightest[picture * job->strips + strip] = largest_of(to_floats(most));
 
-    there_and_back(x, &job->columns, spin, none);
+    convolve(x, &job->columns, spin);
     for (uint k = 0; k < height; ++k)
-        put(z, k, spun(get(x, k), chirp[k].x, chirp[k].y));
-    clear_blocked(job, z, places);
+        store(z + 2 * k, spun(load(x + 2 * k), chirp[k].x, chirp[k].y));
+    clear_zero_rows(job, z, places);
 }
 
-ONCE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
-                          global const float2 *spin, const size_t picture, const uint strip)
+NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
+                              global const float2 *spin, const size_t picture, const uint strip)
 {
     global const float2 *chirp = spin + job->columns.chirp;
-    const uint height = job->columns.length;
-    const mask_t none = {0};
-    z += 2 * job->strip_size * (picture * job->strips + strip);
+    const uint height = job->columns.points;
+    z += 2 * job->strip_stride * (picture * job->strips + strip);
 
     for (uint k = 0; k < height; ++k)
-        put(x, k, spun(turned(get(z, k)), chirp[k].x, chirp[k].y));
-    clear(x, height, job->columns.points);
+        store(x + 2 * k, spun(swapped(load(z + 2 * k)), chirp[k].x, chirp[k].y));
+    clear(x, height, job->columns.length);
 
-    there_and_back(x, &job->columns, spin, none);
+    convolve(x, &job->columns, spin);
     vector_t most = 0;
     for (uint k = 0; k < height; ++k) {
-        const number_t magnitude = magnitudes(spun(get(x, k), chirp[k].x, chirp[k].y));
-        most = larger_part(most, magnitude);
-        put(z, k, magnitude);
+        const number_t values = values_of(spun(load(x + 2 * k), chirp[k].x, chirp[k].y));
+        most = larger_magnitude(most, values);
+        store(z + 2 * k, values);
     }
     largest[picture * job->strips + strip] = largest_of(most);
 }

@@ -25,16 +25,16 @@
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
-            global const PIXEL *image, global LEVEL *pixels, global float *brightest, global float *largest,
-            global const float2 *columns_spin, global const float2 *rows_spin, global const uint *places,
+            global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *brightest, global float *largest,
+            global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             const uint first_step, const uint end_step)
 {
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
-    const uint tasks[STEPS] = {(job->strips + job->together - 1) / job->together * images, job->groups * images,
-                               job->strips * images, job->bands * images};
+    const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
+                               job->row_groups * images, job->strips * images, job->bands * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
-    x += 2 * (size_t)job->spare * worker;
+    x += 2 * (size_t)job->workspace * worker;
 
     for (uint picture = 0; picture < pictures; ++picture)
         for (uint step = first_step; step < end_step; ++step) {
@@ -48,9 +48,9 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     const uint index = (first + own) % each;
                     const size_t i = picture * images + (first + own) / each;
                     switch (step) {
-                    case 0: columns_forward(job, z, x, image, brightest, columns_spin, places, i, index); break;
-                    case 1: rows(job, z, x, rows_spin, places, across, down, gains, i, index); break;
-                    case 2: columns_inverse(job, z, x, largest, columns_spin, i, index); break;
+                    case 0: columns_forward(job, z, x, image, brightest, column_spin, places, i, index); break;
+                    case 1: rows(job, z, x, row_spin, places, across, down, gains, i, index); break;
+                    case 2: columns_inverse(job, z, x, largest, column_spin, i, index); break;
                     case 3: quantize(job, pixels, z, largest, brightest, i, index); break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);

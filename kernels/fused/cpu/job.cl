@@ -1,20 +1,27 @@
-// Job: what all steps of the filter need to know, as the host fills it in (fused/cpu/pipeline.py has the same fields).
+// Job: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/pipeline.py).
 
-// The transforms along one axis: images are `length` long, transforms have `points`, which is more where Bluestein's
-// convolution does it; then chirp and filter are where its tables begin among the spin factors. `whole` stages are
-// done before the transform is cut into parts that fit into the first cache.
+// A stage: butterflies of `radix` numbers, `span` apart. Among the spin factors, its own begin at `spin`, the roots of
+// a prime radix at `roots`.
 typedef struct {
-    uint length, points, stage_count, whole, chirp, filter;
+    uint radix, span, spin, roots;
+} stage_t;
+
+// The transforms along one axis: the image has `points`, a transform has `length`, which is more where Bluestein's
+// convolution does it; then chirp and filter are where its tables begin among the spin factors. The first
+// `whole_stages` are done on the whole, the others part after part (transform.cl).
+typedef struct {
+    uint points, length, stage_count, whole_stages, chirp, filter;
     stage_t stages[24];
 } axis_t;
 
-// `pitch` pixels lie between rows, `strip_size` numbers between strips; the last strip begins at column `last`.
-// `together` strips are read at once. A worker's room is `spare` numbers. `groups` of rows are transformed, `blocked`
-// rows cleared; behind the places of the former lie the positions of the latter. `scale` undoes the rows' transforms and
-// the doubling of tiles.cl, `unit` the columns'.
+// Rows of the image are `pitch` pixels apart, strips `strip_stride` numbers; the last of the `strips` begins at column
+// `last_start`. A task of the first step reads `strips_per_task`. A worker's work space has `workspace` numbers.
+// `row_groups` of VECTOR rows are filtered, `zero_rows` cleared; `bands` of rows are quantized. `row_scale` undoes the
+// scale of the rows' transforms and the doubling of transpose.cl, `column_scale` that of the columns.
 typedef struct {
-    uint count, pitch, strips, last, strip_size, together, groups, blocked, bands, spare, one_scale;
+    uint count, pitch, strips, last_start, strip_stride, strips_per_task, row_groups, zero_rows, bands, workspace;
+    uint one_scale;
     int order;
-    float scale, unit, noise, levels, nudge, white;
+    float row_scale, column_scale, noise, levels, nudge, white;
     axis_t columns, rows;
 } job_t;

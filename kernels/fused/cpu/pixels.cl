@@ -1,69 +1,62 @@
-// Pixels: how the vertical transforms read an image, whatever lies at its edges.
+// Pixels: how the columns read an image, and what they leave of it in the end.
 //
 // Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
 // columns that the one before has too are computed twice: no work-item has an edge.
 //
-// -D PIXEL=uchar | ushort | float
-// -D SIGNED=1                      keep the filtered values as they are, not their magnitudes
+// -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
+// -D OUTPUT=magnitude | real              real: the filtered values as they are, not their magnitudes
 
-#ifndef PIXEL
-#error "fused/cpu/pixels.cl: -D PIXEL=uchar, ushort or float is missing"
+#if !defined LOAD_PIXEL || !defined OUTPUT
+#error "fused/cpu/pixels.cl: -D LOAD_PIXEL=uchar, ushort or float or -D OUTPUT=magnitude or real is missing"
 #endif
+
+#define uchar_is_float 0
+#define ushort_is_float 0
+#define float_is_float 1
+#define real_is_real 1
+#define magnitude_is_real 0
+#define IS_REAL PASTE(OUTPUT, _is_real)
 
 #define to_floats PASTE(convert_float, VECTOR)
 
-// Pixels as they lie in an image, at any address.
-typedef PASTE(PIXEL, VECTOR) __attribute__((aligned(sizeof(PIXEL)))) pixels_t;
+typedef PASTE(LOAD_PIXEL, VECTOR) pixels_t;
+// The same as they lie in an image, at any address.
+typedef PASTE(LOAD_PIXEL, VECTOR) __attribute__((aligned(sizeof(LOAD_PIXEL)))) unaligned_pixels_t;
 
 // The left VECTOR columns of a strip as real parts, the right ones as imaginary parts
-ALWAYS number_t pixels(global const PIXEL *at)
+INLINE number_t load_pixels(global const LOAD_PIXEL *at)
 {
-    global const pixels_t *row = (global const pixels_t *)at;
+    global const unaligned_pixels_t *row = (global const unaligned_pixels_t *)at;
     return (number_t){to_floats(row[0]), to_floats(row[1])};
 }
 
 // The brightest pixels so far, lane by lane, in the pixels' own type: a byte vector costs a quarter
-typedef PASTE(PIXEL, VECTOR) brightest_t;
-#define uchar_is_float 0
-#define ushort_is_float 0
-#define float_is_float 1
-
-ALWAYS brightest_t brighter(const brightest_t most, global const PIXEL *at)
+INLINE pixels_t brighter(const pixels_t most, global const LOAD_PIXEL *at)
 {
-    global const pixels_t *row = (global const pixels_t *)at;
-#if PASTE(PIXEL, _is_float)
+    global const unaligned_pixels_t *row = (global const unaligned_pixels_t *)at;
+#if PASTE(LOAD_PIXEL, _is_float)
     const vector_t left = absolute(row[0]), right = absolute(row[1]);
 #else
-    const brightest_t left = row[0], right = row[1];
+    const pixels_t left = row[0], right = row[1];
 #endif
-    const brightest_t both = left < right ? right : left;
+    const pixels_t both = left < right ? right : left;
     return most < both ? both : most;
 }
 
-// What is left of a complex column: the left columns' magnitudes and the right ones', and the larger of them
-#ifdef SIGNED
-ALWAYS number_t magnitudes(const number_t turned)
+// What is left of a complex column, exchanged as the inverse has it: the left columns' values and the right ones'.
+INLINE number_t values_of(const number_t exchanged)
 {
-    return (number_t){turned.im, turned.re};
+    if (IS_REAL)
+        return swapped(exchanged);
+    return (number_t){absolute(exchanged.im), absolute(exchanged.re)};
 }
 
-ALWAYS vector_t larger_part(const vector_t most, const number_t a)
+INLINE vector_t larger_magnitude(const vector_t most, const number_t values)
 {
-    return larger(most, larger(absolute(a.re), absolute(a.im)));
-}
-#else
-ALWAYS number_t magnitudes(const number_t turned)
-{
-    return (number_t){absolute(turned.im), absolute(turned.re)};
+    return larger(most, larger(absolute(values.re), absolute(values.im)));
 }
 
-ALWAYS vector_t larger_part(const vector_t most, const number_t a)
-{
-    return larger(most, larger(a.re, a.im));
-}
-#endif
-
-ALWAYS float largest_of(const vector_t v)
+INLINE float largest_of(const vector_t v)
 {
     const float *lanes = (const float *)&v;
     float largest = 0;

@@ -1,28 +1,33 @@
-// Quantize: magnitudes to grey levels, the book's normalizeF2PGM (see steps/quantize.cl for the rule).
+// Quantize: magnitudes to grey levels, the book's normalizeF2PGM (see staged/steps/quantize.cl for the rule).
 //
-// Reads    strips of magnitudes; largest[] and brightest[] of every strip: each band of rows finds the extremes
+// Reads    strips of values; largest[] and brightest[] of every strip: each band of rows finds the extremes
 //          of its image (of all of them with one scale) by itself, which is less than waiting for them costs
 // Writes   a band of pixels
 //
 // The values still have the scale of the vertical transforms, the height. Grey levels are relative, the limit of what
-// is noise has it, too, and filtered values as they are lose it here.
+// is noise has it, too, and real values lose it here.
 //
-// -D LEVEL=uchar | ushort | float    the output's type
-// -D SIGNED=1                        filtered values as they are, not scaled: LEVEL is float
+// -D STORE_PIXEL=uchar | ushort | float    the output's type
+// -D OUTPUT=magnitude | real               real: STORE_PIXEL is float
 
-#ifndef LEVEL
-#error "fused/cpu/quantize.cl: -D LEVEL=uchar, ushort or float is missing"
+#ifndef STORE_PIXEL
+#error "fused/cpu/quantize.cl: -D STORE_PIXEL=uchar, ushort or float is missing"
 #endif
 
-#define to_levels PASTE(PASTE(convert_, LEVEL), VECTOR)
+#if PASTE(STORE_PIXEL, _is_float)
+#define TO_PIXELS(values) (values)
+#else
+#define TO_PIXELS(values) PASTE(PASTE(convert_, STORE_PIXEL), VECTOR)(PASTE(convert_int, VECTOR)(values))
+#endif
 
 // Pixels as they lie in an image, at any address.
-typedef PASTE(LEVEL, VECTOR) __attribute__((aligned(sizeof(LEVEL)))) levels_t;
+typedef PASTE(STORE_PIXEL, VECTOR) __attribute__((aligned(sizeof(STORE_PIXEL)))) stored_pixels_t;
 
-ONCE void quantize(global const job_t *job, global LEVEL *image, global const vector_t *z,
-                   global const float *largest, global const float *brightest, const size_t picture, const uint band)
+NOINLINE void quantize(global const job_t *job, global STORE_PIXEL *image, global const vector_t *z,
+                       global const float *largest, global const float *brightest, const size_t picture,
+                       const uint band)
 {
-    const uint strips = job->strips, pitch = job->pitch, height = job->columns.length;
+    const uint strips = job->strips, pitch = job->pitch, height = job->columns.points;
     const float noise = job->noise, levels = job->levels;
     float most = 0, bright = 0;
     for (size_t i = job->one_scale ? 0 : picture * strips, end = (job->one_scale ? job->count : picture + 1) * strips;
@@ -32,26 +37,20 @@ ONCE void quantize(global const job_t *job, global LEVEL *image, global const ve
     }
     const bool is_noise = most <= noise * bright;
     const float scale = is_noise ? 0 : levels / most;
-    const float up = is_noise ? 0 : job->nudge, bound = job->white * most;
+    const float nudge = is_noise ? 0 : job->nudge, bound = job->white * most;
+    const vector_t white = is_noise ? (vector_t)(0) : (vector_t)(levels);
 
     const uint first = (ulong)height * band / job->bands;
     const uint end = (ulong)height * (band + 1) / job->bands;
     for (uint strip = 0; strip < strips; ++strip) {
-        global const vector_t *from = z + 2 * (job->strip_size * (picture * strips + strip) + first);
-        global LEVEL *to = image + (picture * height + first) * pitch + min(strip * 2 * VECTOR, job->last);
+        global const vector_t *from = z + 2 * (job->strip_stride * (picture * strips + strip) + first);
+        global STORE_PIXEL *to = image + (picture * height + first) * pitch + min(strip * 2 * VECTOR, job->last_start);
         for (uint row = first; row < end; ++row, from += 2, to += pitch) {
 #pragma unroll
-            for (uint half_ = 0; half_ < 2; ++half_) {
-                const vector_t value = from[half_], level = value * scale + up;
-                const vector_t inside = level < levels ? level : (vector_t)(levels);
-                const vector_t top = is_noise ? (vector_t)(0) : (vector_t)(levels);
-#if defined SIGNED
-                ((global levels_t *)to)[half_] = value * job->unit;
-#elif PASTE(LEVEL, _is_float)
-                ((global levels_t *)to)[half_] = value < bound ? inside : top;
-#else
-                ((global levels_t *)to)[half_] = to_levels(PASTE(convert_int, VECTOR)(value < bound ? inside : top));
-#endif
+            for (uint side = 0; side < 2; ++side) {
+                const vector_t value = from[side], level = value * scale + nudge;
+                const vector_t grey = value < bound ? (level < levels ? level : (vector_t)(levels)) : white;
+                ((global stored_pixels_t *)to)[side] = TO_PIXELS(IS_REAL ? value * job->column_scale : grey);
             }
         }
     }

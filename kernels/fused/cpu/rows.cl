@@ -8,22 +8,36 @@
 // Writes   the filtered rows to the same places
 // Spare    x, room for one group
 
-ALWAYS void rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
-                 global const uint *places, global const across_t *across, global const down_t *down,
-                 global const vector_t *gains, const size_t picture, const uint group)
+// The last forward stage, times the gain, the first inverse stage: the spectrum stays in registers.
+INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint first,
+                         const mask_t mask, global const float2 *roots)
 {
-    global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
-    const mask_t mask = {across, down[group], gains + (size_t)group * job->rows.length, job->order, job->scale};
-    z += 2 * (size_t)job->strip_size * job->strips * picture;
-
-    for (uint strip = 0; strip < job->strips; ++strip) {
-        if (strip + 2 < job->strips)
-            fetch_rows(z + 2 * (size_t)job->strip_size * (strip + 2), at);
-        take_apart(x + 2 * min(strip * 2 * VECTOR, job->last), z + 2 * (size_t)job->strip_size * strip, at, mirror);
+    size_t k = first;
+    for (global vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix, k += radix) {
+        number_t a[WIDEST];
+        EACH(0, a[q] = load(x + 2 * q));
+        butterfly(kind, a, radix, roots);
+        EACH(0, a[q] = swapped(times(a[q], gain(mask, k + q))));
+        butterfly(kind, a, radix, roots);
+        EACH(0, store(x + 2 * q, swapped(a[q])));
     }
-    there_and_back(x, &job->rows, spin, mask);
-    // What rounding left in the columns that fill a narrow image up to a strip must not count as its largest value.
-    clear(x, job->rows.length, job->pitch);
-    for (uint strip = 0; strip < job->strips; ++strip)
-        put_together(z + 2 * (size_t)job->strip_size * strip, x + 2 * min(strip * 2 * VECTOR, job->last), at, mirror);
+}
+
+NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
+                   global const uint *places, global const across_t *across, global const down_t *down,
+                   global const vector_t *gains, const size_t picture, const uint group)
+{
+    global const axis_t *axis = &job->rows;
+    global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
+    const stage_t last = axis->stages[axis->stage_count - 1];
+    const mask_t mask = {across, down[group], gains + (size_t)group * axis->points, job->order, job->row_scale};
+    z += 2 * (size_t)job->strip_stride * job->strips * picture;
+
+    load_rows(job, x, z, at, mirror);
+    for (uint part = 0; part < axis->length; part += part_length(axis)) {
+        forward_stages(x, axis, spin, part, 0);
+        BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), part, mask, spin + last.roots);
+        inverse_stages(x, axis, spin, part, 0);
+    }
+    store_rows(job, z, x, at, mirror);
 }

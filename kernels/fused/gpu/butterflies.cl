@@ -8,7 +8,7 @@
 //
 // Every index is known once the loops are unrolled, so that the numbers stay in registers.
 
-#define ALWAYS static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
 
 constant real_t cosines_3[] = {1.0f, -0.5f, -0.5f};
@@ -60,7 +60,7 @@ constant real_t sines_15[] = {0.0f, 0.406736643f, 0.743144825f, 0.951056516f, 0.
 #define SIN_3_32 0.555570233f
 
 // a, b = a + b, a - b
-ALWAYS void pair(complex_t *a, complex_t *b)
+INLINE void pair(complex_t *a, complex_t *b)
 {
     const complex_t difference = *a - *b;
     *a += *b;
@@ -68,15 +68,15 @@ ALWAYS void pair(complex_t *a, complex_t *b)
 }
 
 // a, b = a - i b, a + i b
-ALWAYS void pair_turned(complex_t *a, complex_t *b)
+INLINE void pair_minus_i(complex_t *a, complex_t *b)
 {
-    const complex_t turned = (complex_t)(b->y, -b->x);
-    *b = *a - turned;
-    *a += turned;
+    const complex_t minus_i_b = (complex_t)(b->y, -b->x);
+    *b = *a - minus_i_b;
+    *a += minus_i_b;
 }
 
 // a, b = a + w b, a - w b; the second as 2 a minus the first
-ALWAYS void pair_spun(complex_t *a, complex_t *b, const complex_t w)
+INLINE void pair_spun(complex_t *a, complex_t *b, const complex_t w)
 {
     const complex_t sum = (complex_t)(mad(-w.y, b->y, mad(w.x, b->x, a->x)), mad(w.y, b->x, mad(w.x, b->y, a->y)));
     *b = (complex_t)(mad((real_t)2, a->x, -sum.x), mad((real_t)2, a->y, -sum.y));
@@ -100,23 +100,23 @@ ALWAYS void pair_spun(complex_t *a, complex_t *b, const complex_t w)
     }
 
 // -i w
-ALWAYS complex_t turned(const complex_t w)
+INLINE complex_t times_minus_i(const complex_t w)
 {
     return (complex_t)(w.y, -w.x);
 }
 
-ALWAYS complex_t times(const complex_t a, const complex_t b)
+INLINE complex_t times(const complex_t a, const complex_t b)
 {
     return (complex_t)(mad(-a.y, b.y, a.x * b.x), mad(a.y, b.x, a.x * b.y));
 }
 
-ALWAYS complex_t squared(const complex_t w)
+INLINE complex_t squared(const complex_t w)
 {
     return (complex_t)(mad(-w.y, w.y, w.x * w.x), 2 * w.x * w.y);
 }
 
 // w W(1, 8)
-ALWAYS complex_t turned_half(const complex_t w)
+INLINE complex_t times_w8(const complex_t w)
 {
     return COS_8 * (complex_t)(w.x + w.y, w.y - w.x);
 }
@@ -124,62 +124,62 @@ ALWAYS complex_t turned_half(const complex_t w)
 // Powers of two: the transforms of the even and of the odd numbers, then a layer of pairs, m and m + radix/2.
 // The spun ones take x[q] times w^q.
 
-ALWAYS void butterfly_2(complex_t *v)
+INLINE void butterfly_2(complex_t *v)
 {
     pair(v, v + 1);
 }
 
-ALWAYS void spun_2(complex_t *v, const complex_t w)
+INLINE void spun_2(complex_t *v, const complex_t w)
 {
     pair_spun(v, v + 1, w);
 }
 
-ALWAYS void butterfly_4(complex_t *v)
+INLINE void butterfly_4(complex_t *v)
 {
     complex_t even[] = {v[0], v[2]}, odd[] = {v[1], v[3]};
     butterfly_2(even);
     butterfly_2(odd);
     pair(even, odd);
-    pair_turned(even + 1, odd + 1);
+    pair_minus_i(even + 1, odd + 1);
     JOIN(v, even, odd, 2)
 }
 
-ALWAYS void spun_4(complex_t *v, const complex_t w, const complex_t w2)
+INLINE void spun_4(complex_t *v, const complex_t w, const complex_t w2)
 {
     complex_t even[] = {v[0], v[2]}, odd[] = {v[1], v[3]};
     spun_2(even, w2);
     spun_2(odd, w2);
     pair_spun(even, odd, w);
-    pair_spun(even + 1, odd + 1, turned(w));
+    pair_spun(even + 1, odd + 1, times_minus_i(w));
     JOIN(v, even, odd, 2)
 }
 
-ALWAYS void butterfly_8(complex_t *v)
+INLINE void butterfly_8(complex_t *v)
 {
     complex_t even[] = {v[0], v[2], v[4], v[6]}, odd[] = {v[1], v[3], v[5], v[7]};
     butterfly_4(even);
     butterfly_4(odd);
     pair(even, odd);
     pair_spun(even + 1, odd + 1, (complex_t)(COS_8, -COS_8));
-    pair_turned(even + 2, odd + 2);
+    pair_minus_i(even + 2, odd + 2);
     pair_spun(even + 3, odd + 3, (complex_t)(-COS_8, -COS_8));
     JOIN(v, even, odd, 4)
 }
 
-ALWAYS void spun_8(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4)
+INLINE void spun_8(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4)
 {
     complex_t even[] = {v[0], v[2], v[4], v[6]}, odd[] = {v[1], v[3], v[5], v[7]};
     spun_4(even, w2, w4);
     spun_4(odd, w2, w4);
-    const complex_t half_turn = turned_half(w);
+    const complex_t half_turn = times_w8(w);
     pair_spun(even, odd, w);
     pair_spun(even + 1, odd + 1, half_turn);
-    pair_spun(even + 2, odd + 2, turned(w));
-    pair_spun(even + 3, odd + 3, turned(half_turn));
+    pair_spun(even + 2, odd + 2, times_minus_i(w));
+    pair_spun(even + 3, odd + 3, times_minus_i(half_turn));
     JOIN(v, even, odd, 4)
 }
 
-ALWAYS void butterfly_16(complex_t *v)
+INLINE void butterfly_16(complex_t *v)
 {
     complex_t even[] = {v[0], v[2], v[4], v[6], v[8], v[10], v[12], v[14]};
     complex_t odd[] = {v[1], v[3], v[5], v[7], v[9], v[11], v[13], v[15]};
@@ -189,42 +189,42 @@ ALWAYS void butterfly_16(complex_t *v)
     pair_spun(even + 1, odd + 1, (complex_t)(COS_16, -SIN_16));
     pair_spun(even + 2, odd + 2, (complex_t)(COS_8, -COS_8));
     pair_spun(even + 3, odd + 3, (complex_t)(SIN_16, -COS_16));
-    pair_turned(even + 4, odd + 4);
+    pair_minus_i(even + 4, odd + 4);
     pair_spun(even + 5, odd + 5, (complex_t)(-SIN_16, -COS_16));
     pair_spun(even + 6, odd + 6, (complex_t)(-COS_8, -COS_8));
     pair_spun(even + 7, odd + 7, (complex_t)(-COS_16, -SIN_16));
     JOIN(v, even, odd, 8)
 }
 
-ALWAYS void spun_16(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4, const complex_t w8)
+INLINE void spun_16(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4, const complex_t w8)
 {
     complex_t even[] = {v[0], v[2], v[4], v[6], v[8], v[10], v[12], v[14]};
     complex_t odd[] = {v[1], v[3], v[5], v[7], v[9], v[11], v[13], v[15]};
     spun_8(even, w2, w4, w8);
     spun_8(odd, w2, w4, w8);
     const complex_t first = times(w, (complex_t)(COS_16, -SIN_16));
-    const complex_t second = turned_half(w);
+    const complex_t second = times_w8(w);
     const complex_t third = times(w, (complex_t)(SIN_16, -COS_16));
     pair_spun(even, odd, w);
     pair_spun(even + 1, odd + 1, first);
     pair_spun(even + 2, odd + 2, second);
     pair_spun(even + 3, odd + 3, third);
-    pair_spun(even + 4, odd + 4, turned(w));
-    pair_spun(even + 5, odd + 5, turned(first));
-    pair_spun(even + 6, odd + 6, turned(second));
-    pair_spun(even + 7, odd + 7, turned(third));
+    pair_spun(even + 4, odd + 4, times_minus_i(w));
+    pair_spun(even + 5, odd + 5, times_minus_i(first));
+    pair_spun(even + 6, odd + 6, times_minus_i(second));
+    pair_spun(even + 7, odd + 7, times_minus_i(third));
     JOIN(v, even, odd, 8)
 }
 
 // The last layer of radix 32, pairs m and m + 8 a quarter turn apart
-ALWAYS void layer_32(complex_t *even, complex_t *odd, const complex_t w)
+INLINE void layer_32(complex_t *even, complex_t *odd, const complex_t w)
 {
     const complex_t spin[] = {
         w,
         times(w, (complex_t)(COS_32, -SIN_32)),
         times(w, (complex_t)(COS_16, -SIN_16)),
         times(w, (complex_t)(COS_3_32, -SIN_3_32)),
-        turned_half(w),
+        times_w8(w),
         times(w, (complex_t)(SIN_3_32, -COS_3_32)),
         times(w, (complex_t)(SIN_16, -COS_16)),
         times(w, (complex_t)(SIN_32, -COS_32)),
@@ -232,11 +232,11 @@ ALWAYS void layer_32(complex_t *even, complex_t *odd, const complex_t w)
     UNROLL
     for (uint m = 0; m < 8; m++) {
         pair_spun(even + m, odd + m, spin[m]);
-        pair_spun(even + m + 8, odd + m + 8, turned(spin[m]));
+        pair_spun(even + m + 8, odd + m + 8, times_minus_i(spin[m]));
     }
 }
 
-ALWAYS void butterfly_32(complex_t *v)
+INLINE void butterfly_32(complex_t *v)
 {
     complex_t even[16], odd[16];
     SPLIT(v, even, odd, 16)
@@ -246,7 +246,7 @@ ALWAYS void butterfly_32(complex_t *v)
     JOIN(v, even, odd, 16)
 }
 
-ALWAYS void spun_32(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4, const complex_t w8,
+INLINE void spun_32(complex_t *v, const complex_t w, const complex_t w2, const complex_t w4, const complex_t w8,
                     const complex_t w16)
 {
     complex_t even[16], odd[16];
@@ -258,7 +258,7 @@ ALWAYS void spun_32(complex_t *v, const complex_t w, const complex_t w2, const c
 }
 
 // A prime p, from the tables of cos and sin(2 pi k/p).
-ALWAYS void prime(complex_t *v, const uint p, constant const real_t *cosines, constant const real_t *sines)
+INLINE void prime(complex_t *v, const uint p, constant const real_t *cosines, constant const real_t *sines)
 {
     complex_t sum[6], difference[6];
     complex_t total = v[0];
@@ -276,14 +276,14 @@ ALWAYS void prime(complex_t *v, const uint p, constant const real_t *cosines, co
             with_cosines = mad((complex_t)(cosines[j * m % p]), sum[j - 1], with_cosines);
             with_sines = mad((complex_t)(sines[j * m % p]), difference[j - 1], with_sines);
         }
-        v[m] = with_cosines + turned(with_sines);
-        v[p - m] = with_cosines - turned(with_sines);
+        v[m] = with_cosines + times_minus_i(with_sines);
+        v[p - m] = with_cosines - times_minus_i(with_sines);
     }
     v[0] = total;
 }
 
 #define PRIME(p)                                                                                                    \
-    ALWAYS void butterfly_##p(complex_t *v)                                                                         \
+    INLINE void butterfly_##p(complex_t *v)                                                                         \
     {                                                                                                               \
         prime(v, p, cosines_##p, sines_##p);                                                                        \
     }
@@ -296,7 +296,7 @@ PRIME(13)
 
 // radix = a b: x[s + a j] -> b numbers for every s, times W(s m, radix), then X[m + b u] from a numbers for every m.
 #define COMPOSITE(radix, a, b)                                                                                      \
-    ALWAYS void butterfly_##radix(complex_t *v)                                                                     \
+    INLINE void butterfly_##radix(complex_t *v)                                                                     \
     {                                                                                                               \
         complex_t part[a][b];                                                                                       \
         UNROLL                                                                                                      \
@@ -339,7 +339,7 @@ COMPOSITE(15, 3, 5)
 #endif
 
 // The butterfly of a stage: x[q] times w^q, then the transform. The caller's radix is a constant, one case is left.
-ALWAYS void butterfly(complex_t *v, const uint radix)
+INLINE void butterfly(complex_t *v, const uint radix)
 {
     switch (radix) {
 #define CASE(r) case r: if (HAS(r)) butterfly_##r(v); break;
@@ -349,7 +349,7 @@ ALWAYS void butterfly(complex_t *v, const uint radix)
     }
 }
 
-ALWAYS void butterfly_spun(complex_t *v, const uint radix, const complex_t w)
+INLINE void butterfly_spun(complex_t *v, const uint radix, const complex_t w)
 {
     const complex_t w2 = squared(w), w4 = squared(w2), w8 = squared(w4);
     switch (radix) {

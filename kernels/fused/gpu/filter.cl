@@ -1,10 +1,10 @@
-// Filter: all steps in one launch, for small images, whose time is mostly that of launches. Rows and columns are of one
-// plan.
+// Filter: all steps in one launch, for small images, whose time is mostly that of launches. Rows and columns have the
+// same plan.
 //
-// A work-group does one task of one step: rows, columns, inverse rows or a strip of pixels to quantize. It takes the next
-// one when it starts, in the order of the steps, and waits until all of the step before are done. Those have been begun by
-// groups that are running and that wait at most for tasks before them: nobody waits forever, however few groups run
-// at a time and in whatever order they start.
+// A work-group does one task of one step: rows, columns, inverse rows, or some of the values to quantize. It takes the
+// next task when it starts, in the order of the steps, and waits until all tasks of the step before are done. Those
+// have been begun by groups that are running and that wait at most for tasks before them: nobody waits forever, however
+// few groups run at a time and in whatever order they start.
 //
 // Launch   (tasks x GROUP) work-items, GROUP a work-group
 // Reads    and writes as rows.cl, columns.cl, inverse_rows.cl and quantize.cl
@@ -12,8 +12,9 @@
 // progress: tasks taken, tasks left, then for each step but the last how many are done. All are 0 before and after.
 
 #define STEPS 4
-#define ROW_GROUPS ((PAIRS + FFTS - 1) / FFTS)
-#define STRIP ((SIZE / WIDE + ROW_GROUPS - 1) / ROW_GROUPS)
+#define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
+// What a task quantizes, counted in values_t.
+#define QUANTIZED ((SIZE / PIXELS_PER_ITEM + ROW_GROUPS - 1) / ROW_GROUPS)
 
 // What a group has written is there for others before it says so, and what others have written is not read before.
 // OpenCL 1.2 promises that of mem_fence within a group only, and NVIDIA's compiler takes it at its word.
@@ -24,16 +25,17 @@
 #endif
 
 kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void gpu_filter(global const PIXEL *image, global pixels_t *output, global complex_t *spectrum, global real_t *values,
-                global const complex_t *tables, global uint *largest, volatile global uint *progress,
-                const uint pictures, const uint reach, const uint one_scale, const real_t noise, const real_t brightest,
-                const real_t levels, const real_t nudge, const real_t white, global const mask_data_t *mask_data,
+void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global complex_t *spectrum,
+                global real_t *values, global const complex_t *tables, global uint *largest,
+                volatile global uint *progress, const uint pictures, const uint reach, const uint one_scale,
+                const real_t noise, const real_t brightest, const real_t levels, const real_t nudge,
+                const real_t white, global const mask_data_t *mask_data,
                 const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                 const real_t per_inner2, const int order)
 {
-    local exchanged_t x[FFTS / TURNS * REGION];
+    local exchanged_t x[LOCAL_SIZE];
     local uint found;
-    const uint groups[STEPS] = {ROW_GROUPS, (min(reach, (uint)COLUMNS) + FFTS - 1) / FFTS, ROW_GROUPS, ROW_GROUPS};
+    const uint groups[STEPS] = {ROW_GROUPS, (min(reach, (uint)COLUMNS) + BATCH - 1) / BATCH, ROW_GROUPS, ROW_GROUPS};
     if (get_local_id(0) == 0)
         found = atomic_inc(progress);
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -57,11 +59,11 @@ void gpu_filter(global const PIXEL *image, global pixels_t *output, global compl
         const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
         columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
     } else if (step == 2)
-        inverse_rows(values, spectrum, tables, largest, one_scale, reach, group, picture, x, &found MINUEND_PASSED);
+        inverse_rows(values, spectrum, tables, largest, one_scale, reach, image, group, picture, x, &found);
     else {
         const grey_t grey = {noise, brightest, levels, nudge, white};
-        quantize(output, (global const values_t *)values, image, largest, one_scale, grey, group * STRIP,
-                 min((size_t)(group + 1) * STRIP, (size_t)(SIZE / WIDE)), picture, pictures, &found);
+        quantize(output, (global const values_t *)values, image, largest, one_scale, grey, group * QUANTIZED,
+                 min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures, &found);
     }
 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

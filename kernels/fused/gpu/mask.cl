@@ -28,7 +28,7 @@ typedef struct {
 
 typedef uint2 column_t;
 
-ALWAYS column_t mask_column(const uint kx, global const mask_data_t *bounds, const cutoffs_t cutoffs)
+INLINE column_t mask_column(const uint kx, global const mask_data_t *bounds, const cutoffs_t cutoffs)
 {
     return bounds[kx];
 }
@@ -40,7 +40,7 @@ ALWAYS column_t mask_column(const uint kx, global const mask_data_t *bounds, con
 
 typedef real_t column_t;
 
-ALWAYS column_t mask_column(const uint kx, global const mask_data_t *unused, const cutoffs_t cutoffs)
+INLINE column_t mask_column(const uint kx, global const mask_data_t *unused, const cutoffs_t cutoffs)
 {
     return (real_t)kx * kx * cutoffs.scale_x2;
 }
@@ -53,7 +53,7 @@ ALWAYS column_t mask_column(const uint kx, global const mask_data_t *unused, con
 
 typedef global const real_t *column_t;
 
-ALWAYS column_t mask_column(const uint kx, global const mask_data_t *gains, const cutoffs_t cutoffs)
+INLINE column_t mask_column(const uint kx, global const mask_data_t *gains, const cutoffs_t cutoffs)
 {
     return gains + (size_t)kx * HEIGHT;
 }
@@ -61,7 +61,7 @@ ALWAYS column_t mask_column(const uint kx, global const mask_data_t *gains, cons
 #endif
 
 // H at column kx, row number of the spectrum
-ALWAYS real_t mask_gain(const column_t column, const uint number, const cutoffs_t cutoffs)
+INLINE real_t mask_gain(const column_t column, const uint number, const cutoffs_t cutoffs)
 {
 #if IS_TABLE
     return column[number];

@@ -25,13 +25,13 @@
 #define IN_FIRST_PLANE(k) ((k) < (WIDTH + 1) / 2)
 
 // The place of column k of a pair of rows in its plane.
-ALWAYS uint place(const uint k, const uint p)
+INLINE uint place(const uint k, const uint p)
 {
     return (k / TILE * PAIRS + p) * TILE + k % TILE;
 }
 
 // The place of number k of a pair of rows, any k of the whole width.
-ALWAYS size_t place_of(const uint k, const uint p)
+INLINE size_t place_of(const uint k, const uint p)
 {
     return IN_FIRST_PLANE(k) ? place(k, p) : PLANE + place(WIDTH - k, p);
 }
@@ -41,7 +41,7 @@ ALWAYS size_t place_of(const uint k, const uint p)
 // what a pointer and a constant reach costs no arithmetic and no register of its own.
 #define EVEN_STEPS(radix) (WIDTH % 2 == 0 && (radix) % 2 == 0 && WIDTH == LENGTH && LENGTH / (radix) % TILE == 0)
 
-ALWAYS size_t place_in_step(const uint t, const uint q, const uint radix, const uint p)
+INLINE size_t place_in_step(const uint t, const uint q, const uint radix, const uint p)
 {
     const uint step = LENGTH / radix;
     if (EVEN_STEPS(radix) && q < radix / 2)
@@ -52,12 +52,12 @@ ALWAYS size_t place_in_step(const uint t, const uint q, const uint radix, const 
 }
 
 // Whether column k, any of the whole width, is below the reach; and the same of number k = t + q step of a row.
-ALWAYS bool in_reach(const uint k, const uint reach)
+INLINE bool in_reach(const uint k, const uint reach)
 {
     return min(k, WIDTH - k) < reach;
 }
 
-ALWAYS bool step_in_reach(const uint t, const uint q, const uint radix, const uint reach)
+INLINE bool step_in_reach(const uint t, const uint q, const uint radix, const uint reach)
 {
     const uint step = LENGTH / radix;
     if (EVEN_STEPS(radix))
@@ -66,14 +66,14 @@ ALWAYS bool step_in_reach(const uint t, const uint q, const uint radix, const ui
 }
 
 // Z[k], Z[width - k] of a pair of rows -> twice X of both
-ALWAYS void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
+INLINE void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
 {
     *upper = (complex_t)(z.x + mirrored.x, z.y - mirrored.y);
     *lower = (complex_t)(z.y + mirrored.y, mirrored.x - z.x);
 }
 
 // X of both rows -> Z[k], Z[width - k]
-ALWAYS void pack(global complex_t *z, global complex_t *mirrored, const complex_t upper, const complex_t lower)
+INLINE void pack(global complex_t *z, global complex_t *mirrored, const complex_t upper, const complex_t lower)
 {
     *z = (complex_t)(upper.x - lower.y, upper.y + lower.x);
     *mirrored = (complex_t)(upper.x + lower.y, lower.x - upper.y);

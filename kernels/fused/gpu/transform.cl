@@ -8,41 +8,47 @@
 // Inverse     the same with real and imaginary parts exchanged before and after, which is free in registers
 // Any length  POINTS other than LENGTH is Bluestein's chirp-z: chirp, transform, filter, transform back, chirp
 //
-// -D POINTS, LENGTH        length of the data and of the transforms; they differ for Bluestein's
-// -D ITEMS, FFTS           work-items a transform, transforms a work-group
-// -D VALUES                numbers that a work-item holds
-// -D RADICES, REVERSED     five radices, 1 where there is no stage, and the same from last to first
-// -D PADS, PADS_REVERSED   for each exchange between them a span and how many numbers stay free behind each span,
-//                          so that neighboring work-items meet different banks
-// -D FIRST, LAST           the outer radices
-// -D REGION, PARTS, TURNS  local memory of a transform, in numbers; exchanged whole (1) or real, then imaginary (2);
-//                          how many times the transforms of a group take turns in local memory
-// -D HALVES                2 where a transform itself goes as lower and upper half of its numbers
-// -D SPIN_REVERSED, CHIRP, CHIRP_FILTER   where these tables lie behind the spin factors of RADICES
+// -D POINTS, LENGTH            length of the data and of the transforms; they differ for Bluestein's
+// -D BATCH, ITEMS, PER_ITEM    transforms of a work-group, work-items of a transform, numbers that a work-item holds
+// -D RADICES                   five radices, 1 where there is no stage
+// -D FIRST_RADIX, LAST_RADIX   the first of them, and the last that is not 1
+// -D PADS                      for each exchange a span and how many numbers stay free behind each span, so that
+//                              neighboring work-items meet different banks
+// -D RADICES_REVERSED, PADS_REVERSED    the same for the stages from last to first
+// -D LOCAL_STRIDE              numbers in local memory from a transform to the next
+// -D COMPLEX_ROUNDS, BATCH_ROUNDS, LENGTH_ROUNDS    1, or 2 where an exchange has too little local memory and goes as
+//                              real and then imaginary parts, one half of the batch after the other, the lower and then
+//                              the upper half of the one transform's numbers
+// -D SPIN_REVERSED, CHIRP, CHIRP_FILTER    where these tables lie behind the spin factors of RADICES
 
-#if !defined POINTS || !defined LENGTH || !defined ITEMS || !defined FFTS || !defined VALUES || !defined FIRST
-#error "fused/gpu/transform.cl: -D POINTS, LENGTH, ITEMS, FFTS, VALUES or FIRST is missing"
+#if !defined POINTS || !defined LENGTH || !defined BATCH || !defined ITEMS || !defined PER_ITEM
+#error "fused/gpu/transform.cl: -D POINTS, LENGTH, BATCH, ITEMS or PER_ITEM is missing"
 #endif
-#if !defined RADICES || !defined REVERSED || !defined PADS || !defined PADS_REVERSED || !defined LAST
-#error "fused/gpu/transform.cl: -D RADICES, REVERSED, PADS, PADS_REVERSED or LAST is missing"
+#if !defined RADICES || !defined PADS || !defined FIRST_RADIX || !defined LAST_RADIX
+#error "fused/gpu/transform.cl: -D RADICES, PADS, FIRST_RADIX or LAST_RADIX is missing"
 #endif
-#if !defined REGION || !defined PARTS || !defined TURNS || !defined HALVES
-#error "fused/gpu/transform.cl: -D REGION, PARTS, TURNS or HALVES is missing"
+#if !defined RADICES_REVERSED || !defined PADS_REVERSED || !defined LOCAL_STRIDE
+#error "fused/gpu/transform.cl: -D RADICES_REVERSED, PADS_REVERSED or LOCAL_STRIDE is missing"
+#endif
+#if !defined COMPLEX_ROUNDS || !defined BATCH_ROUNDS || !defined LENGTH_ROUNDS
+#error "fused/gpu/transform.cl: -D COMPLEX_ROUNDS, BATCH_ROUNDS or LENGTH_ROUNDS is missing"
 #endif
 #if !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
 #error "fused/gpu/transform.cl: -D SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
 #endif
 
-#define GROUP (ITEMS * FFTS)
+#define GROUP (ITEMS * BATCH)
+// Numbers of local memory that a kernel keeps for exchanges.
+#define LOCAL_SIZE (BATCH / BATCH_ROUNDS * LOCAL_STRIDE)
 #define BLUESTEIN (POINTS != LENGTH)
-// The radix whose order the data is in after a transform: number q of butterfly t is X[t + q LENGTH/radix].
+// The radix in whose order a transform leaves the spectrum: number q of butterfly t is X[t + q LENGTH/SPECTRUM_RADIX].
 #if BLUESTEIN
-#define AFTER FIRST
+#define SPECTRUM_RADIX FIRST_RADIX
 #else
-#define AFTER LAST
+#define SPECTRUM_RADIX LAST_RADIX
 #endif
 
-#if PARTS == 1
+#if COMPLEX_ROUNDS == 1
 typedef complex_t exchanged_t;
 #else
 typedef real_t exchanged_t;
@@ -52,24 +58,24 @@ typedef real_t exchanged_t;
 // neighboring transforms, which lie side by side in the spectrum.
 #define ALONG 0
 #define ACROSS 1
-// A single stage has no exchange in which the order could change.
-#if FIRST == LENGTH
+// The order within a transform. A single stage has no exchange in which the order could change.
+#if FIRST_RADIX == LENGTH
 #define INNER ACROSS
 #else
 #define INNER ALONG
 #endif
 
-ALWAYS uint own_item(const uint order)
+INLINE uint own_item(const uint order)
 {
-    return order == ACROSS ? get_local_id(0) / FFTS : get_local_id(0) % ITEMS;
+    return order == ACROSS ? get_local_id(0) / BATCH : get_local_id(0) % ITEMS;
 }
 
-ALWAYS uint own_fft(const uint order)
+INLINE uint own_transform(const uint order)
 {
-    return order == ACROSS ? get_local_id(0) % FFTS : get_local_id(0) / ITEMS;
+    return order == ACROSS ? get_local_id(0) % BATCH : get_local_id(0) / ITEMS;
 }
 
-// for every butterfly t of work-item i, b the how manyth
+// For each butterfly t of work-item i; b counts them.
 #define BUTTERFLIES(radix) ((LENGTH / (radix) + ITEMS - 1) / ITEMS)
 #define FOR_OWN(i, radix, b, t)                                                                                     \
     UNROLL                                                                                                          \
@@ -77,12 +83,12 @@ ALWAYS uint own_fft(const uint order)
         if (LENGTH / (radix) % ITEMS == 0 || t < LENGTH / (radix))
 
 // Where a number lies in local memory: pad numbers stay free behind each span.
-ALWAYS uint padded(const uint at, const uint span, const uint pad)
+INLINE uint padded(const uint at, const uint span, const uint pad)
 {
     return at + at / span * pad;
 }
 
-#if PARTS == 1
+#if COMPLEX_ROUNDS == 1
 #define PART_OF(number, part) (number)
 #define SET_PART(number, part, value) (number) = (value)
 #else
@@ -96,30 +102,31 @@ ALWAYS uint padded(const uint at, const uint span, const uint pad)
     } while (0)
 #endif
 
-// Whether a transform has its turn in local memory, and where it lies there.
-#define HAS_TURN(fft, turn) (TURNS == 1 || (fft) / (FFTS / TURNS) == (turn))
-#define PLACE_IN_TURN(fft) ((TURNS == 1 ? (fft) : (fft) % (FFTS / TURNS)) * REGION)
+// Whether a transform of the batch is in local memory in a round, and where it lies there.
+#define IS_IN_ROUND(transform, round) (BATCH_ROUNDS == 1 || (transform) / (BATCH / BATCH_ROUNDS) == (round))
+#define LOCAL_PLACE(transform) \
+    ((BATCH_ROUNDS == 1 ? (transform) : (transform) % (BATCH / BATCH_ROUNDS)) * LOCAL_STRIDE)
 
 // Numbers as they lie after a stage of this radix become what the next stage takes.
-ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const uint to, const uint radix,
+INLINE void exchange(complex_t *v, local exchanged_t *x, const uint from, const uint to, const uint radix,
                      const uint length, const uint next, const uint span, const uint pad)
 {
     const uint mine = own_item(from), theirs = own_item(to);
-    local exchanged_t *out = x + PLACE_IN_TURN(own_fft(from));
-    local const exchanged_t *in = x + PLACE_IN_TURN(own_fft(to));
+    local exchanged_t *out = x + LOCAL_PLACE(own_transform(from));
+    local const exchanged_t *in = x + LOCAL_PLACE(own_transform(to));
     UNROLL
-    for (uint part = 0; part < PARTS; part++) {
-        // What a work-item reads in one turn may come before what it writes in another.
-        exchanged_t fresh[VALUES];
+    for (uint part = 0; part < COMPLEX_ROUNDS; part++) {
+        // What a work-item reads in one round may come before what it writes in another.
+        exchanged_t fresh[PER_ITEM];
         UNROLL
-        for (uint step = 0; step < TURNS * HALVES; step++) {
-            const uint turn = step / HALVES, upper = step % HALVES;
+        for (uint step = 0; step < BATCH_ROUNDS * LENGTH_ROUNDS; step++) {
+            const uint batch_round = step / LENGTH_ROUNDS, upper = step % LENGTH_ROUNDS;
             const uint start = upper * padded(LENGTH / 2, span, pad);
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (HAS_TURN(own_fft(from), turn))
+            if (IS_IN_ROUND(own_transform(from), batch_round))
                 FOR_OWN(mine, radix, b, t) {
                     // The upper half of the butterflies writes the upper half of the numbers.
-                    if (HALVES == 1 || (t >= LENGTH / radix / 2) == upper) {
+                    if (LENGTH_ROUNDS == 1 || (t >= LENGTH / radix / 2) == upper) {
                         const uint k = t % length;
                         local exchanged_t *at = out + (padded((t - k) * radix + k, span, pad) - start);
                         UNROLL
@@ -128,21 +135,21 @@ ALWAYS void exchange(complex_t *v, local exchanged_t *x, const uint from, const 
                     }
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            if (HAS_TURN(own_fft(to), turn))
+            if (IS_IN_ROUND(own_transform(to), batch_round))
                 FOR_OWN(theirs, next, b, t) {
                     local const exchanged_t *at = in + padded(t, span, pad);
                     UNROLL
-                    for (uint q = upper * (next / HALVES); q < (upper + 1) * (next / HALVES); q++)
+                    for (uint q = upper * (next / LENGTH_ROUNDS); q < (upper + 1) * (next / LENGTH_ROUNDS); q++)
                         fresh[b * next + q] = at[padded(q * (LENGTH / next), span, pad) - start];
                 }
         }
         UNROLL
-        for (uint q = 0; q < VALUES; q++)
+        for (uint q = 0; q < PER_ITEM; q++)
             SET_PART(v[q], part, fresh[q]);
     }
 }
 
-ALWAYS void stage(complex_t *v, global const complex_t *spin, const uint order, const uint radix, const uint length)
+INLINE void stage(complex_t *v, global const complex_t *spin, const uint order, const uint radix, const uint length)
 {
     FOR_OWN(own_item(order), radix, b, t)
         butterfly_spun(v + b * radix, radix, spin[t % length]);
@@ -150,7 +157,7 @@ ALWAYS void stage(complex_t *v, global const complex_t *spin, const uint order, 
 
 // All stages. The first starts in order first, the last leaves the data in order last. spin: one table a stage.
 // The first has spin factors only if they are given: x[q] times w^q where spun is true.
-ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *spin, const uint first, const uint last,
+INLINE void stages(complex_t *v, local exchanged_t *x, global const complex_t *spin, const uint first, const uint last,
                    const bool spun, const complex_t w,
                    const uint r0, const uint r1, const uint r2, const uint r3, const uint r4,
                    const uint span1, const uint pad1, const uint span2, const uint pad2,
@@ -183,15 +190,15 @@ ALWAYS void stages(complex_t *v, local exchanged_t *x, global const complex_t *s
 
 #define PLAIN false, (complex_t)(1, 0)
 
-ALWAYS void swap_parts(complex_t *v)
+INLINE void swap_parts(complex_t *v)
 {
     UNROLL
-    for (uint q = 0; q < VALUES; q++)
+    for (uint q = 0; q < PER_ITEM; q++)
         v[q] = v[q].yx;
 }
 
 // Numbers in the order of a radix times a table.
-ALWAYS void times_table(complex_t *v, global const complex_t *table, const uint order, const uint radix)
+INLINE void times_table(complex_t *v, global const complex_t *table, const uint order, const uint radix)
 {
     FOR_OWN(own_item(order), radix, b, t) {
         global const complex_t *at = table + t;
@@ -202,20 +209,20 @@ ALWAYS void times_table(complex_t *v, global const complex_t *table, const uint 
 }
 
 // The circular convolution with the chirp that Bluestein's is made of; the table is zero from POINTS on.
-ALWAYS void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
+INLINE void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
                     const uint last)
 {
-    times_table(v, tables + CHIRP, first, FIRST);
+    times_table(v, tables + CHIRP, first, FIRST_RADIX);
     stages(v, x, tables, first, INNER, PLAIN, RADICES, PADS);
-    times_table(v, tables + CHIRP_FILTER, INNER, LAST);
+    times_table(v, tables + CHIRP_FILTER, INNER, LAST_RADIX);
     swap_parts(v);
-    stages(v, x, tables + SPIN_REVERSED, INNER, last, PLAIN, REVERSED, PADS_REVERSED);
+    stages(v, x, tables + SPIN_REVERSED, INNER, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
     swap_parts(v);
-    times_table(v, tables + CHIRP, last, FIRST);
+    times_table(v, tables + CHIRP, last, FIRST_RADIX);
 }
 
-// x in the order of FIRST -> X in the order of AFTER
-ALWAYS void transform(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
+// x in the order of FIRST_RADIX -> X in the order of SPECTRUM_RADIX
+INLINE void transform(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
                       const uint last)
 {
 #if BLUESTEIN
@@ -225,15 +232,15 @@ ALWAYS void transform(complex_t *v, local exchanged_t *x, global const complex_t
 #endif
 }
 
-// X in the order of AFTER -> x in the order of FIRST, unnormalized
-ALWAYS void inverse_from_spectrum(complex_t *v, local exchanged_t *x, global const complex_t *tables,
+// X in the order of SPECTRUM_RADIX -> x in the order of FIRST_RADIX, unnormalized
+INLINE void inverse_from_spectrum(complex_t *v, local exchanged_t *x, global const complex_t *tables,
                                   const uint first, const uint last)
 {
     swap_parts(v);
 #if BLUESTEIN
     chirp_z(v, x, tables, first, last);
 #else
-    stages(v, x, tables + SPIN_REVERSED, first, last, PLAIN, REVERSED, PADS_REVERSED);
+    stages(v, x, tables + SPIN_REVERSED, first, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
 #endif
     swap_parts(v);
 }

@@ -1,36 +1,26 @@
-// Values: what the inverse rows leave of their results, and the extremes, of which the smallest counts as 0.
+// Values: what the inverse rows leave of their results, and the largest magnitude; the smallest counts as 0.
 //
-// A high-pass is the image minus a low-pass. Where the gain H is 1 from a column on (the reach), the columns were
-// filtered with 1 - H, which is zero there: those columns need not be transformed, nor be in memory between the kernels,
-// and the filtered image is the pixels, read once more, minus the result. Where H is 0 there, the result is the image.
+// A high-pass is the image minus a low-pass. Where the gain H is 1 from a column on (the reach), the columns are
+// filtered with 1 - H, which is zero there: those columns need not be transformed, nor be in memory between the
+// kernels, and the filtered image is the pixels, read once more, minus the result. Where H is 0 there, the result is
+// the image.
 //
 // Floats from 0 up order as their bits do, so that whole numbers are compared, which is what atomics can do.
 //
-// -D BEYOND=0 | 1                   the gain of the columns from the reach on that the columns' kernels have left out
-// -D PIXEL=uchar | ushort | float   of the image, if it is 1
-// -D SIGNED=1                       the filtered values as they are, not their magnitudes, and with them the end of the flow
+// -D COMPLEMENT=0 | 1                     1: the columns are filtered with 1 - H, results are subtracted from the image
+// -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
+// -D OUTPUT=magnitude | real              real: the filtered values as they are, not their magnitudes
 
-#if !defined BEYOND || BEYOND && !defined PIXEL
-#error "fused/gpu/values.cl: -D BEYOND=0 | 1 or -D PIXEL=uchar, ushort or float is missing"
+#if !defined COMPLEMENT || !defined LOAD_PIXEL || !defined OUTPUT
+#error "fused/gpu/values.cl: -D COMPLEMENT=0 or 1, LOAD_PIXEL=uchar ... or OUTPUT=magnitude or real is missing"
 #endif
 
-// One more argument of a kernel: what the results are subtracted from.
-#if BEYOND
-#define MINUEND , global const PIXEL *image
-#define MINUEND_PASSED , image
-#else
-#define MINUEND
-#define MINUEND_PASSED
-#endif
-
-#ifdef SIGNED
-#define KEPT(value) (value)
-#else
-#define KEPT(value) fabs(value)
-#endif
+#define real_is_real 1
+#define magnitude_is_real 0
+#define KEPT(value) (PASTE(OUTPUT, _is_real) ? (value) : fabs(value))
 
 // The largest magnitude that the work-group found goes to *largest; found is the group's own place for it.
-ALWAYS void keep_largest(global uint *largest, const real_t most, local uint *found)
+INLINE void keep_largest(global uint *largest, const real_t most, local uint *found)
 {
     if (get_local_id(0) == 0)
         *found = 0;

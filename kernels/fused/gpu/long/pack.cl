@@ -1,8 +1,9 @@
-// Pack: filtered columns to the spectra of pairs of rows, where the columns' last step holds one row of a pair at a time.
+// Pack: filtered columns to the spectra of pairs of rows, where the columns' last step holds one row of a pair at a
+// time.
 //
 // Launch   (PAIRS TILE, tiles of columns below the reach, images) work-items
 // Reads    strips[tile][p and p + PAIRS][column], see long/strips.cl     -> coalesced
-// Writes   spectrum[plane][tile][p][column]                                  -> coalesced
+// Writes   spectrum[plane][tile][p][column]                              -> coalesced
 
 kernel void gpu_long_pack(global complex_t *spectrum, global const complex_t *strips)
 {

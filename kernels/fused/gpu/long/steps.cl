@@ -1,36 +1,38 @@
 // Long: transforms that do not fit a work-group, in two steps with the numbers in memory between them.
 //
-// LONG = OUTER MIDDLE, numbers n = MIDDLE a + b, frequencies k = j + OUTER m:
+// LONG_LENGTH = OUTER MIDDLE, numbers n = MIDDLE a + b, frequencies k = j + OUTER m:
 //
 //   outer step    for each b, OUTER numbers MIDDLE apart: a -> j
-//   between       times W(b j, LONG), which the second step does as it loads
+//   between       times W(b j, LONG_LENGTH), which the second step does as it loads
 //   middle step   for each j, MIDDLE numbers: b -> m, the frequencies OUTER apart
 //
-// and back the other way around. What of a line takes part in one transform of a step comes back to the same places, so
-// that a line needs no second buffer. A kernel does one step, of LENGTH numbers, LONG = LENGTH OTHER.
+// and back the other way around. The numbers of a transform of a step come back to their own places, so that no
+// second buffer is needed. A kernel does one step: TRANSFORMS transforms of LENGTH numbers for each long one.
 //
-// Any length  LONG_POINTS other than LONG is Bluestein's chirp-z: outer, middle times filter and back, outer back
+// Any length  LONG_POINTS other than LONG_LENGTH is Bluestein's chirp-z: outer, middle times filter and back, outer
+//             back
 //
-// -D LONG_POINTS, LONG    length of the data and of the long transforms
-// -D OTHER                transforms of this step in a long one
+// -D LONG_POINTS, LONG_LENGTH    length of the data and of the long transforms
 //
-// The tables of a long transform: W(n, LONG), then Bluestein's chirp and the spectrum of its filter.
+// The tables of a long transform: W(n, LONG_LENGTH), then Bluestein's chirp and the spectrum of its filter.
 
-#if !defined LONG_POINTS || !defined LONG || !defined OTHER
-#error "long/steps.cl: -D LONG_POINTS, LONG or OTHER is missing"
+#if !defined LONG_POINTS || !defined LONG_LENGTH
+#error "long/steps.cl: -D LONG_POINTS or LONG_LENGTH is missing"
 #endif
 
-#define CHIRPED (LONG_POINTS != LONG)
-#define LONG_CHIRP LONG
-#define LONG_FILTER (LONG + LONG_POINTS)
+#define TRANSFORMS (LONG_LENGTH / LENGTH)
+#define LONG_BLUESTEIN (LONG_POINTS != LONG_LENGTH)
+#define LONG_CHIRP LONG_LENGTH
+#define LONG_FILTER (LONG_LENGTH + LONG_POINTS)
 
-// The number of a line that is number q of butterfly t in transform `own` of the outer and of the middle step: before
-// the former and after the latter, and between the two.
-#define APART(own, t, q, radix) ((own) + OTHER * ((t) + (q) * (LENGTH / (radix))))
-#define TOGETHER(own, t, q, radix) ((own) * LENGTH + (t) + (q) * (LENGTH / (radix)))
+// Which number of a long transform is number q of butterfly t in transform `own` of a step: before the outer step and
+// after the middle one they are TRANSFORMS apart, between the two steps they are neighbors.
+#define STRIDED(own, t, q, radix) ((own) + TRANSFORMS * ((t) + (q) * (LENGTH / (radix))))
+#define CONTIGUOUS(own, t, q, radix) ((own) * LENGTH + (t) + (q) * (LENGTH / (radix)))
 
-// Numbers in the order of a radix times W(own t, LONG); what they lack then is w^q, w = W(own LENGTH/radix, LONG).
-ALWAYS complex_t spin_between(complex_t *v, global const complex_t *long_tables, const uint own, const uint order,
+// Numbers in the order of a radix times W(own t, LONG_LENGTH). Returns w = W(own LENGTH/radix, LONG_LENGTH): what
+// number q of a butterfly still lacks is w^q.
+INLINE complex_t spin_between(complex_t *v, global const complex_t *long_tables, const uint own, const uint order,
                               const uint radix)
 {
     FOR_OWN(own_item(order), radix, b, t) {

@@ -1,19 +1,41 @@
-// Strips: where the columns are between the steps of long transforms. Where the rows of each pair are in one transform of
-// the outer step, in the spectrum's own places, in whose planes lie the upper and the lower half of a column's numbers;
-// else in a buffer, [tile][LONG][column in tile].
+// Strips: where the columns are between the steps of long transforms, and the outer step from and to there.
+//
+// Where the rows of each pair are in one transform of the outer step, strips lie in the spectrum's own places, in whose
+// planes are the upper and the lower half of a column's numbers; else in a buffer, [tile][LONG_LENGTH][column in tile].
 
-#define PAIRED (LONG_POINTS == LONG && HEIGHT % 2 == 0)
-#if PAIRED
-#define STRIPS_LENGTH (2 * (size_t)PLANE)
-#else
-#define STRIPS_LENGTH ((size_t)((COLUMNS + TILE - 1) / TILE * TILE) * LONG)
-#endif
+#define PAIRED (LONG_POINTS == LONG_LENGTH && HEIGHT % 2 == 0)
+#define STRIPS_LENGTH (PAIRED ? 2 * (size_t)PLANE : (size_t)((COLUMNS + TILE - 1) / TILE * TILE) * LONG_LENGTH)
 
-ALWAYS size_t strip_place(const uint kx, const uint y)
+INLINE size_t strip_place(const uint kx, const uint y)
 {
-#if PAIRED
-    return y < PAIRS ? place(kx, y) : PLANE + place(kx, y - PAIRS);
-#else
-    return ((size_t)(kx / TILE) * LONG + y) * TILE + kx % TILE;
-#endif
+    if (PAIRED)
+        return y < PAIRS ? place(kx, y) : PLANE + place(kx, y - PAIRS);
+    return ((size_t)(kx / TILE) * LONG_LENGTH + y) * TILE + kx % TILE;
+}
+
+// Transform b of column kx: numbers in the order of FIRST_RADIX -> strips.
+INLINE void store_outer_step(global complex_t *strips, complex_t *v, local exchanged_t *x,
+                             global const complex_t *tables, const uint kx, const uint b)
+{
+    stages(v, x, tables, ACROSS, ACROSS, PLAIN, RADICES, PADS);
+    FOR_OWN(own_item(ACROSS), LAST_RADIX, i, t) {
+        UNROLL
+        for (uint q = 0; q < LAST_RADIX; q++)
+            strips[strip_place(kx, STRIDED(b, t, q, LAST_RADIX))] = v[i * LAST_RADIX + q];
+    }
+}
+
+// Back: strips -> numbers in the order of FIRST_RADIX.
+INLINE void load_outer_step(complex_t *v, global const complex_t *strips, local exchanged_t *x,
+                            global const complex_t *tables, global const complex_t *long_tables, const uint kx,
+                            const uint b)
+{
+    FOR_OWN(own_item(ACROSS), LAST_RADIX, i, t) {
+        UNROLL
+        for (uint q = 0; q < LAST_RADIX; q++)
+            v[i * LAST_RADIX + q] = strips[strip_place(kx, STRIDED(b, t, q, LAST_RADIX))];
+    }
+    const complex_t w = spin_between(v, long_tables, b, ACROSS, LAST_RADIX);
+    stages(v, x, tables + SPIN_REVERSED, ACROSS, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
+    swap_parts(v);
 }

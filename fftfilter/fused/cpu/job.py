@@ -1,0 +1,93 @@
+"""The job: what the kernels of the CPU form have to know, field by field as in ``job.cl``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...output.noise import NOISE
+from ...output.rounding import rounding
+from .mixed_radix import Bluestein
+from .plan import inner
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...output.stack import Stack
+    from .plan import Axis, FusedCpuPlan
+
+# Rows of a task that writes pixels.
+BAND = 16
+MOST_STAGES = 24
+
+AXIS = np.dtype(
+    [
+        *((name, np.uint32) for name in ("points", "length", "stage_count", "whole_stages", "chirp", "filter")),
+        ("stages", np.uint32, (MOST_STAGES, 4)),
+    ]
+)
+JOB = np.dtype(
+    [
+        *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale")),
+        ("order", np.int32),
+        *((name, np.float32) for name in ("row_scale", "column_scale", "noise", "levels", "nudge", "white")),
+        *((name, AXIS) for name in ("columns", "rows")),
+    ]
+)
+
+
+def job(plan: FusedCpuPlan, stack: Stack, *, row_groups: int, zero_rows: int, order: int) -> NDArray[Any]:
+    """Return the job of a stack, an array of one :data:`JOB`.
+
+    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``order`` is the shape's.
+    """
+    levels, nudge, white = rounding(stack.white or 1, is_float=stack.out.kind == "f")
+    fields = {
+        "count": stack.count,
+        "pitch": plan.pitch,
+        "strips": plan.strips,
+        "last_start": plan.pitch - 2 * plan.lanes,
+        "strip_stride": plan.strip_stride,
+        "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
+        "row_groups": row_groups,
+        "zero_rows": zero_rows,
+        "bands": -(-plan.height // BAND),
+        "workspace": plan.workspace,
+        "one_scale": stack.one_scale,
+        "order": order,
+        # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
+        # by side; the scale of the columns goes into the grey levels.
+        "row_scale": 0.5 / plan.width,
+        "column_scale": 1 / plan.height,
+        "noise": NOISE * plan.height,
+        "levels": levels,
+        "nudge": nudge,
+        "white": white,
+    }
+    made = np.zeros(1, JOB)
+    for name, value in fields.items():
+        made[name] = value
+    for name, axis in (("columns", plan.columns), ("rows", plan.rows)):
+        _fill(made[name], axis)
+    return made
+
+
+def spin_factors(axis: Axis) -> NDArray[np.complex64]:
+    """Return the spin factors of an axis, Bluestein's chirp and filter behind them."""
+    tables = [inner(axis).spin()]
+    if isinstance(axis, Bluestein):
+        tables += [axis.chirp(), axis.filter()]
+    return np.concatenate(tables)
+
+
+def _fill(fields: Any, axis: Axis) -> None:
+    """Fill in the fields of an axis, and where its tables begin among :func:`spin_factors`."""
+    plan = inner(axis)
+    stages = plan.table()
+    fields["points"], fields["length"] = axis.n, plan.n
+    fields["stage_count"], fields["whole_stages"] = len(stages), plan.whole_stages
+    fields["chirp"] = len(plan.spin())
+    fields["filter"] = fields["chirp"] + axis.n
+    fields["stages"][:, : len(stages)] = stages

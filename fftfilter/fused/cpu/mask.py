@@ -1,0 +1,70 @@
+"""The transfer function as ``mask.cl`` reads it: terms of horizontal and of vertical frequencies, or gains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...transfer.shapes import SHAPES
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ...transfer.radial import Radial
+
+    Array = NDArray[Any]
+
+# Shapes with gain(a + b) = gain(a) gain(b): the kernel multiplies gains instead of computing them.
+SEPARABLE = ("gaussian",)
+# across_t of mask.cl
+ACROSS = np.dtype([("outer", "f4"), ("inner", "f4"), ("k", "i4"), ("unused", "i4")])
+
+
+class MaskTerms(NamedTuple):
+    """The tables of the mask; either the terms or the gains say it all.
+
+    ``across`` is for each position of a row, ``down`` ``(groups, 2, lanes)`` for each row of each group and both
+    cutoffs, ``gains`` ``(groups, width, lanes)``.
+    """
+
+    across: Array
+    down: Array
+    gains: Array
+    order: int
+    defines: tuple[str, str]
+
+
+def mask_terms(
+    radial: Radial | None,
+    table: NDArray[np.float64] | None,
+    size: tuple[int, int],
+    across_k: NDArray[np.int64],
+    down_k: NDArray[np.int64],
+) -> MaskTerms:
+    """Return the terms of a radial function, or the gains of a table ``(height, width)``.
+
+    ``across_k`` is the horizontal frequency of each position of a row, ``down_k`` ``(groups, lanes)`` the vertical one
+    of each row of each group.
+    """
+    height, width = size
+    across = np.zeros(width, ACROSS)
+    down = np.zeros((len(down_k), 2, down_k.shape[1]), np.float32)
+    across["k"] = np.minimum(across_k, width - across_k)
+    if radial is None or table is not None:
+        gains = np.asarray(table)[down_k[:, None, :], across_k[None, :, None]]
+        return MaskTerms(across, down, gains.astype(np.float32), 0, ("SHAPE=table", "PASS=lowpass"))
+    ky = np.minimum(down_k, height - down_k)
+    separable = radial.shape in SEPARABLE
+    gain = SHAPES[radial.shape].gain
+    for i, (name, cutoff) in enumerate(zip(("outer", "inner"), radial.cutoffs(height, width), strict=True)):
+        if cutoff is None:
+            continue
+        step_x, step_y = cutoff.steps()
+        if gain is None:
+            down[:, i] = cutoff.near_in_rows()[ky].view(np.float32)
+            continue
+        terms = (across["k"] * step_x) ** 2, (ky * step_y) ** 2
+        across[name], down[:, i] = (gain(term, radial.order) for term in terms) if separable else terms
+    defines = (f"SHAPE={'product' if separable else radial.shape}", f"PASS={radial.kind}")
+    return MaskTerms(across, down, np.zeros(1, np.float32), radial.order, defines)

@@ -1,0 +1,35 @@
+// Transform: the stages of an axis one after the other, forward and back, but for the two around the middle.
+//
+// The first stages go over the whole transform, which by then has come apart into parts that fit into the first
+// cache. The others go part after part: what is left of the forward transform, whatever is done in the middle, and the
+// inverse stages until the parts meet again. So part 0 does the forward stages of the whole, the last part the inverse
+// ones. `part` is the number that a part begins with.
+
+INLINE uint part_length(global const axis_t *axis)
+{
+    return axis->whole_stages > 0 ? axis->stages[axis->whole_stages - 1].span : axis->length;
+}
+
+// The forward stages that a part does, from stage `first` on, without the last one.
+INLINE void forward_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
+                           const uint first)
+{
+    for (uint s = part == 0 ? first : axis->whole_stages; s < axis->stage_count - 1; ++s) {
+        const stage_t stage = axis->stages[s];
+        BY_RADIX(stage.radix, forward_stage, x + 2 * part, s < axis->whole_stages ? axis->length : part_length(axis),
+                 stage.span, spin + stage.spin, spin + stage.roots);
+    }
+}
+
+// The inverse stages that a part does, without the first one, down to stage `first`.
+INLINE void inverse_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
+                           const uint first)
+{
+    const uint stop = part + part_length(axis) < axis->length ? axis->whole_stages : first;
+    for (uint s = axis->stage_count - 1; s > stop; --s) {
+        const stage_t stage = axis->stages[s - 1];
+        const bool is_whole = s - 1 < axis->whole_stages;
+        BY_RADIX(stage.radix, inverse_stage, x + (is_whole ? 0 : 2 * part), is_whole ? axis->length : part_length(axis),
+                 stage.span, spin + stage.spin, spin + stage.roots);
+    }
+}
