@@ -9,35 +9,133 @@ from itertools import cycle
 import numpy as np
 import pytest
 
-from fftfilter.fused.gpu import stream
-from fftfilter.device.choice import Device
+from fftfilter import transfer as H
+from fftfilter.device.device import Device
+from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
-from fftfilter.fused.gpu.stream import PageLocked
+from fftfilter.fused.gpu import stream
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.stream import PageLocked, Stream
+from tests.fused.helpers import stack_of
 
-SHAPES = [(20, 24), (3, 9, 10)]
-
-
-@pytest.fixture(params=["cpu", "gpu"])
-def form(request, monkeypatch):
-    """Filter on the device that there is as on a CPU, and as if it were a GPU."""
-    monkeypatch.setattr(Device, "is_gpu", request.param == "gpu")
+HIGH = H.highpass()
+SIZE = (20, 24)
 
 
-@pytest.fixture
-def as_gpu(monkeypatch):
-    monkeypatch.setattr(Device, "is_gpu", True)
+class AsGpu(Device):
+    """The device that there is, as if it were a GPU."""
+
+    is_gpu = True
 
 
-def pictures(rng, count, shape=(20, 24), dtype=np.uint8):
-    return [rng.integers(0, 256, shape).astype(dtype) for _ in range(count)]
+class AsCpu(Device):
+    """The device that there is, as if it were a CPU."""
+
+    is_gpu = False
 
 
-@pytest.mark.usefixtures("form")
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 10])
-def test_a_stream_gives_what_calls_give_in_order(count, rng):
-    images = pictures(rng, count)
-    with Filter("highpass") as high:
+@pytest.fixture(params=[AsCpu, AsGpu])
+def make_filter(request, launcher):
+    """Makes filters on the device that there is, in the form for CPUs and in that for GPUs."""
+
+    def make(transfer, **options):
+        made = Filter(transfer, **options)
+        made.launcher = Launcher(request.param(0, launcher.device.cl_device))
+        return made
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def pipeline(launcher):
+    return FusedGpuPipeline(launcher, HIGH, stack_of(np.empty((1, *SIZE), np.uint8)))
+
+
+def pictures(rng, count):
+    return [rng.integers(0, 256, (1, *SIZE)).astype(np.uint8) for _ in range(count)]
+
+
+# The stream itself
+
+
+def test_results_may_be_asked_for_late_and_in_any_order(pipeline, rng):
+    images = pictures(rng, 9)
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    started = [through.start(image) for image in images]
+    del started[4]  # one that nobody waits for
+    del images[4]
+    for each, image in list(zip(started, images, strict=True))[::-1]:
+        np.testing.assert_array_equal(each.result(), pipeline.run(image))
+        assert each.result() is each.result()
+
+
+def test_extremes_are_those_of_the_result(pipeline, rng):
+    bright, dark = pictures(rng, 2)
+    dark //= 5
+    through = Stream(pipeline, PageLocked(pipeline.launcher))
+    started = [through.start(image) for image in (bright, dark)]
+    for each, image in zip(started, (bright, dark), strict=True):
+        each.result()
+        pipeline.run(image)
+        np.testing.assert_array_equal(each.extremes(), pipeline.extremes())
+
+
+def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
+    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 480)  # the other results are copied
+    images = pictures(rng, 20)
+    through = Stream(pipeline, page_locked)
+    views = [through.start(image).result()[0, 3:, ::2] for image in images]
+    gc.collect()
+    for view, image in zip(views, images, strict=True):
+        np.testing.assert_array_equal(view, pipeline.run(image)[0, 3:, ::2])
+    assert sum(PageLocked.holds(view.base) for view in views) == 5
+
+
+def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, rng):
+    page_locked = PageLocked(pipeline.launcher)
+    through = Stream(pipeline, page_locked)
+    for image in pictures(rng, 50):
+        through.start(image).result()
+    assert page_locked.made <= 2 * stream.SLOTS + 2
+    little = PageLocked(pipeline.launcher, most_bytes=1000)
+    arrays = [little.empty(SIZE, np.uint8) for _ in range(4)]
+    assert [PageLocked.holds(array) for array in arrays] == [True, True, False, False]
+
+
+def test_a_large_stack_is_copied_by_several_threads(pipeline, rng):
+    through = Stream(pipeline, PageLocked(pipeline.launcher), copy_bytes=100)
+    for image in pictures(rng, 5):
+        np.testing.assert_array_equal(through.start(image).result(), pipeline.run(image))
+
+
+class FullForStreams(AsGpu):
+    """A device that holds one stack, and no more."""
+
+    def check_memory(self, what, buffers):
+        if "stream" in what:
+            raise TooLargeError(what)
+        super().check_memory(what, buffers)
+
+
+def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, rng):
+    full = Launcher(FullForStreams(0, launcher.device.cl_device))
+    only_one = FusedGpuPipeline(full, HIGH, stack_of(np.empty((1, *SIZE), np.uint8)))
+    with pytest.raises(TooLargeError, match="a stream of 4 times an image of 24 x 20"):
+        Stream(only_one, PageLocked(full))
+    high = Filter(HIGH)
+    high.launcher = full
+    for got, (image,) in zip(high.stream(images := pictures(rng, 3)), images, strict=True):
+        np.testing.assert_array_equal(got[0], high(image))
+
+
+# Filters that stream
+
+
+@pytest.mark.parametrize("count", [0, 1, 10])
+def test_a_stream_gives_what_calls_give_in_order(make_filter, count, rng):
+    images = [image for (image,) in pictures(rng, count)]
+    with make_filter(HIGH) as high:
         wanted = [(high(image), high.extremes()) for image in images]
         got = [(result, high.extremes()) for result in high.stream(iter(images))]
     assert len(got) == count
@@ -46,30 +144,28 @@ def test_a_stream_gives_what_calls_give_in_order(count, rng):
         assert extremes == own_extremes
 
 
-@pytest.mark.usefixtures("form")
 @pytest.mark.parametrize("options", [{}, {"output": "real"}, {"engine": "stockham"}], ids=str)
-def test_shapes_and_types_may_change_within_a_stream(options, rng):
-    images = [rng.standard_normal(shape) * 1e4 for shape in SHAPES]
-    images.append((100 * rng.random((20, 24))).astype(np.uint16))
-    with Filter("lowpass", radius=3, **options) as low:
-        for got, image in zip(low.stream(image for image in images), images, strict=True):
-            np.testing.assert_array_equal(got, Filter("lowpass", radius=3, **options)(image))
-            assert got.shape == image.shape
+def test_shapes_and_types_may_change_within_a_stream(launcher, options, rng):
+    images = [rng.standard_normal((3, *SIZE)) * 1e4, (100 * rng.random(SIZE)).astype(np.uint8)]
+    low, one_by_one = Filter(HIGH, **options), Filter(HIGH, **options)
+    low.launcher = one_by_one.launcher = Launcher(AsGpu(0, launcher.device.cl_device))
+    for got, image in zip(low.stream(image for image in images), images, strict=True):
+        np.testing.assert_array_equal(got, one_by_one(image))
+        assert got.shape == image.shape
 
 
-@pytest.mark.usefixtures("form")
-def test_channels_and_depth_are_those_of_calls(rng):
-    images = pictures(rng, 4, (12, 10, 3))
-    with Filter("highpass") as high:
-        for got, image in zip(high.stream(images, channel_axis=-1, dtype=np.uint16, levels=1023), images, strict=True):
-            np.testing.assert_array_equal(got, high(image, channel_axis=-1, dtype=np.uint16, levels=1023))
+def test_channels_and_depth_are_those_of_calls(make_filter, rng):
+    images = [rng.integers(0, 256, (*SIZE, 3)).astype(np.uint8) for _ in range(4)]
+    options = {"channel_axis": -1, "dtype": np.uint16, "levels": 1023}
+    with make_filter(HIGH) as high:
+        for got, image in zip(high.stream(images, **options), images, strict=True):
+            np.testing.assert_array_equal(got, high(image, **options))
 
 
-@pytest.mark.usefixtures("form")
-def test_a_generator_may_fill_the_same_array_again_or_two_page_locked_ones_in_turn(rng):
-    images = pictures(rng, 8)
-    with Filter("highpass") as high:
-        for frames in ([np.empty((20, 24), np.uint8)], [high.empty((20, 24)), high.empty((20, 24))]):
+def test_a_generator_may_fill_the_same_array_again_or_two_page_locked_ones_in_turn(make_filter, rng):
+    images = [image for (image,) in pictures(rng, 8)]
+    with make_filter(HIGH) as high:
+        for frames in ([np.empty(SIZE, np.uint8)], [high.empty(SIZE), high.empty(SIZE)]):
 
             def film(frames=frames):
                 for image, frame in zip(images, cycle(frames), strict=False):
@@ -80,93 +176,23 @@ def test_a_generator_may_fill_the_same_array_again_or_two_page_locked_ones_in_tu
                 np.testing.assert_array_equal(got, high(image))
 
 
-@pytest.mark.usefixtures("as_gpu")
-def test_at_most_three_more_are_asked_for_than_were_yielded(rng):
+def test_at_most_three_more_are_asked_for_than_were_yielded(make_filter, rng):
     asked = []
-    images = (asked.append(i) or image for i, image in enumerate(pictures(rng, 9)))
-    for yielded, _ in enumerate(Filter("highpass").stream(images), 1):
+    images = (asked.append(i) or image for i, (image,) in enumerate(pictures(rng, 9)))
+    for yielded, _ in enumerate(make_filter(HIGH).stream(images), 1):
         assert len(asked) <= yielded + 3
 
 
-@pytest.mark.usefixtures("as_gpu")
-def test_results_may_be_asked_for_late_and_in_any_order(rng):
-    images = pictures(rng, 9)
-    high = Filter("highpass")
-    begun = [high.start(image) for image in images]
-    assert all(pending.flies for pending in begun)
-    del begun[4]  # one that nobody waits for
-    del images[4]
-    for pending, image in list(zip(begun, images, strict=True))[::-1]:
-        np.testing.assert_array_equal(pending.result(), high(image))
-        assert pending.result() is pending.result()
-    late = high.start(images[0])
-    high.close()
-    np.testing.assert_array_equal(late.result(), high(images[0]))
-
-
-@pytest.mark.usefixtures("as_gpu")
-def test_results_stay_as_they_are_while_any_view_of_them_lives(rng, monkeypatch):
-    monkeypatch.setattr(stream, "MOST_BYTES", 5 * 480)  # some results lent, the others copied
-    images = pictures(rng, 20)
-    high = Filter("highpass")
-    views = [result[3:, ::2] for result in high.stream(images)]
-    gc.collect()
-    for view, image in zip(views, images, strict=True):
-        np.testing.assert_array_equal(view, high(image)[3:, ::2])
-    assert sum(PageLocked.holds(view.base) for view in views) == 5
-
-
-@pytest.mark.usefixtures("as_gpu")
-def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(rng, monkeypatch):
-    made = []
-    high = Filter("highpass")
-    page_locked = high.launcher.page_locked
-    monkeypatch.setattr(high.launcher, "page_locked", lambda size: made.append(size) or page_locked(size))
-    assert sum(1 for _ in high.stream(pictures(rng, 50))) == 50
-    assert len(made) <= 2 * stream.SLOTS + 2
-    monkeypatch.setattr(stream, "MOST_BYTES", 1000)
-    arrays = [high.empty((20, 24)) for _ in range(4)]
-    assert [PageLocked.holds(array) for array in arrays] == [True, True, False, False]
-
-
-@pytest.mark.usefixtures("as_gpu")
-def test_a_large_picture_is_staged_in_parts(rng, monkeypatch):
-    monkeypatch.setattr(stream, "PART_BYTES", 100)
-    images = pictures(rng, 5)
-    high = Filter("highpass")
-    for got, image in zip(high.stream(images), images, strict=True):
-        np.testing.assert_array_equal(got, high(image))
-
-
-@pytest.mark.usefixtures("as_gpu")
-def test_where_three_do_not_fit_calls_are_plain(rng, monkeypatch):
-    images = pictures(rng, 3)
-    high = Filter("highpass")
-    check_memory = Device.check_memory
-
-    def little_memory(self, what, buffers):
-        if "stream" in what:
-            raise TooLargeError(what)
-        check_memory(self, what, buffers)
-
-    monkeypatch.setattr(Device, "check_memory", little_memory)
-    pending = high.start(images[0])
-    assert not pending.flies
-    np.testing.assert_array_equal(pending.result(), high(images[0]))
-
-
-@pytest.mark.usefixtures("form")
-def test_what_is_no_image_ends_a_stream_with_one_line(rng):
-    results = Filter("highpass").stream([*pictures(rng, 1), np.ones(3)])
+def test_what_is_no_image_ends_a_stream_with_one_line(make_filter, rng):
+    results = make_filter(HIGH).stream([*pictures(rng, 1), np.ones(3)])
     with pytest.raises(ParameterError, match="no image"):
         list(results)
 
 
-@pytest.mark.usefixtures("form")
-def test_a_filter_that_is_dropped_gives_its_memory_back_at_once(rng):
+def test_a_filter_that_is_dropped_gives_its_memory_back_at_once(make_filter, rng):
     gc.disable()
     try:
-        high = Filter("highpass")
+        high = make_filter(HIGH)
         list(high.stream(pictures(rng, 3)))
         high(pictures(rng, 1)[0])
         pipeline = weakref.ref(high._pipeline)

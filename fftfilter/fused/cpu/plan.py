@@ -1,4 +1,4 @@
-"""The plan of the fused pipeline for CPUs: the strips that an image lies in, the transforms, the bytes between steps."""
+"""The plan of the fused pipeline for CPUs: the strips of an image, its transforms, the bytes between the steps."""
 
 from __future__ import annotations
 

@@ -168,9 +168,7 @@ class Launches:
 
     def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
         """Return the one launch of all steps; ``plan`` is that of rows and columns."""
-        kernel = self._kernel(
-            FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item
-        )
+        kernel = self._kernel(FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item)
         groups = 3 * -(-self.plan.pairs // plan.batch) + -(-self._kept_columns // plan.batch)
         return Launch("filter", kernel, (groups * self.count * plan.group,), (plan.group,))
 

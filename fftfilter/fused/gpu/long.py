@@ -85,7 +85,7 @@ def plan_long(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) ->
     choices = _choices(n, columns, limits)
     if not choices:
         return None
-    length, outer, middle = min(choices, key=lambda choice: _cost(*choice[1:], limits, columns=columns))
+    length, outer, middle = min(choices, key=lambda choice: _cost(choice[1], choice[2], limits, columns=columns))
     paired = columns and n == length and n % 2 == 0
     return LongPlan(
         n,

@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 COMPLEMENTS = {"highpass": "lowpass", "bandstop": "bandpass"}
 
 
-class Mask(NamedTuple):
+class MaskArguments(NamedTuple):
     """What the columns' kernels take: a buffer, numbers behind it, and defines."""
 
     data: Array
-    numbers: tuple[np.float32 | np.int32, ...]
+    numbers: tuple[np.generic, ...]
     defines: tuple[str, str]
 
 
 def mask(
     radial: Radial | None, table: NDArray[np.float64] | None, size: tuple[int, int], *, complement: bool
-) -> Mask:
+) -> MaskArguments:
     """Return the mask of a radial function, or of a table of gains ``(height, width)``; 1 - H for the complement."""
     height, width = size
     if radial is None or table is not None:
         half = np.asarray(table)[:, : width // 2 + 1]
         gains = 1 - half if complement else half
         zeros = (np.float32(0),) * 4
-        return Mask(
+        return MaskArguments(
             np.ascontiguousarray(gains.T, np.float32), (*zeros, np.int32(0)), ("SHAPE=table", "PASS=lowpass")
         )
     n = min(height, width)
@@ -51,7 +51,7 @@ def mask(
     )
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
     kind = COMPLEMENTS[radial.kind] if complement else radial.kind
-    return Mask(bounds, numbers, (f"SHAPE={radial.shape}", f"PASS={kind}"))
+    return MaskArguments(bounds, numbers, (f"SHAPE={radial.shape}", f"PASS={kind}"))
 
 
 def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
-    from .mask import Mask
+    from .mask import MaskArguments
     from .transform import Limits
 
     Array = np.ndarray[Any, Any]
@@ -117,7 +117,7 @@ class FusedGpuPipeline:
         self,
         row_tables: list[cl.Buffer],
         column_tables: list[cl.Buffer],
-        masked: Mask,
+        masked: MaskArguments,
         *,
         tiles: int,
         complement: bool,

@@ -1,0 +1,62 @@
+"""What the tests of both forms share: images, and what filtered stacks are held to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fftfilter.output.stack import Stack
+from fftfilter.transfer import reference
+from tests.helpers import assert_grey_levels
+
+
+def noise(shape, dtype="uint8"):
+    """Return random pixels over all that a type has, floats from -1 to 1; of a stack the second is darker."""
+    rng = np.random.default_rng(61)
+    if dtype == "float32":
+        return rng.uniform(-1, 1, shape).astype(np.float32)
+    pixels = rng.integers(0, np.iinfo(dtype).max, shape, dtype=dtype, endpoint=True)
+    if len(shape) == 3 and shape[0] > 1:
+        pixels[1] //= 5
+    return pixels
+
+
+def white_of(dtype):
+    return 1 if np.dtype(dtype).kind == "f" else int(np.iinfo(dtype).max)
+
+
+def stack_of(pixels, out=None, *, real=False, white=None, one_scale=False):
+    """Return the kind of a stack of pixels; ``real`` asks for the filtered values as they are."""
+    out = np.dtype("f4" if real else out or pixels.dtype)
+    white = None if real else white or white_of(out)
+    return Stack(*pixels.shape, pixels.dtype, out, white, one_scale=one_scale)
+
+
+def assert_as_the_reference(got, pixels, transfer, *, one_scale=False):
+    """Hold a filtered stack to the contract: 1 level of 255, in 1 pixel of 500; floats within half a level of 65535."""
+    gain = transfer.gain(*pixels.shape[1:])
+    white = white_of(got.dtype)
+    if one_scale:
+        wanted = reference.filter_image(pixels, gain, got.dtype, white)
+    else:
+        wanted = np.stack([reference.filter_image(image, gain, got.dtype, white) for image in pixels])
+    assert got.shape == wanted.shape
+    assert got.dtype == wanted.dtype
+    if got.dtype == np.uint8:
+        for image, right in zip(got, wanted, strict=True):
+            assert_grey_levels(image, right)
+        return
+    off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / white
+    worst = np.unravel_index(np.argmax(off), off.shape)
+    bound = 8e-6 if got.dtype == np.float32 else 1.5 / 65535
+    assert off.max() <= bound, f"at {worst}: {got[worst]}, wanted {wanted[worst]}"
+
+
+def assert_real(got, pixels, transfer):
+    """Hold filtered values as they are to the reference, in norm."""
+    wanted = reference.filtered(pixels, transfer.gain(*pixels.shape[1:])).real
+    assert np.linalg.norm(got - wanted) <= 4e-6 * np.linalg.norm(wanted)
+
+
+def even(gains):
+    """Return gains with H(-k) = H(k)."""
+    return (gains + np.roll(gains[::-1, ::-1], (1, 1), (0, 1))) / 2

@@ -1,0 +1,76 @@
+"""Plans of the fused form for CPUs, without a device: radices, positions, tables."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from fftfilter.device.programs import source
+from fftfilter.fused.cpu import mixed_radix
+from fftfilter.fused.cpu.job import AXIS, JOB
+from fftfilter.fused.cpu.plan import vector_width
+
+
+@pytest.mark.parametrize(
+    ("n", "radices"),
+    [(1, (1,)), (2, (2,)), (16, (4, 4)), (512, (8, 8, 8)), (1024, (8, 8, 4, 4)), (1500, (5, 5, 5, 4, 3)), (14, (7, 2))],
+)
+def test_radices(n, radices):
+    assert mixed_radix.plan(n, 64, 0).radices == radices
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 30, 64, 77, 360])
+def test_stages_done_by_hand_leave_the_frequencies_where_the_plan_says(n):
+    plan = mixed_radix.plan(n, 16, 0)
+    spin = plan.spin()
+    signal = np.random.default_rng(5).normal(size=n) + 1j
+    x = signal.copy()
+    for stage in plan.stages:
+        a = x.reshape(-1, stage.radix, stage.span)
+        a = np.fft.fft(a, axis=1)
+        count = stage.span * (stage.radix - 1)
+        w = spin[stage.spin : stage.spin + count].reshape(stage.span, stage.radix - 1)
+        a[:, 1:] *= w.T
+        x = a.ravel()
+    np.testing.assert_allclose(x, np.fft.fft(signal)[plan.frequencies()], rtol=0, atol=1e-5 * n)
+
+
+def test_parts_fit_and_the_last_stage_is_always_done_in_parts():
+    plan = mixed_radix.plan(4096, 256, 0)
+    assert plan.radices == (8, 8, 8, 8)
+    assert plan.whole_stages == 2
+    assert mixed_radix.plan(64, 256, 0).whole_stages == 0
+    assert mixed_radix.plan(64, 256, 1).whole_stages == 1
+    assert mixed_radix.plan(8, 256, 1).whole_stages == 0
+
+
+@pytest.mark.parametrize("n", [67, 1021, 1531, 32749])
+def test_a_convolution_is_long_enough_and_made_of_small_radices(n):
+    made = mixed_radix.transform(n, 256, 0)
+    assert isinstance(made, mixed_radix.Bluestein)
+    assert 2 * n - 1 <= made.inner.n <= 1 << (2 * n).bit_length()
+    assert set(made.inner.radices) <= set(mixed_radix.RADICES)
+
+
+def test_every_row_and_its_mirrored_one_are_paired_once():
+    for n in (1, 2, 7, 30, 64):
+        frequencies = mixed_radix.plan(n, 64, 0).frequencies()
+        at, mirror = mixed_radix.mirrored_pairs(frequencies, n)
+        assert sorted({*at.tolist(), *mirror.tolist()}) == list(range(n))
+        assert len(at) == n // 2 + 1
+        assert not ((frequencies[at] + frequencies[mirror]) % n).any()
+        few = mixed_radix.mirrored_pairs(frequencies, 2)
+        assert sorted(frequencies[few[0]]) == list(range(min(n // 2 + 1, 2)))
+
+
+def test_vector_width_is_a_power_of_two_from_4_to_16():
+    assert [vector_width(n) for n in (0, 1, 4, 8, 16, 32)] == [4, 4, 4, 8, 16, 16]
+
+
+@pytest.mark.parametrize(("struct", "dtype"), [("axis_t", AXIS), ("job_t", JOB)])
+def test_the_host_fills_in_the_fields_of_the_kernels_in_their_order(struct, dtype):
+    body = re.search(rf"typedef struct {{([^}}]*)}} {struct};", source("fused/cpu/job.cl"))[1]
+    declared = re.findall(r"(\w+)(?:\[\d+\])?[,;]", body)
+    assert tuple(declared) == dtype.names
