@@ -1,6 +1,6 @@
 """Workers on this machine: this process, a process a core, or a process a device.
 
-    few files         this process, with a thread a core to read and write
+    few or large      this process, with a thread a core to read and write
     many files        up to a process a core; each reads, filters on its core and writes
     several devices   a process a device, with its share of the cores to read and write
     a GPU, by name    this process, with a thread a core to read and write
@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 # What processes need of this program, and nothing that touches an OpenCL platform.
 PRELOADED = ["fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.images.pillow_reader"]
 # About what a file takes, what each of its bytes adds, and what the start of a process takes.
-SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 1e-8, 0.03
+SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 2.5e-8, 0.03
+# Of files of this size, in bytes, all but a little is done without Python: threads of one process keep all cores busy.
+LARGE_FILE = 1 << 20
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
@@ -88,6 +90,8 @@ def useful_processes(survey: Survey) -> int:
     p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
     one time over the other.
     """
+    if survey.bytes > LARGE_FILE * survey.files:
+        return 1
     seconds = SECONDS_A_FILE * survey.files + SECONDS_A_BYTE * survey.bytes
     return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
@@ -110,9 +114,18 @@ def _is_cpu(device: str | None) -> bool:
 
 def _has_cpu_runtime() -> bool:
     """Tell whether OpenCL has a CPU device beside a GPU, from what is installed: loading all drivers takes long."""
+    return _has_own_pocl() or _registered(_is_of_cpu)
+
+
+def _has_own_pocl() -> bool:
+    """Whether pip has installed PoCL beside pyopencl."""
     package = find_spec("pyopencl")
-    own = Path(package.origin or "").parent / ".libs" / "pocl.icd" if package else None
-    return bool(own and own.exists()) or _registered(_is_of_cpu)
+    return bool(package and (Path(package.origin or "").parent / ".libs" / "pocl.icd").exists())
+
+
+def _needs_no_registered_driver() -> bool:
+    """Whether the CPU device is pip's PoCL, which would be taken in any case, and other drivers are registered."""
+    return _has_own_pocl() and not _registered(_is_of_cpu) and _registered(lambda _: True)
 
 
 def _is_of_cpu(name: str) -> bool:
@@ -225,6 +238,9 @@ class LocalWorkers:
         """Start a process that opens a device."""
         sharing = sum(other == device for other in self._plan.devices)
         variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
+        if device == "cpu" and _needs_no_registered_driver():
+            # A folder without drivers: those of GPUs take long to load, and the loader finds pip's PoCL by itself.
+            variables["OCL_ICD_VENDORS"] = str(Path(__file__).parent)
         try:
             prepare()
             with _interrupts_ignored():
@@ -299,8 +315,9 @@ def _begin(variables: dict[str, str], path: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = path
     for name, value in variables.items():
-        os.environ.setdefault(name, value)
-    if variables:
+        if name not in os.environ or name == "OCL_ICD_VENDORS":
+            os.environ[name] = value
+    if "POCL_MAX_PTHREAD_COUNT" in variables:
         # PoCL would pin the only worker of every process to the same core.
         os.environ.pop("POCL_AFFINITY", None)
     startup.resume_collector()

@@ -75,9 +75,10 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     def started(files, size, devices=(None,), wanted=None):
         return choose_workers(Survey(files, files * size), devices, wanted, over_network=False).processes
 
-    assert started(10, 300_000) == 0
-    assert started(500, 300_000) == 8
-    assert started(3, 10**9) == 3
+    assert started(6, 300_000) == 0
+    assert started(500, 300_000) == 12
+    assert started(3, 10**6) == 0
+    assert started(10**4, 4 << 20) == 0
     assert started(10**6, 100) == 16
     assert started(10**6, 100, wanted=1) == 0
     assert started(2, 100, wanted=5) == 5
