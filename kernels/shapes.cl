@@ -4,10 +4,11 @@
 // shape is none of them: the host decides exactly which bins are nearer than the cutoff, and kernels compare whole
 // numbers.
 //
-// One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so.
+// One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. A built-in
+// function that is called here has to be declared in fused/cpu/builtins.cl, too.
 //
-// -D SHAPE=ideal | gaussian | butterworth              for the files behind this one: which of them
-// -D PASS=lowpass | highpass | bandpass | bandstop     which of the passes below
+// -D SHAPE=ideal | gaussian | butterworth             for the files behind this one: which of them
+// -D PASS=lowpass | highpass | bandpass | bandstop    which of the passes below
 
 #ifndef GAIN
 #define GAIN real_t

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .long import LongPlan
     from .plan import FusedPlan
 
+ATTRIBUTES = "fused/gpu/attributes.cl"
 BUTTERFLIES = "fused/gpu/butterflies.cl"
 TRANSFORM = "fused/gpu/transform.cl"
 SPECTRUM = "fused/gpu/spectrum.cl"
@@ -42,7 +43,7 @@ LONG_COLUMNS_MASK = "fused/gpu/long/columns_mask.cl"
 LONG_COLUMNS_BACK = "fused/gpu/long/columns_back.cl"
 PACK = "fused/gpu/long/pack.cl"
 
-# Files that a kernel needs in front of its own, behind butterflies, transform and spectrum, which all need.
+# Files that a kernel needs in front of its own, behind attributes, butterflies, transform and spectrum, which all need.
 NEEDS = {
     COLUMNS: (SHAPES, MASK),
     INVERSE_ROWS: (VALUES,),
@@ -202,7 +203,7 @@ class Launches:
         plan = self.plan
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}")
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        sources = (BUTTERFLIES, TRANSFORM, SPECTRUM, *NEEDS.get(source, ()), source)
+        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, SPECTRUM, *NEEDS.get(source, ()), source)
         options = self._options(source, per_item)
         kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]

@@ -25,7 +25,7 @@ from ...errors import ParameterError
 from ...output.noise import NOISE
 from ...output.rounding import rounding
 from ...output.stack import PIXELS
-from .launches import BUTTERFLIES, QUANTIZE, Launch, Launches
+from .launches import ATTRIBUTES, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT, TransformPlan
@@ -167,7 +167,7 @@ class FusedGpuPipeline:
 
         last.set_arg(0, self._values)
         size = (f"WIDTH={width}", f"HEIGHT={height}")
-        quantize = self.launcher.kernel((BUTTERFLIES, QUANTIZE), (*size, pixel, *quantize_defines), "gpu_quantize")
+        quantize = self.launcher.kernel((ATTRIBUTES, QUANTIZE), (*size, pixel, *quantize_defines), "gpu_quantize")
         for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(grey, 5)):
             quantize.set_arg(at, argument)
         self._largest_at.append((quantize, 3))

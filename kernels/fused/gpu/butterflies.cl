@@ -7,9 +7,12 @@
 // Other composites   a transforms of b, constants, b transforms of a.
 //
 // Every index is known once the loops are unrolled, so that the numbers stay in registers.
+//
+// -D RADICES    see transform.cl: only their butterflies are compiled
 
-#define INLINE static inline __attribute__((always_inline))
-#define UNROLL _Pragma("unroll")
+#ifndef RADICES
+#error "fused/gpu/butterflies.cl: -D RADICES is missing"
+#endif
 
 constant real_t cosines_3[] = {1.0f, -0.5f, -0.5f};
 constant real_t sines_3[] = {0.0f, 0.866025404f, -0.866025404f};
@@ -330,13 +333,9 @@ COMPOSITE(15, 3, 5)
 
 // Whether a stage has this radix, known before any function is: a compiler that takes all butterflies into each stage,
 // to leave all but one out again, is busy for most of its time.
-#ifdef RADICES
 #define AMONG(radix, all) AMONG_(radix, all)
 #define AMONG_(radix, r0, r1, r2, r3, r4) (radix == r0 || radix == r1 || radix == r2 || radix == r3 || radix == r4)
 #define HAS(radix) AMONG(radix, RADICES)
-#else
-#define HAS(radix) 0
-#endif
 
 // The butterfly of a stage: x[q] times w^q, then the transform. The caller's radix is a constant, one case is left.
 INLINE void butterfly(complex_t *v, const uint radix)
