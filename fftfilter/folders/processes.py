@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 PRELOADED = ["fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.images.pillow_reader"]
 # About what a file takes, what each of its bytes adds, and what the start of a process takes.
 SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 2.5e-8, 0.03
+# Work that pays for the start of the first, with what they all import.
+SECONDS_THAT_PAY = 0.15
 # Of files of this size, in bytes, all but a little is done without Python: threads of one process keep all cores busy.
 LARGE_FILE = 1 << 20
 # Threads of a run over a network, most of whose time is waiting.
@@ -93,6 +95,8 @@ def useful_processes(survey: Survey) -> int:
     if survey.bytes > LARGE_FILE * survey.files:
         return 1
     seconds = SECONDS_A_FILE * survey.files + SECONDS_A_BYTE * survey.bytes
+    if seconds < SECONDS_THAT_PAY:
+        return 1
     return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
 
