@@ -21,6 +21,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import startup
+
 if TYPE_CHECKING:
     import pyopencl as cl
 
@@ -62,6 +64,13 @@ def prepare_environment() -> None:
         os.environ.setdefault("POCL_AFFINITY", "1")
     if "POCL_CACHE_DIR" not in os.environ and not _has_cache():
         _use_temporary_cache()
+
+
+def load_ahead() -> None:
+    """Import OpenCL, and load its platforms in a thread, while files are read."""
+    startup.import_ahead()
+    prepare_environment()
+    startup.load_platforms_ahead()
 
 
 def _has_cache() -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -41,14 +42,12 @@ WAITING_BYTES = 1 << 28
 class Batch:
     """A device with everything that a job needs, for one kind of settings.
 
-    ``device`` is as for :class:`Filter`, ``threads`` how many read and write. Raises what :class:`Filter` raises.
+    ``device`` is as for :class:`Filter`, ``threads`` how many read and write.
     """
 
     def __init__(self, settings: Settings, device: str | None = None, threads: int = 1) -> None:
         self.settings = settings
         self._device = device
-        self._filter = self._open()
-        self._pixels_a_stack = PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
         self._threads = threads
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
@@ -61,10 +60,14 @@ class Batch:
         """End the threads and release the device's memory."""
         if self._pool:
             self._pool.shutdown(cancel_futures=True)
-        self._filter.close()
+        if "_filter" in self.__dict__:
+            self._filter.close()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Do all jobs and yield what became of each; raises DeviceLostError if the device fails twice in a row."""
+        """Do all jobs and yield what became of each.
+
+        Raises what :class:`Filter` raises, and DeviceLostError if the device fails twice in a row.
+        """
         reading: deque[Future[Loaded | Outcome]] = deque()
         writing: deque[Future[Outcome]] = deque()
         try:
@@ -165,6 +168,15 @@ class Batch:
                 return self._attempt(stack)
             except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
+
+    @cached_property
+    def _filter(self) -> Filter:
+        """The filter, opened when the first files are being read."""
+        return self._open()
+
+    @cached_property
+    def _pixels_a_stack(self) -> int:
+        return PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
 
     def _open(self) -> Filter:
         scaled = self.settings.scale is not None or self.settings.measure_only

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
 FIRST_CHUNK, LARGEST_CHUNK = 8, 512
-JOBS_A_THREAD = 8
+JOBS_A_THREAD = 16
 # A job that was in hand when this many workers died is not given to another.
 DEATHS = 2
 

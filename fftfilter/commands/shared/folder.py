@@ -191,19 +191,25 @@ def _workers(
         with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
+    from ...device.embedded_pocl import load_ahead
     from ...folders.processes import choose_workers, workers_of
 
     plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
     if plan.processes:
         run.refuse_memory()
+    else:
+        load_ahead()
     with workers_of(plan) as local:
         yield local, str(plan)
 
 
 def _has_many(folder: Path) -> bool:
-    """Whether a folder has so many entries that processes may pay, at a glance."""
+    """Whether a folder has so many small files that processes may pay, at a glance."""
+    from ...folders.processes import LARGE_FILE
+
     with suppress(OSError), os.scandir(folder) as entries:
-        return len(list(islice(entries, MANY))) == MANY
+        first = list(islice(entries, MANY))
+        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
     return False
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import startup
 from .options import filter_options, refuse
 
 if TYPE_CHECKING:
@@ -72,22 +71,15 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
     from ...files.urls import is_url
 
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
-        _load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+        from ...device.embedded_pocl import load_ahead
+
+        load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
     elif source != "-" and not is_url(source):
         from ...files import sources
 
         sources.times(source)  # a missing folder is missing: it is not refused as being no folder
     options.check(source, target)
     _filter(transfer, source, target, options)
-
-
-def _load_ahead() -> None:
-    """Load OpenCL in a thread, while the picture is read."""
-    from ...device.embedded_pocl import prepare_environment
-
-    startup.import_ahead()
-    prepare_environment()
-    startup.load_platforms_ahead()
 
 
 def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
