@@ -45,9 +45,9 @@ def serves(device: Device, height: int, width: int) -> bool:
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:
-    """Return the bytes of the device that a stack ``(count, height, width)`` of a size that is served takes.
+    """Return how many bytes of the device a stack ``(count, height, width)`` takes, of a size that it filters.
 
-    Pixels are counted with a byte, tables not; ``real`` is for filtered values as they are.
+    Pixels count as bytes, tables are not counted; ``real`` is for filtered values as they are.
     """
     count, height, width = shape
     level = 4 if real else 1
