@@ -1,10 +1,11 @@
-"""The fused pipeline, the default engine: the book's flow in four steps, in the form that fits the device.
+"""The fused engine, the default one: the book's flow in four steps, in the form that fits the device.
 
-    cpu    columns, rows with the mask, columns back, quantize     vectors over neighboring columns
-    gpu    rows, columns with the mask, rows back, quantize        registers, exchange through local memory
+    cpu/   columns, rows with the mask, columns inverse, quantize     vectors of neighboring columns
+    gpu/   rows, columns with the mask, inverse rows, quantize        registers, exchange through local memory
 
-A step is a launch on a GPU; small images there, and all on a CPU, go in one. Both transform real input as real, at any
-size without padding, and keep the spectrum on the chip between the transforms around the mask.
+A step is a launch on a GPU; small images there, and all on a CPU, go in one launch. Both forms transform real images as
+real, at any size without padding, and keep the spectrum on the chip between the transforms around the mask.
+docs/fused.md shows both, and follows an image through all steps as numbers.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def serves(device: Device, height: int, width: int) -> bool:
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:
-    """Return the bytes of the device that a stack ``(count, height, width)`` of a size that is served takes.
+    """Return how many bytes of the device a stack ``(count, height, width)`` takes, of a size that it filters.
 
-    Pixels are counted with a byte, tables not; ``real`` is for filtered values as they are.
+    Pixels count as bytes, tables are not counted; ``real`` is for filtered values as they are.
     """
     count, height, width = shape
     level = 4 if real else 1

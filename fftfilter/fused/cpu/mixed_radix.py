@@ -56,13 +56,13 @@ class MixedRadix(NamedTuple):
 
     def spin(self) -> NDArray[np.complex64]:
         """Return the spin factors of all stages, W(j q, radix span) for j below the span, q from 1."""
-        parts = [np.zeros(0, np.complex128)]
+        tables = [np.zeros(0, np.complex128)]
         for stage in self.stages:
             turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
-            parts.append(np.exp(-2j * np.pi * turn / (stage.radix * stage.span)).ravel())
+            tables.append(np.exp(-2j * np.pi * turn / (stage.radix * stage.span)).ravel())
             if has_roots(stage.radix):
-                parts.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
-        return np.concatenate([*parts, np.ones(1)]).astype(np.complex64)
+                tables.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
+        return np.concatenate([*tables, np.ones(1)]).astype(np.complex64)
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds after the forward transform."""

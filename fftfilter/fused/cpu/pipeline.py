@@ -117,8 +117,8 @@ class FusedCpuPipeline:
     def strips_after(self, steps: int, images: Array) -> Array:
         """Return what lies in memory after the first 1, 2 or 3 steps: ``(count, strips, rows, 2, lanes)``.
 
-        After the first two, of each row of a strip, the real parts and the imaginary parts of packed columns; after
-        the third the values of the left columns and of the right ones. Rows lie in the order of the plan.
+        After the first two steps a row of a strip is the real and the imaginary parts of its packed columns; after the
+        third it is the values of the left and of the right columns. After the first two, rows are in the plan's order.
         """
         self._run(images, {name: (step, step + 1) for step, name in enumerate(STEPS[:steps])})
         lanes, count = self.plan.lanes, self.stack.count
@@ -163,7 +163,7 @@ class FusedCpuPipeline:
         return self._kept(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
 
     def _in_huge_pages(self, size: int) -> Any:
-        """Return a buffer of so many bytes, in huge pages where it is large.
+        """Return a buffer of ``size`` bytes, in huge pages where it is large.
 
         The rows touch a page for every strip, and a large image has more small pages than the CPU's table of them
         holds. OpenCL cannot ask for huge pages, but NumPy does.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Rows between strips, so that the same row of neighboring strips does not fall into the same cache set.
 SPARE_ROWS = 17
-# Bytes of a line of the cache, and how many tasks for each worker are enough for an even share.
+# Bytes of a line of the cache, and how many tasks for each worker divide the work evenly enough.
 LINE = 64
 TASKS = 4
 
@@ -65,7 +65,7 @@ class FusedCpuPlan:
         return max(self.strips * 2 * self.lanes, inner(self.rows).n, convolution)
 
     def strips_per_task(self, pixel: int) -> int:
-        """Return how many strips a task reads at once, for pixels of so many bytes.
+        """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.
 
         They are those of a cache line, if they fit into the cache and leave tasks enough for all workers.
         """
@@ -115,5 +115,5 @@ def inner(axis: Axis) -> MixedRadix:
 
 
 def vector_width(native: int) -> int:
-    """Return the lanes to use on a device whose registers hold so many floats: 4, 8 or 16."""
+    """Return the lanes to use on a device whose registers hold ``native`` floats: 4, 8 or 16."""
     return max(4, min(16, 1 << (max(native, 1).bit_length() - 1)))

@@ -176,7 +176,7 @@ class Launches:
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
-        """Return the launch of so many transforms that work-groups hold."""
+        """Return the launch of ``transforms`` transforms that work-groups hold."""
         kernel = self._kernel(source, (*plan.defines(), *defines), *arguments, per_item=plan.per_item)
         return Launch(step, kernel, (plan.work_items(transforms), self.count), (plan.group, 1))
 

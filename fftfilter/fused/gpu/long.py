@@ -55,10 +55,10 @@ class LongPlan:
 
     def tables(self) -> list[NDArray[np.complex64]]:
         """Return the tables of both steps and of what is between: spin factors, Bluestein's chirp and its filter."""
-        parts = [np.exp(-2j * np.pi * np.arange(self.length) / self.length)]
+        tables = [np.exp(-2j * np.pi * np.arange(self.length) / self.length)]
         if self.is_bluestein:
-            parts += transform.chirp(self.points, self.length)
-        between = np.concatenate(parts).astype(np.complex64)
+            tables += transform.chirp(self.points, self.length)
+        between = np.concatenate(tables).astype(np.complex64)
         return [*self.outer.tables(), *self.middle.tables(), between]
 
 

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 QUANTIZE_GROUP = 256
-# Stacks of at most so many pixels go in one launch: of more, each step takes much longer than a launch.
+# Stacks of at most this many pixels go in one launch: of more, each step takes much longer than a launch.
 ONE_LAUNCH_PIXELS = 1 << 22
-# Platforms of which the kernel knows how work-groups see what others have written, beyond what OpenCL promises.
+# Platforms where the kernel knows how work-groups see what others have written, which OpenCL does not promise.
 ONE_LAUNCH_PLATFORMS = ("NVIDIA",)
 PROGRESS_BYTES = 4 * 5
 

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 # One stack that is copied in, one in work, one that is copied out, and one more so that none of the three waits for
 # the host.
 SLOTS = 4
-# Page-locked memory is taken from all other programs: at most so many bytes are kept free, and as many in use.
+# Page-locked memory is taken from all other programs: at most this is kept free, and as much is in use.
 MOST_BYTES = 1 << 28
-# One processor copies slower than the device does: from two of these bytes on, several share an array. Less is done
-# before the others are awake.
+# One processor copies slower than the device does: of arrays of twice this size and more, several threads copy a piece
+# each. Less is copied before the other threads are awake.
 COPY_BYTES = 1 << 22
 COPIERS = 4
 
@@ -66,7 +66,7 @@ class PageLocked:
         """How often memory was asked of the device."""
 
     def take(self, size: int) -> Array:
-        """Return so many bytes."""
+        """Return an array of ``size`` bytes."""
         free = self._free.get(size)
         if free:
             return free.pop()

@@ -44,7 +44,7 @@ class Limits:
     longest: int = 1 << 18
     """The longest transform in two steps: each is at most as long as what a work-group holds well, its table 2 MB."""
     many_columns: int = 1024
-    """So many columns are worth two more launches, if that makes each faster."""
+    """From this many columns on, two more launches are worth it if that makes each faster."""
     convolutions: tuple[int, ...] = (12288, 15360, 16384)
     """Lengths of convolutions whose exchanges go in two halves: larger than local memory, of even radices alone."""
 
@@ -137,16 +137,16 @@ class TransformPlan:
         )
 
     def work_items(self, transforms: int) -> int:
-        """Return the work-items of so many transforms, whole work-groups."""
+        """Return the work-items of ``transforms`` transforms, whole work-groups."""
         return -(-transforms // self.batch) * self.group
 
     def tables(self) -> list[NDArray[np.complex64]]:
         """Return one table: spin factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
-        parts = [spin_factors(self.radices), spin_factors(self.radices[::-1])]
+        tables = [spin_factors(self.radices), spin_factors(self.radices[::-1])]
         if self.is_bluestein:
             own, filter_ = chirp(self.points, self.length)
-            parts += [np.pad(own, (0, self.length - self.points)), filter_]
-        return [np.concatenate(parts).astype(np.complex64)]
+            tables += [np.pad(own, (0, self.length - self.points)), filter_]
+        return [np.concatenate(tables).astype(np.complex64)]
 
 
 def chirp(n: int, length: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
@@ -183,26 +183,26 @@ def plan_transform(n: int, limits: Limits = DEFAULT, *, columns: bool, count: in
     radices, items, per_item, length = min(_candidates(n, columns, limits), key=lambda c: _cost(*c[:2]))
     pads, pads_reversed = _pads(radices), _pads(radices[::-1])
     stride = _local_stride(length, (*pads, *pads_reversed))
-    room = limits.local_bytes - RESERVED_BYTES
+    available = limits.local_bytes - RESERVED_BYTES
     batch = _batch(items, count, per_item, limits)
     # Rounds cost rows more than wider tiles bring; columns have to fill the tiles.
-    if not columns and batch == 2 and batch * stride * 8 > room:
+    if not columns and batch == 2 and batch * stride * 8 > available:
         batch = 1
     # What does not fit goes as real, then imaginary parts, then one half of the batch after the other, then one half
     # of each transform.
-    length_rounds = 1 if stride * 4 <= room else 2
+    length_rounds = 1 if stride * 4 <= available else 2
     if length_rounds == 2:
         batch, stride = 1, _local_stride(length // 2, (*pads, *pads_reversed))
-    while batch > 2 and batch // 2 * stride * 4 > room:
+    while batch > 2 and batch // 2 * stride * 4 > available:
         batch //= 2
     complex_rounds, batch_rounds = next(
-        (parts, halves) for parts, halves in ((1, 1), (2, 1), (2, 2)) if batch // halves * stride * 8 // parts <= room
+        rounds for rounds in ((1, 1), (2, 1), (2, 2)) if batch // rounds[1] * stride * 8 // rounds[0] <= available
     )
     banks = BANKS * complex_rounds // 2
     if batch > 1:
         # Transforms that are worked on across begin at different banks.
         apart = stride + (max(1, banks // batch) - stride) % banks
-        stride = apart if batch // batch_rounds * apart * 8 // complex_rounds <= room else stride
+        stride = apart if batch // batch_rounds * apart * 8 // complex_rounds <= available else stride
     rounds = complex_rounds, batch_rounds, length_rounds
     return TransformPlan(n, length, radices, items, per_item, batch, *rounds, pads, pads_reversed, stride)
 
@@ -331,11 +331,11 @@ def _spin_length(radices: tuple[int, ...]) -> int:
 
 def spin_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
     """Return W(k, length radix), k below length, for each stage but the first; length is the product so far."""
-    parts = [np.zeros(0, np.complex128)]
+    tables = [np.zeros(0, np.complex128)]
     for s in range(1, len(radices)):
         length = math.prod(radices[:s])
-        parts.append(np.exp(-2j * np.pi * np.arange(length) / (length * radices[s])))
-    return np.concatenate(parts)
+        tables.append(np.exp(-2j * np.pi * np.arange(length) / (length * radices[s])))
+    return np.concatenate(tables)
 
 
 def _listed(numbers: tuple[int, ...], count: int, fill: int) -> str:

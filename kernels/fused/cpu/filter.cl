@@ -1,19 +1,19 @@
 // Filter: all steps in one launch, so that no compute unit sleeps between them; waking one takes as long as a
 // small image.
 //
-// A work-item for each compute unit, a worker, goes through the steps. In each it does its own share of the tasks,
-// neighbors one after the other, then what is left of the others' shares, and goes on when all are done. A worker only
-// waits for tasks that others have begun, and never lets go of its own: nobody waits forever, however many workers
-// there are and whenever they come. Each image of a stack goes through the steps by itself, unless all have one scale.
+// There is a work-item for each compute unit, a worker. In each step it does its own tasks, neighbors one after the
+// other, then those that other workers have not begun, and goes on when all are done. A worker only waits for tasks
+// that others have begun, and always finishes its own: no worker waits forever, however many there are and whenever
+// they start. Each image of a stack goes through the steps by itself, unless all have one scale.
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
 // Writes   pixels; largest and brightest, one a strip; z between the steps
-// Spare    x, for each worker room for what its task transforms
+// Scratch  x, a work space for each worker
 //
-// progress[0] is how many workers have left; then, for each step of each picture, how many tasks are done and, for
-// each worker, how many of its share are taken. All are 0 before and after. Steps from first_step to end_step are
-// done; a launch for each tells how long it takes.
+// progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
+// each worker, how many of its own are taken. All are 0 before and after. The steps from first_step to end_step - 1 are
+// done: all in one launch, or each in one of its own to be timed.
 
 #define STEPS 4
 
@@ -43,10 +43,10 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
             for (uint other = 0; other < workers; ++other) {
                 const uint owner = (worker + other) % workers;
                 const uint first = (ulong)tasks[step] * owner / workers;
-                const uint share = (uint)((ulong)tasks[step] * (owner + 1) / workers) - first;
-                for (uint own = atomic_inc(taken + owner); own < share; own = atomic_inc(taken + owner)) {
-                    const uint index = (first + own) % each;
-                    const size_t i = picture * images + (first + own) / each;
+                const uint count = (uint)((ulong)tasks[step] * (owner + 1) / workers) - first;
+                for (uint next = atomic_inc(taken + owner); next < count; next = atomic_inc(taken + owner)) {
+                    const uint index = (first + next) % each;
+                    const size_t i = picture * images + (first + next) / each;
                     switch (step) {
                     case 0: columns_forward(job, z, x, image, brightest, column_spin, places, i, index); break;
                     case 1: rows(job, z, x, row_spin, places, across, down, gains, i, index); break;

@@ -6,7 +6,7 @@
 //
 // Reads    z, strips of packed columns; places[]: how many bytes behind its strip each row and its mirrored row lie
 // Writes   the filtered rows to the same places
-// Spare    x, room for one group
+// Scratch  x, a work space for one group
 
 // The last forward stage, times the gain, the first inverse stage: the spectrum stays in registers.
 INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint first,

@@ -1,9 +1,9 @@
 // Transform: the stages of an axis one after the other, forward and back, but for the two around the middle.
 //
-// The first stages go over the whole transform, which by then has come apart into parts that fit into the first
-// cache. The others go part after part: what is left of the forward transform, whatever is done in the middle, and the
-// inverse stages until the parts meet again. So part 0 does the forward stages of the whole, the last part the inverse
-// ones. `part` is the number that a part begins with.
+// The first stages are done on the whole transform. What is left then are independent parts, which fit into the first
+// cache and are done one after the other: the rest of the forward stages, what is to be done in the middle, and the
+// inverse stages of the part. So the stages of the whole are done before the first part, and backward after the last.
+// `part` is the number that a part begins with.
 
 INLINE uint part_length(global const axis_t *axis)
 {

@@ -71,7 +71,7 @@ INLINE void transpose(vector_t *square)
 #endif
 }
 
-// The row that lies so many bytes behind z
+// The row that lies `bytes` behind z
 #define ROW(z, bytes) *(global vector_t *)((global char *)(z) + (bytes))
 
 INLINE void prefetch_rows(global const vector_t *z, global const uint *places)

@@ -18,12 +18,11 @@ kernel void gpu_long_columns(global complex_t *strips, global const complex_t *s
     global const complex_t *mirrored = spectrum + (place(kx, 0) + MIRRORED_PLANE(kx));
 
     FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
-        complex_t *butterfly_v = v + i * FIRST_RADIX;
 #if PAIRED
         UNROLL
         for (uint q = 0; q < FIRST_RADIX / 2; q++) {
             const uint at = STRIDED(b, t, q, FIRST_RADIX) * TILE;
-            unpack(butterfly_v + q, butterfly_v + q + FIRST_RADIX / 2, own[at], mirrored[at]);
+            unpack(v + i * FIRST_RADIX + q, v + i * FIRST_RADIX + q + FIRST_RADIX / 2, own[at], mirrored[at]);
         }
 #else
         UNROLL
@@ -38,7 +37,7 @@ kernel void gpu_long_columns(global complex_t *strips, global const complex_t *s
                 if (LONG_BLUESTEIN)
                     upper = times(upper, long_tables[LONG_CHIRP + y]);
             }
-            butterfly_v[q] = upper;
+            v[i * FIRST_RADIX + q] = upper;
         }
 #endif
     }

@@ -43,10 +43,6 @@ kernel void gpu_long_columns_back(global complex_t *strips, global complex_t *sp
         }
     }
 #else
-    FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
-        UNROLL
-        for (uint q = 0; q < FIRST_RADIX; q++)
-            strips[strip_place(kx, STRIDED(b, t, q, FIRST_RADIX))] = v[i * FIRST_RADIX + q];
-    }
+    store_strided(strips, v, kx, b, FIRST_RADIX);
 #endif
 }

@@ -17,7 +17,9 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
     complex_t v[PER_ITEM];
     const uint first = get_group_id(0) * BATCH, p = get_global_id(1);
     const size_t picture = get_global_id(2);
-    const size_t upper = picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH, lower = upper + (size_t)PAIRS * WIDTH;
+    const size_t first_pixel = picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
+    global const LOAD_PIXEL *upper_pixels = image + first_pixel, *lower_pixels = upper_pixels + (size_t)PAIRS * WIDTH;
+    global real_t *upper = values + first_pixel, *lower = upper + (size_t)PAIRS * WIDTH;
 
     load_outer_step(v, lines + picture * LINES_LENGTH, x, tables, long_tables, first, p);
 
@@ -43,9 +45,9 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
                 const uint n = STRIDED(b, t, q, FIRST_RADIX);
                 complex_t *value = v + i * FIRST_RADIX + q;
                 if (!LONG_BLUESTEIN || n < LONG_POINTS) {
-                    value->y = (image + upper)[n] - value->y;
+                    value->y = upper_pixels[n] - value->y;
                     if (p + PAIRS < HEIGHT)
-                        value->x = (image + lower)[n] - value->x;
+                        value->x = lower_pixels[n] - value->x;
                 }
             }
         }
@@ -57,10 +59,10 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
                 const uint n = STRIDED(b, t, q, FIRST_RADIX);
                 const complex_t both = v[i * FIRST_RADIX + q];
                 if (!LONG_BLUESTEIN || n < LONG_POINTS) {
-                    (values + upper)[n] = KEPT(both.y);
+                    upper[n] = KEPT(both.y);
                     most = fmax(most, fabs(both.y));
                     if (p + PAIRS < HEIGHT) {
-                        (values + lower)[n] = KEPT(both.x);
+                        lower[n] = KEPT(both.x);
                         most = fmax(most, fabs(both.x));
                     }
                 }

@@ -9,8 +9,18 @@
 INLINE size_t strip_place(const uint kx, const uint y)
 {
     if (PAIRED)
-        return y < PAIRS ? place(kx, y) : PLANE + place(kx, y - PAIRS);
+        return place(kx, y < PAIRS ? y : y - PAIRS) + (y < PAIRS ? 0 : PLANE);
     return ((size_t)(kx / TILE) * LONG_LENGTH + y) * TILE + kx % TILE;
+}
+
+// Numbers of transform b of column kx, in the order of a radix.
+INLINE void store_strided(global complex_t *strips, const complex_t *v, const uint kx, const uint b, const uint radix)
+{
+    FOR_OWN(own_item(ACROSS), radix, i, t) {
+        UNROLL
+        for (uint q = 0; q < radix; q++)
+            strips[strip_place(kx, STRIDED(b, t, q, radix))] = v[i * radix + q];
+    }
 }
 
 // Transform b of column kx: numbers in the order of FIRST_RADIX -> strips.
@@ -18,11 +28,7 @@ INLINE void store_outer_step(global complex_t *strips, complex_t *v, local excha
                              global const complex_t *tables, const uint kx, const uint b)
 {
     stages(v, x, tables, ACROSS, ACROSS, PLAIN, RADICES, PADS);
-    FOR_OWN(own_item(ACROSS), LAST_RADIX, i, t) {
-        UNROLL
-        for (uint q = 0; q < LAST_RADIX; q++)
-            strips[strip_place(kx, STRIDED(b, t, q, LAST_RADIX))] = v[i * LAST_RADIX + q];
-    }
+    store_strided(strips, v, kx, b, LAST_RADIX);
 }
 
 // Back: strips -> numbers in the order of FIRST_RADIX.
