@@ -26,7 +26,7 @@ VENDORS = Path("/etc/OpenCL/vendors")
 class Driver(NamedTuple):
     """A driver: its library, the file that announces it to OpenCL, and a part of its platform's name."""
 
-    library: str
+    file_name: str
     icd: str
     vendor: str
 

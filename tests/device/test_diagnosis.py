@@ -49,12 +49,12 @@ def driver():
 def test_a_driver_without_its_icd_file_is_found_with_the_line_that_repairs_it(driver, monkeypatch, tmp_path):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "vendors"))
     (problem,) = diagnosis.problems(fused, [driver])
-    assert problem.what == f"the driver {driver.library} is installed, but its platform does not appear"
+    assert problem.what == f"the driver {driver.file_name} is installed, but its platform does not appear"
     subprocess.run(problem.repair, shell=True, check=True)  # noqa: S602  the line itself is what is tested
-    assert (tmp_path / "vendors" / "nvidia.icd").read_text().strip() == driver.library
+    assert (tmp_path / "vendors" / "nvidia.icd").read_text().strip() == driver.file_name
     (still,) = diagnosis.problems(fused, [driver])
     assert still.repair == (
-        f"check that {tmp_path / 'vendors' / 'nvidia.icd'} holds {driver.library}, and that the driver sees its device"
+        f"check that {tmp_path / 'vendors' / 'nvidia.icd'} holds {driver.file_name}, and that the driver sees its device"
     )
 
 
