@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
-    from .fused.gpu.stream import Flight, PageLocked, Stream
+    from .fused.gpu.stream import PageLocked, Started, Stream
     from .staged.algorithms import Algorithm, Option
 
     Array = NDArray[Any]
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 OUTPUTS = ("magnitude", "real")
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
-IN_FLIGHT = 3
+ON_THEIR_WAY = 3
 
 
 class Filter:
@@ -150,28 +150,28 @@ class Filter:
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
         turn: one is read while the next is filled.
         """
-        flights: deque[tuple[Flight, Finish, Extremes]] = deque()
+        on_their_way: deque[tuple[Started, Finish, Extremes]] = deque()
 
-        def land() -> Array:
-            flight, finish, self._extremes = flights.popleft()
-            return finish(flight.result())
+        def first() -> Array:
+            started, finish, self._extremes = on_their_way.popleft()
+            return finish(started.result())
 
         for image in images:
             pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
             extremes: Any = self._extremes
             stream = self._stream_of(pipeline)
             if stream is None:
-                while flights:
-                    yield land()
+                while on_their_way:
+                    yield first()
                 self._extremes = extremes
                 yield finish(pipeline.run(pixels))
                 continue
-            flight = stream.put(pixels)
-            flights.append((flight, finish, partial(extremes, flight.extremes)))
-            if len(flights) > IN_FLIGHT:
-                yield land()
-        while flights:
-            yield land()
+            started = stream.start(pixels)
+            on_their_way.append((started, finish, partial(extremes, started.extremes)))
+            if len(on_their_way) > ON_THEIR_WAY:
+                yield first()
+        while on_their_way:
+            yield first()
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike = np.uint8) -> Array:
         """Return an array to be filled with images and filtered, not initialized.
@@ -205,7 +205,7 @@ class Filter:
     def close(self) -> None:
         """Release the device's memory; a later call takes it again."""
         if self._stream is not None:
-            self._stream.settle()
+            self._stream.wait_until_read()
         self._stack, self._pipeline, self._stream, self._extremes = None, None, None, None
 
     def __enter__(self) -> Self:

@@ -54,7 +54,8 @@ def test_a_driver_without_its_icd_file_is_found_with_the_line_that_repairs_it(dr
     assert (tmp_path / "vendors" / "nvidia.icd").read_text().strip() == driver.file_name
     (still,) = diagnosis.problems(fused, [driver])
     assert still.repair == (
-        f"check that {tmp_path / 'vendors' / 'nvidia.icd'} holds {driver.file_name}, and that the driver sees its device"
+        f"check that {tmp_path / 'vendors' / 'nvidia.icd'} holds {driver.file_name}, "
+        f"and that the driver sees its device"
     )
 
 

@@ -208,8 +208,3 @@ class Stream:
         target = slot.staging
         list(self._copiers.map(lambda span: np.copyto(target[span], source[span]), spans))
         return slot.staging
-
-    put, settle = start, wait_until_read  # the names by which filters.py calls them
-
-
-Flight = Started
