@@ -14,6 +14,8 @@ def main() -> None:
     """Run the command line and end the process."""
     startup.pause_collector()
     try:
+        if startup.looks_like_many(sys.argv):
+            startup.start_forkserver()
         from .cli import cli
 
         startup.limit_openblas()

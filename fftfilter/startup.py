@@ -9,6 +9,10 @@ Python 3.11.
     load_platforms_ahead  17    OpenCL loads its drivers while click and Pillow are imported; GPUs' take longer
     leave                 78    the interpreter would take NumPy, OpenCL and PoCL's compiler down piece by piece
 
+Of 650 that a folder of 500 such files takes:
+
+    start_forkserver      40   its processes' imports overlap with click's; PoCL is linked once for all
+
 Nothing here is needed for a right result.
 """
 
@@ -18,10 +22,20 @@ import atexit
 import ctypes
 import gc
 import os
+import signal
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HAS_FORKSERVER = hasattr(os, "fork")
+# Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
+# a little is done without Python then.
+MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
 
@@ -75,6 +89,42 @@ def _load_platforms() -> None:
         # The extension module leads to the very OpenCL that it is linked with. No platform means the first one, or an
         # error, for which all are loaded, too.
         ctypes.CDLL(cl._cl.__file__).clGetDeviceIDs(None, _ALL_DEVICE_TYPES, 0, None, ctypes.byref(ctypes.c_uint()))
+
+
+def looks_like_many(arguments: list[str]) -> bool:
+    """Tell at a glance whether a command line means a folder of many small files, for which processes may pay."""
+    alone = any(argument in ("-n", "--dry-run", "--cluster", "--processes") for argument in arguments)
+    if len(arguments) < 4 or alone:
+        return False
+    with suppress(OSError), os.scandir(arguments[-2]) as entries:
+        first = list(islice(entries, MANY))
+        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
+    return False
+
+
+def start_forkserver() -> None:
+    """Start the process that a folder's processes are forked from, if it does not run yet."""
+    # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
+    os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
+    if HAS_FORKSERVER:
+        from multiprocessing.forkserver import ensure_running, set_forkserver_preload
+
+        set_forkserver_preload(["fftfilter.folders.preloaded"])
+        with interrupts_ignored():
+            ensure_running()
+
+
+@contextmanager
+def interrupts_ignored() -> Iterator[None]:
+    """Start processes that leave Ctrl-C, which a terminal sends to all, to this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def leave(code: int) -> None:

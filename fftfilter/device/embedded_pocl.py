@@ -18,6 +18,7 @@ import os
 import re
 import stat
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,13 @@ def load_ahead() -> None:
     startup.import_ahead()
     prepare_environment()
     startup.load_platforms_ahead()
+
+
+def load_library() -> None:
+    """Load PoCL's library, and open no platform: processes that are forked then need not link its 100 MB."""
+    package = find_spec("pyopencl")
+    with suppress(OSError):
+        ctypes.CDLL(f"{Path(package.origin or '').parent}/.libs{WHEEL}" if package else "")
 
 
 def _has_cache() -> bool:

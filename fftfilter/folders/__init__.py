@@ -5,6 +5,7 @@ tree.py       the images in a folder, in natural order
 jobs.py       a job is one file of a run; its outcome is what became of it
 pool.py       chunks of jobs over workers: feeds them, counts deaths, tries suspects one by one
 processes.py  workers on this machine: this process, a process a core, or a process a device
+preloaded.py  what those processes import, once for all
 cluster/      workers of a Dask cluster
 work.py       what every worker does: one chunk
 batch.py      files through one device: read, filtered in stacks of one size, written

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from ..files import sources
 from ..files.messages import quoted_if_odd
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
+from .journal import digest_of
 from .tree import is_inside
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
         data = sources.content(job.source)
-        outcome.digest = hashlib.sha256(data).hexdigest()
+        outcome.digest = digest_of(data)
         if outcome.digest == job.done_from and not settings.measure_only:
             return replace(outcome, status=SKIPPED)
         picture = images.decode(data, job.source)

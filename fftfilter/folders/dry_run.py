@@ -5,7 +5,6 @@ What a picture takes of a device's memory is asked of the device: of one here, o
 
 from __future__ import annotations
 
-import hashlib
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,6 +14,7 @@ from ..errors import DeviceError, FftfilterError
 from ..files import sources
 from . import work
 from .cluster.scheduler import LOCAL, connect, explain
+from .journal import digest_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -78,7 +78,7 @@ class DryRun:
             for job in self._run.jobs(prepare=False):
                 try:
                     size = images.measure(job.source)
-                    digest = hashlib.sha256(sources.content(job.source)).hexdigest() if job.done_from else ""
+                    digest = digest_of(sources.content(job.source)) if job.done_from else ""
                 except FftfilterError as error:
                     yield error
                     continue

@@ -18,6 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, Protocol, cast
 
+from xxhash import xxh3_128_hexdigest
+
 from ..files import urls
 from ..files.leftovers import temporary_name
 
@@ -29,6 +31,11 @@ SECONDS_A_PART = 10.0
 MANY_PARTS = 20
 # The journal of a folder is written anew if it has so many lines more than twice its files.
 SPARE_LINES = 1000
+
+
+def digest_of(content: bytes) -> str:
+    """Return a digest of bytes that tells whether they have changed; it is no defense against malice."""
+    return xxh3_128_hexdigest(content)
 
 
 class Stamp(NamedTuple):

@@ -35,20 +35,16 @@ if TYPE_CHECKING:
 
     from .run import Survey
 
-# What processes need of this program, and nothing that touches an OpenCL platform.
-PRELOADED = ["fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.images.pillow_reader"]
 # About what a file takes, what each of its bytes adds, and what the start of a process takes.
 SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 2.5e-8, 0.03
 # Work that pays for the start of the first, with what they all import.
 SECONDS_THAT_PAY = 0.15
-# Of files of this size, in bytes, all but a little is done without Python: threads of one process keep all cores busy.
-LARGE_FILE = 1 << 20
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
 SECONDS_TO_END = 10
 VENDORS = "/etc/OpenCL/vendors"
-CONTEXT = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
+CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
 
 
 class Plan(NamedTuple):
@@ -92,7 +88,7 @@ def useful_processes(survey: Survey) -> int:
     p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
     one time over the other.
     """
-    if survey.bytes > LARGE_FILE * survey.files:
+    if survey.bytes > startup.LARGE_FILE * survey.files:
         return 1
     seconds = SECONDS_A_FILE * survey.files + SECONDS_A_BYTE * survey.bytes
     if seconds < SECONDS_THAT_PAY:
@@ -153,18 +149,6 @@ def workers_of(plan: Plan) -> Iterator[LocalWorkers]:
         yield workers
     finally:
         workers.close()
-
-
-def prepare() -> None:
-    """Let the forkserver start, which imports what is slow to import while this process goes on."""
-    # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
-    os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
-    if CONTEXT.get_start_method() == "forkserver":
-        from multiprocessing.forkserver import ensure_running
-
-        CONTEXT.set_forkserver_preload(PRELOADED)
-        with _interrupts_ignored():
-            ensure_running()
 
 
 class LocalWorkers:
@@ -246,8 +230,8 @@ class LocalWorkers:
             # A folder without drivers: those of GPUs take long to load, and the loader finds pip's PoCL by itself.
             variables["OCL_ICD_VENDORS"] = str(Path(__file__).parent)
         try:
-            prepare()
-            with _interrupts_ignored():
+            startup.start_forkserver()
+            with startup.interrupts_ignored():
                 executor = ProcessPoolExecutor(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
                 process = _Process(executor, device)
         except (OSError, ImportError, NotImplementedError) as error:
@@ -299,19 +283,6 @@ class _ThisProcess(Executor):
         except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
             done.set_exception(error)
         return done
-
-
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Start processes that leave Ctrl-C, which a terminal sends to all, to this one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _begin(variables: dict[str, str], path: list[str]) -> None:

@@ -21,7 +21,7 @@ from ..files.leftovers import remove_leftovers
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
 from ..output import scale
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
-from .journal import Entry, journal_of
+from .journal import Entry, digest_of, journal_of
 from .pool import Pool
 from .report import Report
 from .tree import Tree, identity, is_inside, join, real
@@ -182,12 +182,10 @@ class FolderRun:
     @cached_property
     def _settings_key(self) -> str:
         """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
-        import hashlib  # 10 ms, while the processes work
-
         settings = self.settings
         decisive = [__version__, settings.transfer.given(), dict(settings.options), settings.scale, settings.png_level]
         decisive += [settings.strip, settings.preserve_times]
-        return hashlib.sha256(json.dumps(decisive, sort_keys=True, default=str).encode()).hexdigest()[:16]
+        return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run
 

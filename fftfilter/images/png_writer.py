@@ -1,9 +1,9 @@
 """Write PNG files quickly, with 8 or 16 bits a sample.
 
-Pillow tries five filters on every row and then searches for repetitions. Photographs, filtered or not, hardly repeat:
-at level 1 that takes three times as long for files that are no smaller. Here one filter serves the whole picture,
-chosen by the entropy of some of its rows, and at level 1 zlib looks for runs only. Drawings whose pattern repeats
-become larger; a higher level is for them. Pillow has no 16-bit color at all.
+Pillow tries five filters on every row, and zlib then searches for repetitions. Photographs, filtered or not, hardly
+repeat. Here one filter serves the whole picture, chosen by the entropy of some of its rows, and at level 1 ISA-L
+compresses, which takes a third of zlib's time for files of the same size within some percent. Pillow has no 16-bit
+color at all.
 
 Source: the PNG specification, third edition, W3C: https://www.w3.org/TR/png-3/
 """
@@ -15,6 +15,7 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from isal import isal_zlib
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,8 +31,6 @@ _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 # Of PNG's five filters. Average and Paeth, 3 and 4, save some percent more for several times the time.
 _NONE, _SUB, _UP = 0, 1, 2
 _ROWS_TRIED = 24
-# zlib keeps more of its state at the highest level, and is a little quicker.
-_ZLIB_MEM_LEVEL = 9
 
 
 def encode(
@@ -41,7 +40,7 @@ def encode(
     *,
     block_bytes: int = 1 << 22,
 ) -> list[bytes]:
-    """Return the parts of a PNG file that holds `samples`, compressed by zlib at `level` (0 to 9).
+    """Return the parts of a PNG file that holds `samples`, compressed at `level` (0 to 9).
 
     `samples` is (height, width, channels) with channels 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
     `chunks` are the parts of further chunks, which are put before the pixels. Rows are filtered in blocks of about
@@ -50,8 +49,7 @@ def encode(
     height, width, channels = samples.shape
     size = samples.dtype.itemsize
     header = struct.pack(">IIBBBBB", width, height, 8 * size, _COLOR_TYPE[channels], 0, 0, 0)
-    strategy = zlib.Z_RLE if level == QUICK else zlib.Z_DEFAULT_STRATEGY
-    compressor = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS, _ZLIB_MEM_LEVEL, strategy)
+    compressor = (isal_zlib if level == QUICK else zlib).compressobj(level)
     pixel_bytes = channels * size
     kind = _NONE if level == 0 else _best_filter(samples, pixel_bytes)
     bytes_per_row = width * pixel_bytes
@@ -102,5 +100,5 @@ def _best_filter(samples: NDArray[Any], pixel_bytes: int) -> int:
 
 def chunk(kind: bytes, content: bytes) -> list[bytes]:
     """Return the parts of a chunk: length, kind, content and the CRC of kind and content."""
-    crc = zlib.crc32(content, zlib.crc32(kind))
+    crc = isal_zlib.crc32(content, isal_zlib.crc32(kind))
     return [struct.pack(">I", len(content)), kind, content, struct.pack(">I", crc)]

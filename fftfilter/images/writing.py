@@ -89,9 +89,9 @@ def write(
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
-    Planes and alpha of another depth than `output_depth` says are rescaled. `png_level` is zlib's, 0 to 9; at 1
-    it looks for runs only. The picture's metadata go along as far as the format can hold them. `times` become the
-    file's own.
+    Planes and alpha of another depth than `output_depth` says are rescaled. `png_level` is 0 for no
+    compression to 9 for the most. The picture's metadata go along as far as the format can hold them. `times`
+    become the file's own.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces.
     Raises WriteError, and ParameterError for an extension that cannot be written.

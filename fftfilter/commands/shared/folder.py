@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from ...transfer import Transfer
 
 INTERRUPTED, NO_DEVICE = 130, 3
-# Entries of a folder from which on processes are made ready before its files are counted.
-MANY = 16
 
 folder_options = combined(
     option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too; OUT gets the same tree."),
@@ -109,11 +105,6 @@ class FolderOptions:
             **{name: given[name] for name in names},
         )
 
-    @property
-    def may_start_processes(self) -> bool:
-        """Whether processes on this machine may do the files."""
-        return not (self.cluster or self.dry_run or self.processes == 1)
-
     def check(self, target: str) -> None:
         """Refuse combinations that mean nothing; raises UsageError."""
         refuse(self.one_file_only, "is for one picture, and IN is a folder.")
@@ -136,10 +127,6 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
     from ...output.scale import FOLDER, parse
 
     options.check(target)
-    if options.may_start_processes and isinstance(source, Path) and _has_many(source):
-        from ...folders.processes import prepare
-
-        prepare()
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
@@ -201,16 +188,6 @@ def _workers(
         load_ahead()
     with workers_of(plan) as local:
         yield local, str(plan)
-
-
-def _has_many(folder: Path) -> bool:
-    """Whether a folder has so many small files that processes may pay, at a glance."""
-    from ...folders.processes import LARGE_FILE
-
-    with suppress(OSError), os.scandir(folder) as entries:
-        first = list(islice(entries, MANY))
-        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
-    return False
 
 
 def _refuse_image_name(target: str) -> None:

@@ -107,7 +107,7 @@ file_options = combined(
         default=1,
         show_default=True,
         metavar="0-9",
-        help="Compression of a PNG: 0 is none, 9 smallest; 1, fast, suits photographs, not patterns that repeat.",
+        help="Compression of a PNG: 0 is none, 1 fast, 9 smallest.",
     ),
     verbose_option,
 )
