@@ -5,7 +5,7 @@
 
 Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
 for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``, ``fft2``
-and ``ifft2`` for the bare transforms.
+and ``ifft2`` for the bare transforms. Every error raised on purpose is a :class:`fftfilter.FftfilterError`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .errors import FftfilterError
     from .filters import Filter
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.2.0"
 
 __all__ = [
+    "FftfilterError",
     "Filter",
     "apply_mask",
     "bandpass",
@@ -38,5 +40,5 @@ def __getattr__(name: str) -> Any:
     # Loaded on first use: `fftfilter --help` imports this package and must not wait for OpenCL.
     if name not in __all__:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
-    home = "filters" if name == "Filter" else "transforms" if "fft" in name else "calls"
+    home = {"Filter": "filters", "FftfilterError": "errors"}.get(name) or ("transforms" if "fft" in name else "calls")
     return getattr(import_module(f".{home}", __name__), name)

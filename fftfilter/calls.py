@@ -1,67 +1,60 @@
 """Filters as single calls: one function a filter.
 
 Each takes an image ``(height, width)`` or a stack ``(count, height, width)``; a picture with channels, such as
-``(height, width, 3)``, needs its ``channel_axis``, here -1, or it counts as a stack of images 3 pixels wide. For more
-than one image of a size, a :class:`Filter` saves the preparations.
+``(height, width, 3)``, needs its ``channel_axis``, here -1. For more than one image of a size, a :class:`Filter` saves
+the preparations.
 
 Radii, shapes and orders are those of the functions of the same names in ``fftfilter.transfer``; further options are
-those of :class:`Filter`.
+those of :class:`Filter` and of its calls, as :class:`Options` lists them. Errors are those of both, too.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from . import transfer
-from .filters import Filter
+from .filters import Filter, Options, parted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
-    from .staged.algorithms import Option
+    from .transfer import Transfer
+    from .transfer.shapes import ShapeName
     from .transfer.units import Given
-
-
-class Options(TypedDict, total=False):
-    """What every call takes beside the filter; see :class:`Filter`."""
-
-    engine: str | None
-    engine_options: Mapping[str, Option] | None
-    device: str | int | None
-    precision: str
-    work_group_size: int | None
-    transpose: str | None
-    output: str
 
 
 def lowpass(
     image: ArrayLike,
     radius: Given | None = None,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what is coarser than the cutoff, normalized; shape and type of the image."""
+    """Return what is coarser than the cutoff, normalized; shape and type of the image.
+
+    ``options`` are those of :class:`Options`.
+    """
     made = transfer.lowpass(radius, shape=shape, order=order)
-    return Filter(made, **options)(image, channel_axis=channel_axis)
+    return _filtered(image, made, channel_axis, options)
 
 
 def highpass(
     image: ArrayLike,
     radius: Given | None = None,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what is finer than the cutoff, normalized; shape and type of the image."""
+    """Return what is finer than the cutoff, normalized; shape and type of the image.
+
+    ``options`` are those of :class:`Options`.
+    """
     made = transfer.highpass(radius, shape=shape, order=order)
-    return Filter(made, **options)(image, channel_axis=channel_axis)
+    return _filtered(image, made, channel_axis, options)
 
 
 def bandpass(
@@ -69,14 +62,17 @@ def bandpass(
     inner: Given,
     outer: Given,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what lies between two cutoffs, normalized; shape and type of the image."""
+    """Return what lies between two cutoffs, normalized; shape and type of the image.
+
+    ``options`` are those of :class:`Options`.
+    """
     made = transfer.bandpass(inner, outer, shape=shape, order=order)
-    return Filter(made, **options)(image, channel_axis=channel_axis)
+    return _filtered(image, made, channel_axis, options)
 
 
 def bandstop(
@@ -84,14 +80,17 @@ def bandstop(
     inner: Given,
     outer: Given,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return all but what lies between two cutoffs, normalized; shape and type of the image."""
+    """Return all but what lies between two cutoffs, normalized; shape and type of the image.
+
+    ``options`` are those of :class:`Options`.
+    """
     made = transfer.bandstop(inner, outer, shape=shape, order=order)
-    return Filter(made, **options)(image, channel_axis=channel_axis)
+    return _filtered(image, made, channel_axis, options)
 
 
 def apply_mask(
@@ -103,5 +102,12 @@ def apply_mask(
 
         fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
         edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
+
+    ``options`` are those of :class:`Options`.
     """
-    return Filter(transfer.mask(mask), **options)(image, channel_axis=channel_axis)
+    return _filtered(image, transfer.mask(mask), channel_axis, options)
+
+
+def _filtered(image: ArrayLike, made: Transfer, channel_axis: int | None, options: Options) -> NDArray[Any]:
+    of_filter, of_pixels = parted(options)
+    return Filter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)

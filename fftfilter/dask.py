@@ -19,7 +19,7 @@ import numpy as np
 
 from . import transfer
 from .errors import ParameterError
-from .filters import Filter, pixel_type
+from .filters import Filter, Options, check_stack, parted, pixel_type
 
 try:
     from dask.array import Array, map_blocks
@@ -30,8 +30,8 @@ except ImportError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .calls import Options
     from .transfer import Transfer
+    from .transfer.shapes import ShapeName
     from .transfer.units import Given
 
 # Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.
@@ -42,7 +42,7 @@ def lowpass(
     stack: Array,
     radius: Given | None = None,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     **options: Unpack[Options],
 ) -> Array:
@@ -54,7 +54,7 @@ def highpass(
     stack: Array,
     radius: Given | None = None,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     **options: Unpack[Options],
 ) -> Array:
@@ -67,7 +67,7 @@ def bandpass(
     inner: Given,
     outer: Given,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     **options: Unpack[Options],
 ) -> Array:
@@ -80,7 +80,7 @@ def bandstop(
     inner: Given,
     outer: Given,
     *,
-    shape: str = "ideal",
+    shape: ShapeName = "ideal",
     order: int | None = None,
     **options: Unpack[Options],
 ) -> Array:
@@ -100,6 +100,7 @@ def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
             f"{stack!r} is no stack of images: give a Dask array of real numbers, (count, height, width) or "
             "(height, width)"
         )
+    check_stack(stack.shape)
     whole = stack.rechunk({-1: -1, -2: -1})
     # Without an array to go by, Dask would call the filter to see what it gives.
     empty = np.empty((0,) * stack.ndim, _dtype(stack.dtype, options))
@@ -110,7 +111,8 @@ def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
     """Return the type that :class:`Filter` gives."""
     if options.get("output") == "real":
         return np.dtype(np.float64 if options.get("precision") == "double" else np.float32)
-    return pixel_type(given)
+    asked = options.get("dtype")
+    return pixel_type(given) if asked is None else np.dtype(asked)
 
 
 # In the process that computes
@@ -124,9 +126,10 @@ def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: st
     images = block.reshape(-1, *block.shape[-2:])
     # Floats of a stack share a power of two, by which the faintest of numbers might be rounded.
     at_once = 1 if pixel_type(block.dtype).kind == "f" else max(1, _PIXELS_A_LAUNCH // images[0].size)
+    of_filter, of_pixels = parted(options)
     with _one_chunk_at_a_time:
         if key not in _open:
             _open.clear()
-            _open[key] = Filter(made, **options)
-        parts = [_open[key](images[first : first + at_once]) for first in range(0, len(images), at_once)]
+            _open[key] = Filter(made, **of_filter)
+        parts = [_open[key](images[first : first + at_once], **of_pixels) for first in range(0, len(images), at_once)]
     return np.concatenate(parts).reshape(block.shape)

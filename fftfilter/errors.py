@@ -16,6 +16,7 @@ A message is one line: cause, value, way out. The command line prints it and exi
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,6 +67,17 @@ class BuildError(DeviceError):
 
 class RefusedError(DeviceError):
     """A device whose results differ from the reference."""
+
+
+def check_unmasked(what: str, given: object) -> None:
+    """Raise ParameterError for a NumPy array with masked values."""
+    # Who has a masked array has loaded numpy.ma, which takes some milliseconds.
+    ma = sys.modules.get("numpy.ma")
+    if ma and ma.is_masked(given):
+        raise ParameterError(
+            f"{ma.count_masked(given)} values of the {what} are masked, and a transform needs them all: "
+            "give them a value, for example with .filled(0)"
+        )
 
 
 def check_option(option: str, given: int | str, known: Iterable[int | str]) -> None:

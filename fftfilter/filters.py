@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
-from .device.choice import open_device
+from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
-from .errors import ParameterError, TooLargeError
+from .errors import ParameterError, TooLargeError, check_unmasked
 from .fused import device_bytes, fused, serves
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
@@ -19,23 +20,56 @@ from .transfer import Transfer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from types import TracebackType
-    from typing import Self
+    from typing import Self, Unpack
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from .device.launcher import Precision
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
     from .staged.algorithms import Algorithm, Option
+    from .staged.steps.transpose import Transpose
 
     Array = NDArray[Any]
     Extremes = Callable[[], list[tuple[float, float]]]
     Finish = Callable[[Array], Array]
 
-OUTPUTS = ("magnitude", "real")
+Output = Literal["magnitude", "real"]
+OUTPUTS: tuple[Output, ...] = get_args(Output)
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
+LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
+# The last axis of an array is taken for channels, not for the width of images, up to this length.
+MOST_CHANNELS = 4
+
+
+class FilterOptions(TypedDict, total=False):
+    """What a filter takes beside its transfer function; see :class:`Filter`."""
+
+    engine: str | None
+    engine_options: Mapping[str, Option] | None
+    device: str | int | None
+    precision: Precision
+    work_group_size: int | None
+    transpose: Transpose | None
+    output: Output
+
+
+class PixelOptions(TypedDict, total=False):
+    """What pixels a call gives; see :meth:`Filter.__call__`."""
+
+    dtype: DTypeLike | None
+    levels: int | None
+
+
+class Options(FilterOptions, PixelOptions):
+    """What a single call takes beside the filter.
+
+    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose`` and ``output`` are as
+    :class:`Filter` takes them, ``dtype`` and ``levels`` as :meth:`Filter.__call__` does.
+    """
 
 
 class Filter:
@@ -53,6 +87,9 @@ class Filter:
     asking for one of them takes "book", and so does an image too long for the fused form of a GPU. The attribute
     ``engine`` says which one filtered last.
 
+    Threads may share a filter: it filters one image at a time. Pickled and copied it is what it was made of, and
+    opens its device with its first image; so it can be sent to other processes.
+
     Raises ParameterError for invalid values, DeviceError without a usable device.
 
         from fftfilter import transfer as H
@@ -68,12 +105,29 @@ class Filter:
         engine: str | None = None,
         engine_options: Mapping[str, Option] | None = None,
         device: str | int | None = None,
-        precision: str = "single",
+        precision: Precision = "single",
         work_group_size: int | None = None,
-        transpose: str | None = None,
-        output: str = "magnitude",
+        transpose: Transpose | None = None,
+        output: Output = "magnitude",
         profile: bool = False,
     ) -> None:
+        self._describe(
+            transfer,
+            engine=engine,
+            engine_options=engine_options,
+            device=device,
+            precision=precision,
+            work_group_size=work_group_size,
+            transpose=transpose,
+            output=output,
+            profile=profile,
+        )
+        _ = self.launcher  # without a usable device there is no filter
+
+    def _describe(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
+        """Check and keep what the filter is made of; no device is opened."""
+        engine, engine_options = options.get("engine"), options.get("engine_options")
+        output, transpose = options.get("output", "magnitude"), options.get("transpose")
         if not isinstance(transfer, Transfer):
             raise ParameterError(
                 f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
@@ -83,10 +137,13 @@ class Filter:
             from .staged.steps.transpose import TRANSPOSES
 
             _check("transpose", transpose, TRANSPOSES)
+        defaults: Mapping[str, Any] = Filter.__init__.__kwdefaults__ or {}
+        given: dict[str, Any] = {**options, "profile": profile}
         self.transfer = transfer
+        self._options = {name: value for name, value in given.items() if value != defaults[name]}
         staged_only = {
-            "double precision": precision == "double",
-            "work-group size": work_group_size is not None,
+            "double precision": options.get("precision") == "double",
+            "work-group size": options.get("work_group_size") is not None,
             "choice of transpose": transpose is not None,
             "mask with H(-k) other than H(k)": not transfer.is_even,
             "options": bool(engine_options),
@@ -99,14 +156,27 @@ class Filter:
         self._insists_on_fused = engine == FUSED
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
         self._output, self._transpose = output, transpose
-        self.launcher = Launcher(
-            open_device(device, fused), precision=precision, work_group_size=work_group_size, profile=profile
-        )
+        # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
+        self._lock = threading.RLock()
         self._stack: Stack | None = None
         self._extremes: Extremes | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unopened, (type(self), self.transfer, self._options)
+
+    def __repr__(self) -> str:
+        """Return what makes the same filter, with ``from fftfilter import Filter, transfer as H``."""
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"{type(self).__name__}({self.transfer!r}{options})"
+
+    @cached_property
+    def launcher(self) -> Launcher:
+        """The queue on the device, opened on first use."""
+        of_launcher = {name: self._options[name] for name in LAUNCHER_OPTIONS if name in self._options}
+        return Launcher(open_device(self._options.get("device"), fused), **of_launcher)
 
     def __call__(
         self,
@@ -123,17 +193,25 @@ class Filter:
         asks for one of the three. ``levels`` is the output's white, by default the type's largest value; that of floats
         is 1.
         Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with
-        channels along that axis, and one scale for all.
+        channels along that axis, and one scale for all. All channels are filtered: no array says which one is alpha.
+        Filter the others, and put it back:
+
+            out = rgba.copy()
+            out[..., :3] = f(rgba[..., :3], channel_axis=-1)
+
         ``observe`` is called with the name and contents of every intermediate result, which the fused
         engine does not have.
 
-        Raises ParameterError for an array that is no image, TooLargeError for one that the device cannot hold.
+        Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without
+        its ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
-        pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
-        run: Any = pipeline.run
-        return finish(run(images) if observe is None else run(images, observe=observe))
+        with self._alone():
+            pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
+            run: Any = pipeline.run
+            result = run(images) if observe is None else run(images, observe=observe)
+        return finish(result)
 
     def stream(
         self,
@@ -150,25 +228,24 @@ class Filter:
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
         turn: one is read while the next is filled.
         """
-        on_their_way: deque[tuple[Started, Finish, Extremes]] = deque()
+        on_their_way: deque[tuple[Array | Started, Finish, Extremes]] = deque()
 
         def first() -> Array:
-            started, finish, self._extremes = on_their_way.popleft()
-            return finish(started.result())
+            found, finish, self._extremes = on_their_way.popleft()
+            return finish(found if isinstance(found, np.ndarray) else found.result())
 
         for image in images:
-            pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
-            extremes: Any = self._extremes
-            stream = self._stream_of(pipeline)
-            if stream is None:
-                while on_their_way:
-                    yield first()
-                self._extremes = extremes
-                yield finish(pipeline.run(pixels))
-                continue
-            started = stream.start(pixels)
-            on_their_way.append((started, finish, partial(extremes, started.extremes)))
-            if len(on_their_way) > ON_THEIR_WAY:
+            # Not while the next image is asked for, nor while a result is used: both may take long.
+            with self._alone():
+                pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
+                extremes: Any = self._extremes
+                stream = self._stream_of(pipeline)
+                if stream is None:
+                    on_their_way.append((pipeline.run(pixels), finish, extremes))
+                else:
+                    started = stream.start(pixels)
+                    on_their_way.append((started, finish, partial(extremes, started.extremes)))
+            while len(on_their_way) > (ON_THEIR_WAY if stream else 0):
                 yield first()
         while on_their_way:
             yield first()
@@ -179,16 +256,19 @@ class Filter:
         For a GPU it lies in page-locked memory, from which the device copies by itself, and which is used again when
         the array is gone; up to 256 MiB of it.
         """
-        if not self.launcher.device.is_gpu:
-            return np.empty(shape, dtype)
-        return self._locked().empty(shape, dtype)
+        with self._alone():
+            if not self.launcher.device.is_gpu:
+                return np.empty(shape, dtype)
+            return self._locked().empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
 
-        While :meth:`stream` runs, those of the result that it has yielded last.
+        While :meth:`stream` runs, those of the result that it has yielded last. The last call may be another thread's:
+        threads that ask for extremes need a filter each.
         """
-        return [] if self._extremes is None else self._extremes()
+        with self._alone():
+            return [] if self._extremes is None else self._extremes()
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
@@ -200,13 +280,15 @@ class Filter:
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""
-        return self.launcher.timings()
+        with self._alone():
+            return self.launcher.timings()
 
     def close(self) -> None:
-        """Release the device's memory; a later call takes it again."""
-        if self._stream is not None:
-            self._stream.wait_until_read()
-        self._stack, self._pipeline, self._stream, self._extremes = None, None, None, None
+        """Release the device's memory, when no other thread filters; a later call takes it again."""
+        with self._alone():
+            if self._stream is not None:
+                self._stream.wait_until_read()
+            self._stack, self._pipeline, self._stream, self._extremes = None, None, None, None
 
     def __enter__(self) -> Self:
         return self
@@ -216,10 +298,16 @@ class Filter:
     ) -> None:
         self.close()
 
+    def _alone(self) -> threading.RLock:
+        """Return the lock under which the device is used; raises DeviceError in a process that was forked."""
+        check_process()
+        return self._lock
+
     def _prepare(
         self, image: ArrayLike, channel_axis: int | None, dtype: DTypeLike | None, levels: int | None
     ) -> tuple[Pipeline, Array, Finish]:
         """Return the pipeline for an image, its pixels, and what turns the pipeline's result into the caller's."""
+        check_unmasked("image", image)
         array = np.asarray(image)
         axes = (2, 3) if channel_axis is None else (3,)
         if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
@@ -227,6 +315,8 @@ class Filter:
                 f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
                 "(height, width), a stack (count, height, width), or channels with channel_axis"
             )
+        if channel_axis is None:
+            check_stack(array.shape)
         planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
         planes = planes.reshape(-1, *planes.shape[-2:])
         pixel = pixel_type(planes.dtype)
@@ -295,6 +385,29 @@ class Filter:
             with suppress(TooLargeError):
                 self._stream = Stream(cast("FusedGpuPipeline", pipeline), self._locked())
         return self._stream
+
+
+def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
+    """Return the options of a filter, and those of its calls."""
+    of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
+    of_filter = {name: value for name, value in options.items() if name not in of_pixels}
+    return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
+
+
+def check_stack(shape: tuple[int, ...]) -> None:
+    """Raise ParameterError for the shape of a picture with channels behind, which would count as a stack."""
+    if len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
+        raise ParameterError(
+            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
+            f"is a stack of images {shape[2]} wide, filter them one by one"
+        )
+
+
+def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -> Filter:
+    """Return a filter whose device is opened on first use."""
+    made = kind.__new__(kind)
+    made._describe(transfer, **options)
+    return made
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .device.choice import open_device
 from .device.launcher import Launcher
-from .errors import ParameterError
+from .errors import ParameterError, check_unmasked
 from .fused import fused
 from .staged import algorithms
 from .staged.fft_core import fft_core, plan_rows
@@ -19,6 +19,7 @@ from .staged.workspace import Workspace
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from .device.launcher import Precision
     from .staged.algorithms import Algorithm, Option
 
     Complex = NDArray[np.complexfloating[Any, Any]]
@@ -32,7 +33,7 @@ def fft(
     *,
     algorithm: str = "book",
     device: str | int | None = None,
-    precision: str = "single",
+    precision: Precision = "single",
     **options: Option,
 ) -> Complex:
     """Return the transform of every row, the last axis of ``x``, as ``numpy.fft.fft`` does.
@@ -50,7 +51,7 @@ def ifft(
     *,
     algorithm: str = "book",
     device: str | int | None = None,
-    precision: str = "single",
+    precision: Precision = "single",
     **options: Option,
 ) -> Complex:
     """Return the inverse transform of every row, divided by the row's length, as ``numpy.fft.ifft`` does."""
@@ -62,7 +63,7 @@ def fft2(
     *,
     algorithm: str = "book",
     device: str | int | None = None,
-    precision: str = "single",
+    precision: Precision = "single",
     **options: Option,
 ) -> Complex:
     """Return the 2-D transform over the last two axes, as ``numpy.fft.fft2`` does.
@@ -77,7 +78,7 @@ def ifft2(
     *,
     algorithm: str = "book",
     device: str | int | None = None,
-    precision: str = "single",
+    precision: Precision = "single",
     **options: Option,
 ) -> Complex:
     """Return the inverse 2-D transform, divided by height times width, as ``numpy.fft.ifft2`` does."""
@@ -91,8 +92,9 @@ def _transform(
     method: Algorithm,
     *,
     device: str | int | None,
-    precision: str,
+    precision: Precision,
 ) -> Complex:
+    check_unmasked("array", x)
     data = np.asarray(x)
     if data.ndim < axes or data.size == 0 or data.dtype.kind not in "biufc":
         raise ParameterError(

@@ -39,6 +39,12 @@ def test_calls_take_channels_and_options(name, rng):
     )
 
 
+def test_calls_take_what_pixels_they_give(rng):
+    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
+    got = fftfilter.lowpass(image, 3, dtype="uint16", levels=1000, engine="book")
+    assert (got.dtype, got.max()) == (np.uint16, 1000)
+
+
 def test_the_order_of_a_butterworth_is_passed_on(rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
     got = fftfilter.highpass(image, 3, shape="butterworth", order=7, engine="book")
@@ -53,6 +59,11 @@ def test_without_a_radius_it_is_an_eighth_of_the_shorter_side(rng):
 def test_invalid_values_are_refused_before_a_device_is_opened():
     with pytest.raises(ParameterError, match="no number"):
         fftfilter.lowpass(np.ones((4, 4)), "wide", device="no such device")
+
+
+def test_errors_are_of_one_kind():
+    with pytest.raises(fftfilter.FftfilterError, match="no number"):
+        fftfilter.lowpass(np.ones((4, 4)), "wide")
 
 
 def test_the_package_has_no_other_names():

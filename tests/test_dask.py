@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import fftfilter
+from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 
 da = pytest.importorskip("dask.array")
@@ -62,6 +63,19 @@ def test_an_image_a_mask_and_chunks_across_the_image(stack):
     np.testing.assert_array_equal(both.compute(), [fftfilter.highpass(stack[0], r) for r in (3, 5)])
 
 
+def test_pixels_are_those_asked_for(stack):
+    got = fd.highpass(da.from_array(stack, chunks=(4, -1, -1)), dtype="uint16", levels=1000, **BOOK)
+    wanted = plainly(stack, "highpass", dtype="uint16", levels=1000, **BOOK)
+    assert got.dtype == wanted.dtype == np.uint16
+    np.testing.assert_array_equal(got.compute(), wanted)
+
+
+def test_a_filter_is_sent_to_processes(stack):
+    with fftfilter.Filter(H.highpass(), **BOOK) as highpass:
+        got = da.from_array(stack, chunks=(4, -1, -1)).map_blocks(highpass, dtype=np.uint8)
+        np.testing.assert_array_equal(got.compute(scheduler="processes", num_workers=1), highpass(stack))
+
+
 def test_a_large_chunk_goes_to_the_device_in_parts(stack, monkeypatch):
     monkeypatch.setattr(fd, "_PIXELS_A_LAUNCH", 2 * stack[0].size)
     got = fd.highpass(da.from_array(stack, chunks=-1)).compute(scheduler="synchronous")
@@ -82,6 +96,8 @@ def test_what_is_no_stack_is_refused_at_once(stack):
     for given in (stack, da.zeros(3), da.zeros((2, 2, 2, 2)), da.zeros((2, 2), dtype=complex)):
         with pytest.raises(ParameterError, match="no stack of images"):
             fd.highpass(given)
+    with pytest.raises(ParameterError, match="give channel_axis=-1"):
+        fd.highpass(da.zeros((64, 8, 3)))
     with pytest.raises(ParameterError):
         fd.highpass(da.from_array(stack), radius=-1)
 

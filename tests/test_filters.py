@@ -6,10 +6,16 @@ kernels are the same.
 
 from __future__ import annotations
 
+import copy
 import gc
+import multiprocessing
 import pickle
+import subprocess
+import sys
 import weakref
+from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -19,8 +25,9 @@ from PIL import Image
 
 import fftfilter
 from fftfilter import transfer as H
-from fftfilter.errors import ParameterError, TooLargeError
-from fftfilter.filters import Filter
+from fftfilter.device.launcher import PRECISIONS, Precision
+from fftfilter.errors import DeviceError, ParameterError, TooLargeError
+from fftfilter.filters import Filter, FilterOptions, PixelOptions
 from fftfilter.fused import serves
 from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, assert_grey_levels, assert_transform, by_reference
@@ -194,6 +201,41 @@ def test_channels_may_lie_along_any_axis(rng):
         assert (highpass(planes.transpose(1, 0, 2), channel_axis=1) == first.transpose(1, 0, 2)).all()
 
 
+@pytest.mark.parametrize("shape", [(6, 8, 3), (600, 400, 4), (5, 5, 1)])
+def test_a_color_picture_without_its_channel_axis_is_refused(shape):
+    message = (
+        rf"shape \({', '.join(map(str, shape))}\) looks like a picture with {shape[2]} channels: give channel_axis=-1"
+    )
+    with Filter(H.lowpass()) as lowpass:
+        for call in (lowpass, lambda image: list(lowpass.stream([image]))):
+            with pytest.raises(ParameterError, match=message):
+                call(np.zeros(shape, np.uint8))
+
+
+def test_a_stack_of_few_narrow_images_is_one(rng):
+    stack = rng.integers(0, 256, (3, 8, 4), dtype=np.uint8)
+    with Filter(H.lowpass(), engine="book") as lowpass:
+        np.testing.assert_array_equal(lowpass(stack), [lowpass(image) for image in stack])
+
+
+def test_all_channels_are_filtered_and_alpha_is_put_back_by_hand(rng):
+    rgba = rng.integers(0, 256, (8, 64, 4), dtype=np.uint8)
+    with Filter(H.highpass(), engine="book") as highpass:
+        assert (highpass(rgba, channel_axis=-1)[..., 3] != rgba[..., 3]).any()
+        out = rgba.copy()
+        out[..., :3] = highpass(rgba[..., :3], channel_axis=-1)
+    assert_grey_levels(out[..., :3], by_reference(rgba[..., :3].transpose(2, 0, 1), H.highpass()).transpose(1, 2, 0))
+
+
+def test_masked_values_are_refused_and_a_mask_of_none_is_not(image):
+    with Filter(H.highpass(), engine="book") as highpass:
+        masked = np.ma.masked_array(image)
+        masked[2, 3:6] = np.ma.masked
+        with pytest.raises(ParameterError, match=r"3 values of the image are masked, .* with \.filled\(0\)"):
+            highpass(masked)
+        np.testing.assert_array_equal(highpass(np.ma.masked_array(image)), highpass(image))
+
+
 def test_an_image_larger_than_the_device_is_refused_with_its_bytes():
     huge = np.broadcast_to(np.uint8(7), (1 << 20, 1 << 20))
     with pytest.raises(TooLargeError, match=r"1048576 x 1048576 needs [\d,]{17} bytes"):
@@ -331,7 +373,98 @@ def test_an_array_to_be_filled_has_the_shape_and_type_asked_for():
     assert (array.shape, array.dtype, array.flags.writeable) == ((2, 8, 64), np.uint16, True)
 
 
-def test_the_package_offers_the_class_and_its_transfer_is_pickled():
+def test_the_package_offers_the_class():
     assert fftfilter.Filter is Filter
-    made = Filter(H.highpass(3)).transfer
-    assert pickle.loads(pickle.dumps(made)) == made  # noqa: S301  our own
+
+
+# A filter is written down, copied and sent
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Filter(H.highpass())",
+        "Filter(H.lowpass(64) * H.bandstop('20px', 0.3333333333333333), output='real', profile=True)",
+        "Filter(H.bandpass(1e-300, '2.5px', shape='butterworth', order=4))",
+        "Filter(H.highpass('50%'), engine='stockham', engine_options={'radix': 8})",
+        "Filter(H.lowpass('0.1cyc', shape='gaussian'), device='cpu', precision='double', work_group_size=32)",
+    ],
+)
+def test_a_filter_reads_as_what_makes_it(text):
+    made = eval(text)  # noqa: S307  our own
+    assert repr(made) == text
+    assert eval(repr(made)).transfer == made.transfer  # noqa: S307
+
+
+def test_a_mask_reads_as_its_size_and_range():
+    assert repr(Filter(H.mask(np.eye(8, 64)))) == "Filter(H.mask(<float64 (8, 64), 0 to 1>))"
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda f: pickle.loads(pickle.dumps(f))])  # noqa: S301
+@both_engines
+def test_a_copy_is_the_same_filter_and_opens_its_device_when_it_filters(copied, engine, image):
+    with Filter(H.highpass(3) * H.mask(np.full((8, 64), 0.5)), engine=engine, device="cpu") as made:
+        wanted = made(image)
+        other = copied(made)
+        assert "launcher" not in vars(other)
+        assert (repr(other), other.engine) == (repr(made), engine)
+        np.testing.assert_array_equal(other(image), wanted)
+        assert other._pipeline is not made._pipeline
+
+
+def test_a_copy_whose_device_is_missing_fails_when_it_filters(image, monkeypatch):
+    monkeypatch.setenv("FFTFILTER_DEVICE", "cpu")
+    other = pickle.loads(pickle.dumps(Filter(H.highpass())))  # noqa: S301
+    monkeypatch.setenv("FFTFILTER_DEVICE", "no such device")
+    with pytest.raises(DeviceError, match="no such device"):
+        other(image)
+
+
+def test_other_processes_filter_with_it(image):
+    with (
+        Filter(H.highpass(), engine="book") as highpass,
+        ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool,
+    ):
+        wanted = highpass(image)
+        np.testing.assert_array_equal(list(pool.map(highpass, [image, image // 2])), [wanted, highpass(image // 2)])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no forks there")
+def test_a_process_forked_after_opencl_was_loaded_says_so():
+    code = """
+import multiprocessing
+import numpy as np
+import fftfilter
+from fftfilter import transfer as H
+
+opened = fftfilter.Filter(H.highpass())
+
+def by(sent):
+    try:
+        return (sent or opened)(np.eye(8)).shape
+    except fftfilter.FftfilterError as error:
+        return str(error)
+
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    print(*pool.map(by, [opened, None]), sep="\\n")
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert run.stderr == ""
+    lines = run.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["OpenCL does not survive the fork of a process"] * 2
+
+
+# Types
+
+
+def test_literal_types_name_what_the_tables_have():
+    from fftfilter.transfer.shapes import SHAPES, ShapeName
+
+    assert get_args(ShapeName) == tuple(SHAPES)
+    assert get_args(Precision) == tuple(PRECISIONS)
+
+
+def test_the_options_of_single_calls_are_those_of_a_filter_and_its_calls():
+    assert {*FilterOptions.__annotations__, "profile"} == {*Filter.__init__.__kwdefaults__}
+    assert {*PixelOptions.__annotations__, "channel_axis"} == {*Filter.stream.__kwdefaults__}
+    assert {*Filter.stream.__kwdefaults__, "observe"} == {*Filter.__call__.__kwdefaults__}

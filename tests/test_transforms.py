@@ -78,6 +78,11 @@ def test_no_numbers_no_transform(x):
         fftfilter.fft(x)
 
 
+def test_masked_values_are_refused():
+    with pytest.raises(ParameterError, match="1 values of the array are masked"):
+        fftfilter.fft(np.ma.masked_equal([1, 2, 3], 2))
+
+
 def test_an_unknown_algorithm_is_told_the_known_ones():
     with pytest.raises(ParameterError, match=r"choose .*book"):
         fftfilter.fft([1, 2], algorithm="magic")

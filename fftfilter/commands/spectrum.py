@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from .shared.options import GroupedCommand, device_option, file_options, option, precision_option
+
+if TYPE_CHECKING:
+    from ..device.launcher import Precision
 
 
 @click.command(cls=GroupedCommand)
@@ -27,7 +32,7 @@ def spectrum(
     target: str,
     engine: str,
     device: str | None,
-    precision: str,
+    precision: Precision,
     in_place: bool,
     png_level: int,
     verbose: int,

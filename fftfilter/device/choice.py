@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -21,15 +22,31 @@ VARIABLE = "FFTFILTER_DEVICE"
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
 
+# One thread at a time finds, repairs and checks devices, so that each is one object for all threads.
+_choosing = threading.RLock()
+_process: list[int] = []
+"""The process that loaded OpenCL, if one did."""
+
 
 def open_device(wanted: str | int | None, make_pipeline: MakePipeline) -> Device:
     """Return the device that ``wanted`` names (see :func:`choose`), checked with a small filter if it is new here.
 
     ``make_pipeline`` makes the pipeline that filters. Raises RefusedError if the device computes wrongly.
     """
-    device = choose(wanted)
-    selftest.check(device, make_pipeline)
+    check_process()
+    with _choosing:
+        device = choose(wanted)
+        selftest.check(device, make_pipeline)
     return device
+
+
+def check_process() -> None:
+    """Raise DeviceError in a process that was forked from one that had loaded OpenCL: there it would wait for ever."""
+    if _process and os.getpid() not in _process:
+        raise DeviceError(
+            "OpenCL does not survive the fork of a process: start processes with "
+            "multiprocessing.get_context('spawn'), or open the first device after the fork"
+        )
 
 
 def choose(wanted: str | int | None = None) -> Device:
@@ -39,15 +56,18 @@ def choose(wanted: str | int | None = None) -> Device:
     there is no such device.
     """
     asked = wanted if wanted is not None else os.environ.get(VARIABLE) or "auto"
-    found = all_devices()
-    if not found:
-        raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and how to install it")
-    return _device(_index(str(asked), found))
+    check_process()
+    with _choosing:
+        found = all_devices()
+        if not found:
+            raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and how to install it")
+        return _device(_index(str(asked), found))
 
 
 @cache
 def all_devices() -> tuple[cl.Device, ...]:
     """Return the devices of all platforms, in the order of their indices."""
+    _process.append(os.getpid())
     embedded_pocl.prepare_environment()
     startup.wait_for_platforms()
     try:

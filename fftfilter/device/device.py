@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,6 +14,9 @@ from .programs import build
 
 # A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
 SIMULATORS = ("Oclgrind",)
+
+# One thread at a time makes contexts and programs: another one waits for what it needs, too.
+_building = threading.RLock()
 
 
 @dataclass(eq=False)
@@ -26,6 +30,7 @@ class Device:
     index: int
     cl_device: cl.Device
     repaired: str | None = None
+    _context: cl.Context | None = field(default=None, repr=False)
     _programs: dict[tuple[tuple[str, ...], ...], cl.Program] = field(default_factory=dict, repr=False)
 
     @property
@@ -58,10 +63,13 @@ class Device:
         """The most work-items that a work-group may have, in one dimension."""
         return int(min(self.cl_device.max_work_group_size, self.cl_device.max_work_item_sizes[0]))
 
-    @cached_property
+    @property
     def context(self) -> cl.Context:
         """The context that all buffers and programs on this device share."""
-        return cl.Context([self.cl_device])
+        with _building:
+            if self._context is None:
+                self._context = cl.Context([self.cl_device])
+            return self._context
 
     @cached_property
     def own_builtins(self) -> tuple[str, ...]:
@@ -72,9 +80,10 @@ class Device:
     def program(self, names: tuple[str, ...], defines: tuple[str, ...], options: tuple[str, ...] = ()) -> cl.Program:
         """Return the program of these files with these defines and compiler options, built on first use."""
         key = (names, defines, options)
-        if key not in self._programs:
-            self._programs[key] = build(self.context, *key)
-        return self._programs[key]
+        with _building:
+            if key not in self._programs:
+                self._programs[key] = build(self.context, *key)
+            return self._programs[key]
 
     def check_work_group_size(self, size: int) -> None:
         """Raise ParameterError unless a work-group may have that many work-items."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import wraps
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 import pyopencl as cl
@@ -22,6 +22,7 @@ R = TypeVar("R")
 # One size for every launch: PoCL compiles a kernel anew for each work-group size.
 WORK_GROUP_SIZE = 64
 
+Precision = Literal["single", "double"]
 PRECISIONS: dict[str, tuple[str, np.dtype[Any], np.dtype[Any]]] = {
     "single": ("float", np.dtype(np.float32), np.dtype(np.complex64)),
     "double": ("double", np.dtype(np.float64), np.dtype(np.complex128)),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..errors import DeviceError, FftfilterError
-from ..filters import Filter
+from ..filters import MOST_CHANNELS, Filter
 from ..output.quantize import magnitude, quantize
 from . import codec
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
@@ -118,8 +118,9 @@ class Batch:
 
     def _stack_size(self, key: Key) -> int:
         channels, height, width = cast("tuple[int, int, int]", key[0])
-        # A color picture has one scale for its channels, and floats are scaled together: both go alone.
-        if channels > 1 or key[1] == np.float32 or key in self._too_large:
+        # A color picture has one scale for its channels, floats are scaled together, and a stack of the narrowest looks
+        # like a color picture: they go alone.
+        if channels > 1 or width <= MOST_CHANNELS or key[1] == np.float32 or key in self._too_large:
             return 1
         return max(1, min(LARGEST_STACK, self._pixels_a_stack // (height * width)))
 

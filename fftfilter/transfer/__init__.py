@@ -25,12 +25,13 @@ from .radial import Radial
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .shapes import ShapeName
     from .units import Given
 
 __all__ = ["Transfer", "bandpass", "bandstop", "highpass", "lowpass", "mask"]
 
 
-def lowpass(radius: Given | None = None, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+def lowpass(radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
     """Return a transfer function that passes what is nearer to DC than a cutoff.
 
     ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
@@ -43,12 +44,12 @@ def lowpass(radius: Given | None = None, *, shape: str = "ideal", order: int | N
     return Transfer((Radial.of("lowpass", radius=radius, shape=shape, order=order),))
 
 
-def highpass(radius: Given | None = None, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+def highpass(radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
     """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
     return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order),))
 
 
-def bandpass(inner: Given, outer: Given, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+def bandpass(inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
     """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
 
     The inner radius is the smaller one; of periods that is the longer one. Raises ParameterError.
@@ -58,7 +59,7 @@ def bandpass(inner: Given, outer: Given, *, shape: str = "ideal", order: int | N
     return Transfer((Radial.of("bandpass", inner=inner, outer=outer, shape=shape, order=order),))
 
 
-def bandstop(inner: Given, outer: Given, *, shape: str = "ideal", order: int | None = None) -> Transfer:
+def bandstop(inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
     """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
     return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order),))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_unmasked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ class Mask:
     @classmethod
     def of(cls, given: ArrayLike) -> Mask:
         """Check an array of real, finite gains; raises ParameterError."""
+        check_unmasked("mask", given)
         array = np.asarray(given)
         if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
             raise ParameterError(
@@ -63,6 +64,12 @@ class Mask:
     def given(self) -> dict[str, Any]:
         """Return what it was made of, in short."""
         return {"kind": "mask", "width": self.gains.shape[1], "height": self.gains.shape[0]}
+
+    def __repr__(self) -> str:
+        """Return the call of ``fftfilter.transfer``, as H, that makes it, with a description in place of the gains."""
+        height, width = self.gains.shape
+        low, high = float(self.gains.min()), float(self.gains.max())
+        return f"H.mask(<{self.gains.dtype} ({height}, {width}), {low:g} to {high:g}>)"
 
     def __str__(self) -> str:
         return f"mask of {self.gains.shape[1]} x {self.gains.shape[0]}"

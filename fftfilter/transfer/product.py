@@ -79,5 +79,9 @@ class Transfer:
         parts = [part.given() for part in self.parts]
         return parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
 
+    def __repr__(self) -> str:
+        """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
+        return " * ".join(map(repr, self.parts))
+
     def __str__(self) -> str:
         return " * ".join(map(str, self.parts))

@@ -13,18 +13,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..errors import ParameterError
-from .shapes import SHAPES
+from .shapes import IDEAL, SHAPES
 from .units import Radius
 
 if TYPE_CHECKING:
     from .grid import Bins, Cutoff, Gain, Reach
+    from .shapes import ShapeName
     from .units import Given
 
-PASSES = ("lowpass", "highpass", "bandpass", "bandstop")
+Pass = Literal["lowpass", "highpass", "bandpass", "bandstop"]
+PASSES: tuple[Pass, ...] = get_args(Pass)
 HIGHEST_ORDER = 100
+USUAL_ORDER = 2
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,11 @@ class Radial:
     band.
     """
 
-    kind: str
+    kind: Pass
     outer: Radius | None
     inner: Radius | None = None
-    shape: str = "ideal"
-    order: int = 2
+    shape: ShapeName = "ideal"
+    order: int = USUAL_ORDER
 
     largest: ClassVar[float] = 1.0
     """No gain exceeds it."""
@@ -49,12 +52,12 @@ class Radial:
     @classmethod
     def of(
         cls,
-        kind: str,
+        kind: Pass,
         *,
         radius: Given | None = None,
         inner: Given | None = None,
         outer: Given | None = None,
-        shape: str = "ideal",
+        shape: ShapeName = "ideal",
         order: int | None = None,
     ) -> Radial:
         """Check what is given, and return the function; raises ParameterError.
@@ -68,7 +71,7 @@ class Radial:
             raise ParameterError(
                 f"order {order} has no meaning for the {shape} shape: leave it out or choose {with_order}"
             )
-        order = 2 if order is None else order
+        order = USUAL_ORDER if order is None else order
         if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
             raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
         if kind in ("lowpass", "highpass"):
@@ -143,6 +146,14 @@ class Radial:
         named = {name: str(radius) for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
         return {"kind": self.kind, **named, "shape": self.shape, **order}
+
+    def __repr__(self) -> str:
+        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
+        radii = [radius.as_given() for radius in (self.inner, self.outer) if radius is not None]
+        given = [*map(repr, radii)]
+        given += [f"shape={self.shape!r}"] if self.shape != IDEAL else []
+        given += [f"order={self.order}"] if self.order != USUAL_ORDER else []
+        return f"H.{self.kind}({', '.join(given)})"
 
     def __str__(self) -> str:
         shape = f"{self.shape} of order {self.order}" if SHAPES[self.shape].has_order else self.shape

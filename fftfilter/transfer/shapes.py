@@ -1,13 +1,14 @@
 """How a low-pass falls off: one function a shape, and its twin of the same name in ``kernels/shapes.cl``.
 
-To add a shape, write both functions and enter it in ``SHAPES``: it is then a ``--shape``, and tested with the others.
+To add a shape, write both functions and enter it in ``SHAPES`` and ``ShapeName``: it is then a ``--shape``, and tested
+with the others.
 
 The command line lists the shapes before NumPy is loaded; the functions import it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,5 +44,10 @@ class Shape(NamedTuple):
     has_order: bool = False
 
 
-SHAPES = {"ideal": Shape(None), "gaussian": Shape(gaussian), "butterworth": Shape(butterworth, has_order=True)}
+ShapeName = Literal["ideal", "gaussian", "butterworth"]
+SHAPES: dict[str, Shape] = {
+    "ideal": Shape(None),
+    "gaussian": Shape(gaussian),
+    "butterworth": Shape(butterworth, has_order=True),
+}
 IDEAL = "ideal"

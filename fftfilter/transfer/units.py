@@ -58,5 +58,10 @@ class Radius(NamedTuple):
             case _:
                 return self.value
 
+    def as_given(self) -> float | str:
+        """Return the number, with its unit if it has one, to the last digit."""
+        value = int(self.value) if self.value.is_integer() and self.value < 2**53 else self.value
+        return value if self.unit == "bins" else f"{value!r}{self.unit}"
+
     def __str__(self) -> str:
         return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)

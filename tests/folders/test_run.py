@@ -70,6 +70,17 @@ def test_a_folder_gives_what_each_file_gives_alone(run, tmp_path, rng):
         assert (out / name).read_bytes() == alone(run, given / name, single / name), name
 
 
+def test_pictures_as_narrow_as_color_has_channels(run, tmp_path):
+    for i in range(6):
+        pgm(tmp_path / "in" / f"{i}.pgm", i, 8, 4)
+    options = ("--engine", "book", "-q")
+    assert run("highpass", *options, tmp_path / "in", tmp_path / "out") == (0, "", "")
+    for i in (0, 5):
+        assert (tmp_path / "out" / f"{i}.pgm").read_bytes() == alone(
+            run, tmp_path / "in" / f"{i}.pgm", tmp_path / "alone.pgm", "--engine", "book"
+        )
+
+
 def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
     """Rounding noise is measured against the brightest of a stack: the dark one is done again, alone."""
     given = tmp_path / "in"

@@ -13,7 +13,7 @@ from .options import filter_options, refuse
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...filters import Filter
+    from ...filters import Filter, Output
     from ...images import Picture
     from ...transfer import Transfer
 
@@ -104,7 +104,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    output = "magnitude" if given_range is None else "real"
+    output: Output = "magnitude" if given_range is None else "real"
     with Filter(transfer, output=output, **for_filter) as filter_:
         if given_range is None:
             planes = filter_(picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, observe=observe)

@@ -12,7 +12,9 @@ memory, too: copying them on the host would take longer than all the rest.
 from __future__ import annotations
 
 import math
+import threading
 import weakref
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle, pairwise
@@ -50,42 +52,59 @@ class _Owner:
     """
 
     def __init__(self, memory: Array) -> None:
-        self.nbytes = memory.nbytes
         self.__array_interface__ = memory.__array_interface__
 
 
 class PageLocked:
-    """A pool of page-locked memory for one device, as making it takes long; ``most_bytes`` of it are in use at most."""
+    """A pool of page-locked memory for one device, as making it takes long; ``most_bytes`` of it are in use at most.
+
+    Threads may share it. An array may be gone at any moment, even while the pool's lock is held: then its memory is put
+    in line, and the pool takes it back when it is next asked for some.
+    """
 
     def __init__(self, launcher: Launcher, *, most_bytes: int = MOST_BYTES) -> None:
         self._launcher = launcher
         self._most_bytes = most_bytes
+        self._lock = threading.RLock()
         self._free: dict[int, list[Array]] = {}
-        self._in_use: weakref.WeakSet[_Owner] = weakref.WeakSet()
+        self._in_use = 0
+        self._returned: deque[Array] = deque()
         self.made = 0
         """How often memory was asked of the device."""
 
     def take(self, size: int) -> Array:
         """Return an array of ``size`` bytes."""
-        free = self._free.get(size)
-        if free:
-            return free.pop()
-        self.made += 1
-        return self._launcher.page_locked(size)
+        with self._lock:
+            self._take_back()
+            free = self._free.get(size)
+            if free:
+                return free.pop()
+            self.made += 1
+            return self._launcher.page_locked(size)
 
     def give_back(self, memory: Array) -> None:
         """Keep memory that is no longer used for the next :meth:`take`, unless enough is kept."""
-        if sum(size * len(free) for size, free in self._free.items()) + memory.nbytes <= self._most_bytes:
-            self._free.setdefault(memory.nbytes, []).append(memory)
+        with self._lock:
+            if sum(size * len(free) for size, free in self._free.items()) + memory.nbytes <= self._most_bytes:
+                self._free.setdefault(memory.nbytes, []).append(memory)
 
     def as_array(self, memory: Array, shape: tuple[int, ...], dtype: DTypeLike) -> Array | None:
         """Return memory as an array that gives it back when it is gone; None if too much is in use."""
-        if sum(owner.nbytes for owner in self._in_use) + memory.nbytes > self._most_bytes:
-            return None
+        with self._lock:
+            self._take_back()
+            if self._in_use + memory.nbytes > self._most_bytes:
+                return None
+            self._in_use += memory.nbytes
         owner = _Owner(memory)
-        self._in_use.add(owner)
-        weakref.finalize(owner, self.give_back, memory).atexit = False
+        weakref.finalize(owner, self._returned.append, memory).atexit = False
         return np.asarray(owner).view(dtype).reshape(shape)
+
+    def _take_back(self) -> None:
+        """Take back the memory of arrays that are gone."""
+        while self._returned:
+            memory = self._returned.popleft()
+            self._in_use -= memory.nbytes
+            self.give_back(memory)
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an array in page-locked memory; in ordinary memory if too much is in use."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from ..plan import Local, Stage, X, Y
 
 SOURCE = "staged/steps/transpose.cl"
-TRANSPOSES = ("tiled", "plain", "float4")
+Transpose = Literal["tiled", "plain", "float4"]
+TRANSPOSES: tuple[Transpose, ...] = get_args(Transpose)
 
 
 def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side: int = 16) -> Stage:
