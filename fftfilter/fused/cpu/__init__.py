@@ -4,6 +4,7 @@
     plan.py          the plan of an image: its strips, its transforms, the bytes between the steps
     job.py           what the kernels have to know, field by field as in job.cl
     mask.py          the transfer function as mask.cl reads it
+    program.py       which butterflies are compiled: those of the first size, then those of all sizes
     pipeline.py      FusedCpuPipeline: buffers, the program, the launch
 
 docs/fused.md follows one image through all steps.

@@ -29,14 +29,14 @@ from ...output.stack import PIXELS
 from . import mixed_radix
 from .job import job, spin_factors
 from .mask import mask_terms
-from .mixed_radix import Bluestein
-from .plan import inner, plan
+from .plan import plan
+from .program import program
 
 if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
-    from .plan import Axis, Limits
+    from .plan import Limits
 
     Array = np.ndarray[Any, Any]
 
@@ -88,8 +88,7 @@ class FusedCpuPipeline:
         self._buffers: list[Any] = []
         described = job(self.plan, stack, row_groups=len(at), zero_rows=len(zero_rows), order=mask.order)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        progress = self._kept(launcher.allocate(counters.nbytes))
-        launcher.write(progress, counters)
+        progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
         self._largest = self._kept(launcher.allocate(4 * self.plan.strips * count))
         arguments = [
@@ -100,10 +99,11 @@ class FusedCpuPipeline:
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
-        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *radix_defines(columns, rows), *mask.defines)
+        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
         output = "real" if stack.white is None else "magnitude"
         pixels = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}", f"OUTPUT={output}")
-        self._filter = launcher.kernel(files(columns, rows), (*defines, *pixels), "filter", arguments)
+        files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
+        self._filter = launcher.kernel(files, defines, "filter", arguments)
 
     def run(self, images: Array) -> Array:
         """Filter images ``(count, height, width)`` and return their pixels.
@@ -173,26 +173,3 @@ class FusedCpuPipeline:
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
         return self._kept(self.launcher.wrap(memory[start : start + size]))
-
-
-def files(columns: Axis, rows: Axis) -> tuple[str, ...]:
-    """Return the files of the program, in the order in which they are joined."""
-    is_bluestein = [isinstance(axis, Bluestein) for axis in (columns, rows)]
-    return (
-        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
-        *("fused/cpu/stages.cl", "fused/cpu/transform.cl"),
-        *(("fused/cpu/bluestein.cl",) if any(is_bluestein) else ()),
-        *("shapes.cl", "fused/cpu/mask.cl", "fused/cpu/pixels.cl"),
-        "fused/cpu/columns_bluestein.cl" if is_bluestein[0] else "fused/cpu/columns.cl",
-        "fused/cpu/transpose.cl",
-        "fused/cpu/rows_bluestein.cl" if is_bluestein[1] else "fused/cpu/rows.cl",
-        *("fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
-    )
-
-
-def radix_defines(columns: Axis, rows: Axis) -> tuple[str, str]:
-    """Return the defines that compile the butterflies which the plans have, and no others."""
-    radices = {*inner(columns).radices, *inner(rows).radices}
-    loops = [radix for radix in radices if radix > mixed_radix.LARGEST_WRITTEN_OUT]
-    bits = sum(1 << radix for radix in radices if radix not in loops)
-    return f"RADIX_BITS={bits}", f"LOOP_PRIME={max(loops, default=1)}"

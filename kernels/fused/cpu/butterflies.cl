@@ -78,8 +78,8 @@ INLINE void butterfly_8(number_t *a)
 // roots[k] = (cos, sin)(2 pi k / radix)
 //
 // 7 to 19 written out by the compiler, so that the numbers are in registers and the roots at known places.
-#define PRIME_BUTTERFLY(name, most, unroll) \
-    INLINE void name(number_t *a, const uint radix, global const float2 *roots) \
+#define PRIME_BUTTERFLY(how, name, most, unroll) \
+    how void name(number_t *a, const uint radix, global const float2 *roots) \
     { \
         number_t sum[most / 2 + 1], difference[most / 2 + 1]; \
         const number_t first = a[0]; \
@@ -101,8 +101,8 @@ INLINE void butterfly_8(number_t *a)
             a[radix - p] = plus_imaginary(real_, 1, imag_); \
         } \
     }
-PRIME_BUTTERFLY(butterfly_written_out, 19, _Pragma("unroll"))
-PRIME_BUTTERFLY(butterfly_loop, LOOP_PRIME, )
+PRIME_BUTTERFLY(INLINE, butterfly_written_out, 19, _Pragma("unroll"))
+PRIME_BUTTERFLY(NOINLINE, butterfly_loop, LOOP_PRIME, )
 
 // kind is the radix, or 0 for a prime known only at run time. It is a constant in every call: the switch is
 // gone in the machine code, and the numbers of all but the primes stay in registers.

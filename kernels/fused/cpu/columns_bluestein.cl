@@ -2,7 +2,7 @@
 //
 // The convolution takes a work space of its own, x, beside the strip; z holds the transform in natural order.
 
-NOINLINE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *brightest, global const float2 *spin,
                               global const uint *places, const size_t picture, const uint strip)
 {
@@ -25,7 +25,7 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
     clear_zero_rows(job, z, places);
 }
 
-NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
+NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
                               global const float2 *spin, const size_t picture, const uint strip)
 {
     global const float2 *chirp = spin + job->columns.chirp;

@@ -15,7 +15,19 @@
 // each worker, how many of its own are taken. All are 0 before and after. The steps from first_step to end_step - 1 are
 // done: all in one launch, or each in one of its own to be timed.
 
+// -D BLUESTEIN=0 | 1    1 where an axis may be transformed by a convolution: its length is more than its points
+
 #define STEPS 4
+
+#if BLUESTEIN
+#define TASK(axis, task, ...) \
+    if (axis.length == axis.points) \
+        task(__VA_ARGS__); \
+    else \
+        task##_bluestein(__VA_ARGS__)
+#else
+#define TASK(axis, task, ...) task(__VA_ARGS__)
+#endif
 
 #if defined __clang__ && defined __x86_64__
 #define REST __builtin_ia32_pause()
@@ -48,9 +60,15 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     const uint index = (first + next) % each;
                     const size_t i = picture * images + (first + next) / each;
                     switch (step) {
-                    case 0: columns_forward(job, z, x, image, brightest, column_spin, places, i, index); break;
-                    case 1: rows(job, z, x, row_spin, places, across, down, gains, i, index); break;
-                    case 2: columns_inverse(job, z, x, largest, column_spin, i, index); break;
+                    case 0:
+                        TASK(job->columns, columns_forward, job, z, x, image, brightest, column_spin, places, i, index);
+                        break;
+                    case 1:
+                        TASK(job->rows, rows, job, z, x, row_spin, places, across, down, gains, i, index);
+                        break;
+                    case 2:
+                        TASK(job->columns, columns_inverse, job, z, x, largest, column_spin, i, index);
+                        break;
                     case 3: quantize(job, pixels, z, largest, brightest, i, index); break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);

@@ -2,7 +2,7 @@
 //
 // The forward transform's last product with the chirp, the mask and the inverse's first product are one sweep.
 
-NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
+NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
                    global const uint *places, global const across_t *across, global const down_t *down,
                    global const vector_t *gains, const size_t picture, const uint group)
 {

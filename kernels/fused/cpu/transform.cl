@@ -11,7 +11,7 @@ INLINE uint part_length(global const axis_t *axis)
 }
 
 // The forward stages that a part does, from stage `first` on, without the last one.
-INLINE void forward_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
+NOINLINE void forward_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
                            const uint first)
 {
     for (uint s = part == 0 ? first : axis->whole_stages; s < axis->stage_count - 1; ++s) {
@@ -22,7 +22,7 @@ INLINE void forward_stages(global vector_t *x, global const axis_t *axis, global
 }
 
 // The inverse stages that a part does, without the first one, down to stage `first`.
-INLINE void inverse_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
+NOINLINE void inverse_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
                            const uint first)
 {
     const uint stop = part + part_length(axis) < axis->length ? axis->whole_stages : first;

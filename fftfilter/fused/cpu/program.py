@@ -1,0 +1,54 @@
+"""The program of the CPU form: one for the first size, one for all others.
+
+Compiling takes longer than filtering many a folder, so programs know no lengths, which the job tells them (``job.cl``),
+but the butterflies that are in them. Those of one size's radices compile in half the time of all: the first size on a
+device gets them alone, and every other the program that serves any size. Both compute the same, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
+
+if TYPE_CHECKING:
+    from ...device.device import Device
+    from .plan import Axis
+
+Defines = tuple[str, ...]
+
+# The radices that are written out in the program for any size; other primes go through its loop.
+RADICES = {1, 2, 3, 4, 5, 7, 8}
+# Of each device and all other defines, those of the first size.
+_first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
+
+
+def program(device: Device, columns: Axis, rows: Axis, defines: Defines) -> tuple[tuple[str, ...], Defines]:
+    """Return the files and all defines of the program for two axes, given the defines that are not about them."""
+    any_size = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
+    own = any_size
+    if not (isinstance(columns, Bluestein) or isinstance(rows, Bluestein)):
+        own = radix_defines({*columns.radices, *rows.radices}, bluestein=False)
+        if _first.setdefault(device, {}).setdefault(defines, own) != own:
+            own = any_size
+    return files(bluestein=own == any_size), (*defines, *own)
+
+
+def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
+    """Return the defines that compile the butterflies of these radices, and no others."""
+    loops = [radix for radix in radices if radix > LARGEST_WRITTEN_OUT]
+    bits = sum(1 << radix for radix in radices if radix not in loops)
+    return f"RADIX_BITS={bits}", f"LOOP_PRIME={max(loops, default=1)}", f"BLUESTEIN={int(bluestein)}"
+
+
+def files(*, bluestein: bool) -> tuple[str, ...]:
+    """Return the files of a program, in the order in which they are joined."""
+    convolution = ("fused/cpu/bluestein.cl", "fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl")
+    return (
+        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
+        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "shapes.cl", "fused/cpu/mask.cl", "fused/cpu/pixels.cl"),
+        *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
+        *(convolution if bluestein else ()),
+        *("fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
+    )
