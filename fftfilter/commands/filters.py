@@ -107,7 +107,7 @@ class FilterCommand(GroupedCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Give --verify its number, for which click would take the IN that follows."""
-        for i, (arg, following) in enumerate(zip(args, [*args[1:], ""], strict=True)):
+        for i, (arg, following) in enumerate(zip(args, [*args, ""][1:], strict=True)):
             if arg == "--":
                 break
             if arg == VERIFY and not following.isdecimal():
