@@ -21,8 +21,6 @@ PRIMES = [n for n in range(2, 200) if all(n % k for k in range(2, n))]
 FLOATS, INTEGERS = ("float32", "float64"), ("uint8", "uint16", "int16", "int32", "bool")
 CONTENTS = ("noise", "smooth", "constant", "ground", "impulse", "checkerboard", "ramp", "few values")
 LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
-
-
 FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
 # What is done beside a second call, and how often.
 FURTHER = {"": 5, "stream": 2, "threads": 1}
@@ -122,11 +120,8 @@ def make(seed: int) -> Case:
     setups = [setup(of_round) for _ in range(SETUPS)]
     r, rng = random.Random(seed), np.random.default_rng(seed)
     chosen = r.choice(setups)
-    arrangement, layout, content = (
-        r.choice(("image", "image", "stack", "channels")),
-        r.choice(LAYOUTS),
-        r.choice(CONTENTS),
-    )
+    arrangement = r.choice(("image", "image", "stack", "channels"))
+    layout, content = r.choice(LAYOUTS), r.choice(CONTENTS)
     count = 1 if arrangement == "image" else r.randint(2, 3)
     planes = np.stack([pixels(r, rng, chosen, content) for _ in range(count)])
     axis = r.choice((0, 1, -1)) if arrangement == "channels" else None
@@ -189,13 +184,13 @@ def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfe
     def radial(passes: str) -> H.Transfer:
         order = r.choice((None, 1, 2, 3, 10, 100)) if SHAPES[of.shape].has_order else None
         unit, most = r.choice((("", 0.8 * n), ("px", 2.0 * n), ("cyc", 0.8), ("%", 150.0)))
-        one, other = sorted(max(most * r.choice((r.random(), r.random(), 1e-4)), 1e-6) for _ in range(2))
-        if unit == "px":
-            one, other = other + 1e-3, one
+        short, long = sorted(max(most * r.choice((r.random(), r.random(), 1e-4)), 1e-6) for _ in range(2))
+        low, high = f"{short!r}{unit}", f"{1.001 * long!r}{unit}"
         if passes.startswith("band"):
-            return getattr(H, passes)(f"{one!r}{unit}", f"{other * 1.001!r}{unit}", shape=of.shape, order=order)
-        radius = r.choice((None, f"{other!r}{unit}", f"{other!r}{unit}", f"{other!r}{unit}"))
-        return getattr(H, passes)(radius, shape=of.shape, order=order)
+            cutoffs = (high, low) if unit == "px" else (low, high)
+        else:
+            cutoffs = (r.choice((None, high, high, high)),)
+        return getattr(H, passes)(*cutoffs, shape=of.shape, order=order)
 
     if of.passes != "table":
         return radial(of.passes)
