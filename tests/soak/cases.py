@@ -7,6 +7,7 @@ one takes a second, a case with a known one some milliseconds.
 from __future__ import annotations
 
 import random
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,6 +81,13 @@ class Case(NamedTuple):
         return {None: -2, 0: 1, 1: 0, -1: 0}[self.channel_axis]
 
 
+@lru_cache(maxsize=1)
+def setups(number: int) -> list[Setup]:
+    """Return the setups of a round."""
+    r = random.Random(number)
+    return [setup(r) for _ in range(SETUPS)]
+
+
 def setup(r: random.Random) -> Setup:
     names = (FUSED, FUSED_FOR_GPUS, "book", r.choice(algorithms.names()))
     (engine,) = r.choices(names, (4, 2, 1, 3))
@@ -116,10 +124,8 @@ def size(r: random.Random, large: int, long: int) -> tuple[int, int]:
 
 def make(seed: int) -> Case:
     """Return the case of a seed."""
-    of_round = random.Random(seed // ROUND)
-    setups = [setup(of_round) for _ in range(SETUPS)]
     r, rng = random.Random(seed), np.random.default_rng(seed)
-    chosen = r.choice(setups)
+    chosen = r.choice(setups(seed // ROUND))
     arrangement = r.choice(("image", "image", "stack", "channels"))
     layout, content = r.choice(LAYOUTS), r.choice(CONTENTS)
     count = 1 if arrangement == "image" else r.randint(2, 3)
