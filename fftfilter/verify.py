@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .images import Depth
+    from .images import Depth, Picture
     from .output.scale import Range
     from .transfer import Transfer
 
@@ -37,15 +37,15 @@ def refuse(target: str | Path, format: str | None = None) -> None:  # noqa: A002
 
 
 def difference(
-    planes: Array, white: int, transfer: Transfer, scale: Range | None, *, target: str | os.PathLike[str], depth: Depth
+    given: Picture, transfer: Transfer, scale: Range | None, *, target: str | os.PathLike[str], depth: Depth
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``planes`` is the picture that was filtered, ``(channels, height, width)``, and ``white`` its white; ``scale`` and
-    ``depth`` are the output's. Raises what :func:`images.read` raises, VerifyError for a picture of another size.
+    ``given`` is the picture that was read; ``scale`` and ``depth`` are the output's. Raises what :func:`images.read`
+    raises, VerifyError for a picture of another size.
     """
     found = images.read(target)
-    wanted, stretch = _wanted(planes, white, transfer, scale, depth)
+    wanted, stretch = _wanted(given.planes, given.maxval, transfer, scale, depth)
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         name = shown(target, "standard output")
         raise VerifyError(f"{name}: is not the picture that was written: another one has taken its place")

@@ -83,11 +83,11 @@ def test_what_cannot_be_read_back_is_refused_before_the_work(tmp_path, target, m
 
 def test_a_file_with_other_pixels_is_told(tmp_path):
     source = pgm(tmp_path / "in.pgm")
-    planes, depth = images.read(source).planes, images.Depth(np.dtype("u1"), 255)
+    given, depth = images.read(source), images.Depth(np.dtype("u1"), 255)
     assert run("highpass", source, tmp_path / "out.png")[0] == 0
 
     def found():
-        return verify.difference(planes, 255, transfer.highpass(), None, target=tmp_path / "out.png", depth=depth)
+        return verify.difference(given, transfer.highpass(), None, target=tmp_path / "out.png", depth=depth)
 
     verify.check(found(), tmp_path / "out.png")
     pixels = images.read(tmp_path / "out.png").planes.copy()

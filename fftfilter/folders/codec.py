@@ -20,7 +20,6 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from ..files.atomic import Times
     from ..images import Depth, Picture
-    from ..images.picture import Samples
 
 
 @dataclass(eq=False)
@@ -33,8 +32,8 @@ class Loaded:
     """How its pixels will be stored."""
     outcome: Outcome
     times: Times | None = None
-    given: tuple[Samples, int] | None = None
-    """The planes that were read, and their white, if the output is to be verified."""
+    given: Picture | None = None
+    """The picture that was read, if the output is to be verified."""
 
 
 def read(job: Job, settings: Settings) -> Loaded | Outcome:
@@ -56,7 +55,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target)
-        loaded = Loaded(job, picture, depth, outcome, times, (picture.planes, picture.maxval) if job.verify else None)
+        loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -97,7 +96,7 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     if loaded.given is None:
         return
     began, target = time.perf_counter(), loaded.job.target
-    found = verify.difference(*loaded.given, settings.transfer, settings.scale, target=target, depth=loaded.depth)
+    found = verify.difference(loaded.given, settings.transfer, settings.scale, target=target, depth=loaded.depth)
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)

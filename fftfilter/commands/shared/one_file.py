@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -119,15 +119,15 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         else:
             values = filter_(picture.planes, channel_axis=0, observe=observe)
             planes = quantize(magnitude(values, picture.planes), given_range, picture.maxval, depth)
-        given_planes, given_white = picture.planes, picture.maxval
+        given = replace(picture) if options.verify else None
         picture.planes, picture.maxval = planes, depth.maxval
         images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
             click.echo(_summary(filter_, picture), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
-    if options.verify:
-        found = verify.difference(given_planes, given_white, transfer, given_range, target=target, depth=depth)
+    if given is not None:
+        found = verify.difference(given, transfer, given_range, target=target, depth=depth)
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
