@@ -7,6 +7,7 @@
     │   ├── WriteError                     no permission, disk full, format cannot hold it ...
     │   └── TooLargeError                  more bytes than the device or the machine has
     ├── ProcessError         exit code 1   another process that cannot be started
+    ├── VerifyError          exit code 1   an output that is not what the reference gives
     └── DeviceError          exit code 3   no usable OpenCL device
         ├── BuildError                     a kernel that the device's compiler refuses
         └── RefusedError                   a device that computes wrongly
@@ -53,6 +54,10 @@ class TooLargeError(ImageError):
 
 class ProcessError(FftfilterError):
     """A process that cannot be started."""
+
+
+class VerifyError(FftfilterError):
+    """An output that differs from the reference by more than the contract allows."""
 
 
 class DeviceError(FftfilterError):

@@ -31,6 +31,10 @@ RADIUS = (
     "25% (of Nyquist)."
 )
 
+VERIFY = "--verify"
+# Files of a folder that --verify compares if it is given no number.
+VERIFIED = 10
+
 one_cutoff = option("--radius", group="Filter", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
 two_cutoffs = combined(
     option("--inner", group="Filter", metavar="R", required=True, help="Lower cutoff, as --outer."),
@@ -78,6 +82,14 @@ other_options = combined(
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
+    option(
+        VERIFY,
+        group="Output",
+        type=click.IntRange(min=1),
+        metavar="[N]",
+        help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
+        f"N files, spread evenly.  [default of N: {VERIFIED}]",
+    ),
     folder_options,
 )
 
@@ -88,6 +100,19 @@ IN and OUT are image files, - for standard input and output, or folders; also UR
 \b
 Example: {examples}
 """
+
+
+class FilterCommand(GroupedCommand):
+    """A command whose --verify may go without a number."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give --verify its number, for which click would take the IN that follows."""
+        for i, (arg, following) in enumerate(zip(args, [*args, ""][1:], strict=True)):
+            if arg == "--":
+                break
+            if arg == VERIFY and not following.isdecimal():
+                args[i] = f"{VERIFY}={VERIFIED}"
+        return super().parse_args(ctx, args)
 
 
 def filter_command(name: str, cutoffs: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
@@ -107,7 +132,7 @@ def filter_command(name: str, cutoffs: Callable[[Any], Any], what: str, *example
         other_options,
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
-    return click.command(name, cls=GroupedCommand, help=text)(decorated)
+    return click.command(name, cls=FilterCommand, help=text)(decorated)
 
 
 highpass = filter_command(

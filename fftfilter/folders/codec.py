@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import images
+from .. import images, verify
 from ..errors import FftfilterError, ParameterError
 from ..files import sources
 from ..files.messages import quoted_if_odd
@@ -32,6 +32,8 @@ class Loaded:
     """How its pixels will be stored."""
     outcome: Outcome
     times: Times | None = None
+    given: Picture | None = None
+    """The picture that was read, if the output is to be verified."""
 
 
 def read(job: Job, settings: Settings) -> Loaded | Outcome:
@@ -44,7 +46,8 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         times = sources.times(job.source) if settings.preserve_times else None
         data = sources.content(job.source)
         outcome.digest = digest_of(data)
-        if outcome.digest == job.done_from and not settings.measure_only:
+        done_before = outcome.digest == job.done_from and not settings.measure_only
+        if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
         picture = images.decode(data, job.source)
         if settings.strip:
@@ -52,11 +55,15 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target)
+        loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)
+        if done_before:
+            _verify(loaded, settings)
+            return replace(outcome, status=SKIPPED)
     except (FftfilterError, MemoryError) as error:
         return failed(outcome, error)
     finally:
         outcome.seconds["read"] = time.perf_counter() - began
-    return Loaded(job, picture, depth, outcome, times)
+    return loaded
 
 
 def _check_target(job: Job, settings: Settings) -> None:
@@ -76,11 +83,23 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     try:
         images.write(loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times)
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
+        _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)
     finally:
         loaded.outcome.seconds["write"] = time.perf_counter() - began
     return loaded.outcome
+
+
+def _verify(loaded: Loaded, settings: Settings) -> None:
+    """Compare an output with the reference, if that is asked for; raises VerifyError."""
+    if loaded.given is None:
+        return
+    began, target = time.perf_counter(), loaded.job.target
+    found = verify.difference(loaded.given, settings.transfer, settings.scale, target=target, depth=loaded.depth)
+    loaded.outcome.difference = found
+    loaded.outcome.seconds["verify"] = time.perf_counter() - began
+    verify.check(found, target)
 
 
 def failed(outcome: Outcome, error: Exception) -> Outcome:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..output import scale
+    from ..output.difference import Difference
     from ..transfer import Transfer
     from . import journal
 
@@ -51,6 +52,8 @@ class Job(NamedTuple):
     target: str
     done_from: str | None = None
     """The digest of the input's bytes that the target was made from, if it needs no other work."""
+    verify: bool = False
+    """Whether the target is compared with the reference."""
 
     def __str__(self) -> str:
         return f"{quoted_if_odd(self.source)} -> {quoted_if_odd(self.target)}"
@@ -73,6 +76,8 @@ class Outcome:
     seconds: dict[str, float] = field(default_factory=dict)
     device: str | None = None
     digest: str | None = None
+    difference: Difference | None = None
+    """From the reference, if the target was compared with it."""
     stamp: journal.Stamp | None = None
 
 

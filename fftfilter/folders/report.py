@@ -14,6 +14,7 @@ from .tree import identity, real
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..output.difference import Difference
     from .jobs import Outcome, Settings
 
 
@@ -68,6 +69,12 @@ class Report:
         self._warn(f"{self._path}: cannot be written ({error.strerror}); the report is incomplete")
 
 
+def _difference(found: Difference | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {"largest": found.largest, "white": found.white, "samples": found.samples, "of": found.size}
+
+
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
     given = {name: value for name, value in settings.options.items() if value is not None}
@@ -82,6 +89,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "filter": {**settings.transfer.given(), **given},
         "scale": "each" if settings.scale is None else settings.scale._asdict(),
         "extremes": outcome.extremes,
+        "difference": _difference(outcome.difference),
         "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
         "device": outcome.device,
         "error": outcome.error,

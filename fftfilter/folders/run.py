@@ -15,7 +15,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__, images
+from .. import __version__, images, verify
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files.leftovers import remove_leftovers
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
@@ -70,6 +70,8 @@ class FolderRun:
     skip_existing: bool = False
     fail_fast: bool = False
     report: Path | None = None
+    verify: int = 0
+    """How many outputs are compared with the reference."""
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
@@ -102,6 +104,7 @@ class FolderRun:
         if not in_place and not is_inside(real(self.target), real(self.source)):
             self.settings = replace(self.settings, keep_out=real(self.source))
         self._journals: OrderedDict[str, Journal] = OrderedDict()
+        self._files = 0
 
     @property
     def urls(self) -> list[Url]:
@@ -141,6 +144,7 @@ class FolderRun:
             raise ReadError(
                 f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
             ) from error
+        self._files = found.files
         found.bytes = round(self._tree.mean_size * found.files)
         found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
         return found
@@ -148,6 +152,8 @@ class FolderRun:
     def _refuse_collisions(self, relative: str, names: list[str]) -> None:
         made: dict[str, str] = {}
         for name in names:
+            if self.verify:
+                verify.refuse(self._target_name(name))
             other = made.setdefault(self._target_name(name), name)
             if other != name:
                 raise ParameterError(
@@ -176,8 +182,13 @@ class FolderRun:
                 for name in branch.names:
                     made = self._target_name(name)
                     digest = journal.digest(made, self._settings_key) if self.skip_existing else None
-                    yield Job(number, file_in(source, name), file_in(target, made), digest)
+                    yield Job(number, file_in(source, name), file_in(target, made), digest, self._is_verified(number))
                     number += 1
+
+    def _is_verified(self, number: int) -> bool:
+        """Tell whether a file is one of those that are verified, which lie evenly among all."""
+        files = max(self._files, 1)
+        return (number + 1) * self.verify // files > number * self.verify // files
 
     @cached_property
     def _settings_key(self) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .formats import check_fits as check_fits
     from .formats import extension_of as extension_of
     from .formats import extensions as extensions
+    from .formats import is_lossy as is_lossy
     from .picture import Depth as Depth
     from .picture import Picture as Picture
     from .picture import Size as Size
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     ".depth": ("output_depth",),
-    ".formats": ("check_fits", "extension_of", "extensions"),
+    ".formats": ("check_fits", "extension_of", "extensions", "is_lossy"),
     ".picture": ("Depth", "Picture", "Size"),
     ".reading": ("decode", "measure", "read"),
     ".writing": ("check_output", "write"),

@@ -34,11 +34,13 @@ class Format(NamedTuple):
     alpha: bool = False
     longest: int = 2**31 - 1
     """Largest width and height."""
+    lossy: bool = False
+    """Whether samples may come back changed."""
     options: Mapping[str, Any] = MappingProxyType({})
     """For Pillow's writer: the least lossy setting that users of the format would still call normal."""
 
 
-_JPEG = Format("JPEG", longest=65500, options={"quality": 95})
+_JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95})
 _TIFF = Format("TIFF", gray=32, color=16, alpha=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Of a format with several extensions, the first one here is what standard output gets.
@@ -55,9 +57,9 @@ FORMATS = {
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
     ".webp": Format("WEBP", alpha=True, longest=16383, options={"lossless": True, "exact": True}),
-    ".avif": Format("AVIF", alpha=True, longest=65536, options={"quality": 95}),
+    ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}),
     ".bmp": Format("BMP"),
-    ".gif": Format("GIF", longest=65535),
+    ".gif": Format("GIF", longest=65535, lossy=True),
     ".tga": Format("TGA", alpha=True, longest=65535),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
@@ -99,6 +101,11 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     extension = PurePath(given).suffix
     problem = f"cannot write {quoted_if_odd(extension)} files" if extension else "a name without extension"
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
+
+
+def is_lossy(target: str | os.PathLike[str], *, format: str | None = None) -> bool:  # noqa: A002  as `write` has it
+    """Tell whether a target's samples may come back changed; raises ParameterError for what cannot be written."""
+    return FORMATS[suffix_of(target, format)].lossy
 
 
 # A file's extension is asked for several times, and each time costs a twentieth of writing a small file.

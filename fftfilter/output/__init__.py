@@ -1,10 +1,11 @@
 """From filtered values to pixels, the same in every engine.
 
-    stack.py      what a pipeline filters, and the pixels that it becomes
-    noise.py      what counts as rounding noise and becomes black
-    rounding.py   from a magnitude to a grey level
-    scale.py      which value becomes black and which white
-    quantize.py   the host's part: pixels by a given range
+    stack.py        what a pipeline filters, and the pixels that it becomes
+    noise.py        what counts as rounding noise and becomes black
+    rounding.py     from a magnitude to a grey level
+    scale.py        which value becomes black and which white
+    quantize.py     the host's part: pixels by a given range
+    difference.py   how far pixels are from the reference's, and how far they may be
 
 Nothing here knows OpenCL: kernels get the numbers as arguments.
 """

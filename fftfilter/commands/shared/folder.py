@@ -89,6 +89,7 @@ class FolderOptions:
     png_level: int
     strip: bool
     preserve_times: bool
+    verify: int | None
     quiet: bool
     verbose: int
     one_file_only: dict[str, Any]
@@ -112,6 +113,8 @@ class FolderOptions:
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
             raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
+        if self.verify and self.dry_run:
+            raise click.UsageError("--verify compares what was written, and --dry-run writes nothing.")
         if self.processes and self.cluster not in (None, "local"):
             raise click.UsageError(
                 "--processes is for this machine: a cluster has the workers that were started for it."
@@ -151,6 +154,7 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
         report=options.report,
+        verify=options.verify or 0,
     )
     startup.resume_collector()
     survey = run.survey()
@@ -230,6 +234,7 @@ def _devices(given: str | None) -> list[str | None]:
 
 
 def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: FolderOptions) -> int:
+    from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 
@@ -242,12 +247,16 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: 
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
-                if outcome.status == FAILED or run.warnings or (options.verbose and outcome.status != MEASURED):
+                verified = outcome.difference and not options.quiet and outcome.status != FAILED
+                said = options.verbose and outcome.status != MEASURED
+                if outcome.status == FAILED or run.warnings or said or verified:
                     progress.clear()
                 if outcome.status == FAILED:
                     click.echo(f"fftfilter: {outcome.error}", err=True)
-                elif options.verbose and outcome.status != MEASURED:
+                elif said:
                     click.echo(f"{outcome.job}: {outcome.status}", err=True)
+                if verified:
+                    click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)
         finally:
             progress.clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,6 +31,8 @@ class FileOptions:
     png_level: int
     strip: bool
     preserve_times: bool
+    verify: bool
+    quiet: bool
     verbose: int
     folder_only: dict[str, Any]
     """What was given of the options that are for folders."""
@@ -39,11 +41,12 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = ("scale", "save_stages", "in_place", "png_level", "strip", "preserve_times", "verbose")
+        names = ("scale", "save_stages", "in_place", "png_level", "strip", "preserve_times", "quiet", "verbose")
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
             format=given["format_"],
+            verify=given["verify"] is not None,
             folder_only={name: given[name] for name in folder},
             **{name: given[name] for name in names},
         )
@@ -85,12 +88,17 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
 def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     from ... import images
     from ...files import sources
+    from ...files.messages import shown
     from ...filters import Filter
     from ...output.quantize import magnitude, quantize
     from ...output.scale import parse
 
     given_range = parse(options.scale)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
+    if options.verify:
+        from ... import verify
+
+        verify.refuse(target, options.format)
     times = sources.times(source) if options.preserve_times else None
     picture = images.read(source)
     if options.strip:
@@ -111,12 +119,18 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         else:
             values = filter_(picture.planes, channel_axis=0, observe=observe)
             planes = quantize(magnitude(values, picture.planes), given_range, picture.maxval, depth)
+        given = replace(picture) if options.verify else None
         picture.planes, picture.maxval = planes, depth.maxval
         images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
             click.echo(_summary(filter_, picture), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
+    if given is not None:
+        found = verify.difference(given, transfer, given_range, target=target, depth=depth)
+        verify.check(found, target)
+        if not options.quiet:
+            click.echo(f"{shown(target, '-')}: {found}")
 
 
 def _summary(filter_: Filter, picture: Picture) -> str:

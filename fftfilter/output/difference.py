@@ -1,0 +1,85 @@
+"""How far a picture is from the reference, and how far it may be: the contract of the numbers.
+
+This is what ``--verify`` says, what the tests assert and what ``python -m tests.soak`` looks for. NumPy is imported
+only to compare: differences travel through processes that do without.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+
+# Of up to 255 levels, a sample may be off by one; so may one sample of this many, and one of any picture.
+ONE_OF = 500
+# Of more levels, and of floats, every sample may be off by this many of 65535.
+OF_65535 = 8
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How the samples of a picture, the pixels of each of its channels, differ from those of the reference."""
+
+    white: int
+    """The picture's white, 1 for floats."""
+    is_float: bool
+    largest: float
+    """The largest difference: in levels, for floats as a part of white."""
+    samples: int
+    """How many samples differ; of floats, by more than they may."""
+    size: int
+    """How many samples there are."""
+    is_black: bool
+    """Whether the reference is black, so that nothing may differ."""
+    stretch: float = 1.0
+    """How many times the picture's own range a given range is stretched, and with it each error."""
+
+    @classmethod
+    def of(cls, got: Array, wanted: Array, white: int, *, stretch: float = 1.0) -> Difference:
+        """Compare samples with the reference's, arrays of one shape, whose white is ``white``."""
+        import numpy as np
+
+        is_float = wanted.dtype.kind == "f"
+        off = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
+        differs = ~(off <= OF_65535 / 65535 * stretch) if is_float else off != 0
+        largest, samples = float(off.max()), int(np.count_nonzero(differs))
+        return cls(white, is_float, largest, samples, off.size, not wanted.any(), stretch)
+
+    @property
+    def allowed(self) -> float:
+        """The largest difference that is right."""
+        if self.is_black:
+            return 0.0
+        scaled = OF_65535 / 65535 * self.white * self.stretch
+        return scaled if self.is_float else max(1.0, float(round(scaled)))
+
+    @property
+    def allowed_samples(self) -> int:
+        """How many samples may differ."""
+        if self.is_float or self.white > 255:
+            return self.size
+        return max(1, int(self.size / ONE_OF * self.stretch))
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the contract holds; a NaN is never right."""
+        return self.largest <= self.allowed and self.samples <= self.allowed_samples
+
+    @property
+    def right(self) -> str:
+        """What the contract allows, in words."""
+        if self.is_black:
+            return "all black"
+        if self.is_float:
+            return f"at most {self.allowed:.1e} of white"
+        where = f", in {self.allowed_samples} samples" if self.allowed_samples < self.size else ""
+        return f"at most {self.allowed:.0f} of {self.white} levels{where}"
+
+    def __str__(self) -> str:
+        if self.is_float:
+            return f"off by at most {self.largest:.1e} of white; {self.samples} of {self.size} samples by too much"
+        return f"off by at most {self.largest:.0f} of {self.white} levels, in {self.samples} of {self.size} samples"

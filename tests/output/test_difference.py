@@ -1,0 +1,68 @@
+"""What counts as a difference from the reference, and how much of it is right."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.output.difference import Difference
+
+
+def ramp(dtype="uint8", size=2000):
+    """Return samples from black to white, white first, and their white."""
+    white = 1 if dtype == "float32" else int(np.iinfo(dtype).max)
+    return np.linspace(white, 0, size).astype(dtype), white
+
+
+@pytest.mark.parametrize(
+    ("dtype", "off", "samples", "is_right", "said"),
+    [
+        ("uint8", 0, 9, True, "off by at most 0 of 255 levels, in 0 of 2000 samples"),
+        ("uint8", 1, 4, True, "off by at most 1 of 255 levels, in 4 of 2000 samples"),
+        ("uint8", 1, 5, False, "off by at most 1 of 255 levels, in 5 of 2000 samples"),
+        ("uint8", 2, 1, False, "off by at most 2 of 255 levels, in 1 of 2000 samples"),
+        ("uint16", 8, 1990, True, "off by at most 8 of 65535 levels, in 1990 of 2000 samples"),
+        ("uint16", 9, 1, False, "off by at most 9 of 65535 levels, in 1 of 2000 samples"),
+        ("float32", 1e-4, 1000, True, "off by at most 1.0e-04 of white; 0 of 2000 samples by too much"),
+        ("float32", 2e-4, 10, False, "off by at most 2.0e-04 of white; 10 of 2000 samples by too much"),
+    ],
+)
+def test_some_samples_may_be_off_by_a_little(dtype, off, samples, is_right, said):
+    wanted, white = ramp(dtype)
+    got = wanted.copy()
+    got[:samples] -= np.dtype(dtype).type(off)
+    found = Difference.of(got, wanted, white)
+    assert (found.is_right, str(found)) == (is_right, said)
+
+
+def test_levels_are_those_of_the_picture():
+    wanted = np.arange(1000, dtype=np.uint16)
+    assert Difference.of(wanted + np.uint16(1), wanted, 999).right == "at most 1 of 999 levels"
+    assert Difference.of(wanted, wanted, 65535).right == "at most 8 of 65535 levels"
+    assert not Difference.of(wanted + np.uint16(2), wanted, 999).is_right
+
+
+def test_one_sample_may_differ_in_a_picture_of_few():
+    assert Difference.of(np.uint8([4, 9]), np.uint8([4, 8]), 255).is_right
+    assert not Difference.of(np.uint8([5, 9]), np.uint8([4, 8]), 255).is_right
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("uint8", 1), ("uint16", 1), ("float32", 1e-6)])
+def test_where_the_reference_is_black_nothing_may_differ(dtype, least):
+    black, got = np.zeros((2, 2000), dtype)
+    white = ramp(dtype)[1]
+    assert Difference.of(got, black, white).is_right
+    got[7] = least
+    found = Difference.of(got, black, white)
+    assert (found.is_right, found.right) == (False, "all black")
+
+
+def test_not_a_number_is_never_right():
+    wanted, white = ramp("float32")
+    assert not Difference.of(np.where(wanted > 0.5, np.nan, wanted), wanted, white).is_right
+
+
+def test_a_range_that_stretches_a_picture_stretches_its_errors():
+    wanted, white = ramp("uint16")
+    found = Difference.of(np.maximum(wanted, 16) - np.uint16(16), wanted, white, stretch=2)
+    assert (found.is_right, found.right) == (True, "at most 16 of 65535 levels")

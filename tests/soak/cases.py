@@ -1,0 +1,206 @@
+"""Random cases: a filter, its pictures and how they are given, all from a seed.
+
+A thousand seeds in a row are a round. They share some dozens of setups, which are what kernels are compiled for: a new
+one takes a second, a case with a known one some milliseconds.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fftfilter import transfer as H
+from fftfilter.staged import algorithms
+from fftfilter.transfer.shapes import SHAPES
+
+ROUND, SETUPS = 1000, 36
+PASSES = ("lowpass", "highpass", "bandpass", "bandstop", "table")
+PRIMES = [n for n in range(2, 200) if all(n % k for k in range(2, n))]
+FLOATS, INTEGERS = ("float32", "float64"), ("uint8", "uint16", "int16", "int32", "bool")
+CONTENTS = ("noise", "smooth", "constant", "ground", "impulse", "checkerboard", "ramp", "few values")
+LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
+FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
+# What is done beside a second call, and how often.
+FURTHER = {"": 5, "stream": 2, "threads": 1}
+# The longest sides of large pictures and of thin ones, for fused and for staged engines, which are slower.
+LONGEST, LONGEST_STAGED = (400, 3000), (200, 700)
+
+
+class Setup(NamedTuple):
+    """What kernels are compiled for."""
+
+    size: tuple[int, int]
+    engine: str
+    variant: dict[str, Any]
+    precision: str
+    passes: str
+    shape: str
+    dtype: str
+    out: str | None
+    output: str
+
+    @property
+    def is_fused(self) -> bool:
+        return self.engine in (FUSED, FUSED_FOR_GPUS)
+
+
+class Case(NamedTuple):
+    """A filter and its pictures."""
+
+    seed: int
+    setup: Setup
+    transfer: H.Transfer
+    planes: np.ndarray
+    """(count, height, width)"""
+    image: np.ndarray
+    """The same as the filter gets it."""
+    channel_axis: int | None
+    levels: int | None
+    further: str
+    """One of FURTHER."""
+    about: str
+    kinds: tuple[str, ...]
+
+    @property
+    def out(self) -> np.dtype:
+        """The type of the picture that comes out."""
+        given = self.setup.dtype
+        own = "uint8" if given == "bool" else given if given in ("uint8", "uint16") else "float32"
+        return np.dtype(self.setup.out or own)
+
+    @property
+    def white(self) -> int:
+        return self.levels or (1 if self.out.kind == "f" else int(np.iinfo(self.out).max))
+
+    @property
+    def rows(self) -> int:
+        """The axis of rows."""
+        return {None: -2, 0: 1, 1: 0, -1: 0}[self.channel_axis]
+
+
+@lru_cache(maxsize=1)
+def setups(number: int) -> list[Setup]:
+    """Return the setups of a round."""
+    r = random.Random(number)
+    return [setup(r) for _ in range(SETUPS)]
+
+
+def setup(r: random.Random) -> Setup:
+    names = (FUSED, FUSED_FOR_GPUS, "book", r.choice(algorithms.names()))
+    (engine,) = r.choices(names, (4, 2, 1, 3))
+    is_staged = engine in algorithms.names()
+    return Setup(
+        size=size(r, *(LONGEST_STAGED if is_staged else LONGEST)),
+        engine=engine,
+        variant=dict(r.choice(algorithms.variants(engine))) if is_staged else {},
+        precision=r.choice(("single", "double")) if is_staged else "single",
+        passes=r.choice(PASSES),
+        shape=r.choice(list(SHAPES)),
+        dtype=r.choice((*INTEGERS[:2] * 3, *INTEGERS, *FLOATS)),
+        out=r.choice((None, None, None, "uint8", "uint16", "float32")),
+        output=r.choice(("magnitude", "magnitude", "magnitude", "real")),
+    )
+
+
+def size(r: random.Random, large: int, long: int) -> tuple[int, int]:
+    kind = r.random()
+    if kind < 0.1:
+        thin = r.randint(1, 3), r.randint(160, long)
+        return r.choice((thin, thin[::-1]))
+    if kind < 0.15:
+        return r.randint(160, large), r.randint(160, large)
+
+    def side() -> int:
+        smooth = [2**a * 3**b * 5**c for a in range(8) for b in range(4) for c in range(3)]
+        return r.choice(
+            (r.randint(1, 8), r.choice([n for n in smooth if n <= 160]), r.choice(PRIMES), r.randint(9, 160))
+        )
+
+    return side(), side()
+
+
+def make(seed: int) -> Case:
+    """Return the case of a seed."""
+    r, rng = random.Random(seed), np.random.default_rng(seed)
+    chosen = r.choice(setups(seed // ROUND))
+    arrangement = r.choice(("image", "image", "stack", "channels"))
+    layout, content = r.choice(LAYOUTS), r.choice(CONTENTS)
+    count = 1 if arrangement == "image" else r.randint(2, 3)
+    planes = np.stack([pixels(r, rng, chosen, content) for _ in range(count)])
+    axis = r.choice((0, 1, -1)) if arrangement == "channels" else None
+    image = planes[0] if arrangement == "image" else planes if axis is None else np.moveaxis(planes, 0, axis)
+    levels = r.choice((None, None, 255, 1000, 4095)) if (chosen.out or chosen.dtype) == "uint16" else None
+    made = transfer(r, rng, chosen)
+    options = " ".join(f"{name}={value}" for name, value in {**chosen.variant, "levels": levels}.items() if value)
+    arranged = arrangement if axis is None else f"channels along axis {axis}"
+    about = (
+        f"{chosen.engine}, {chosen.precision} precision, {made} of {content}, {planes.shape}, {chosen.dtype}, "
+        f"{layout}, {arranged}, to {chosen.output} {chosen.out or ''} {options}".rstrip()
+    )
+    kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output)
+    (further,) = r.choices(list(FURTHER), list(FURTHER.values()))
+    kinds += (further,) if further else ()
+    return Case(seed, chosen, made, planes, laid_out(image, layout), axis, levels, further, about, kinds)
+
+
+def pixels(r: random.Random, rng: np.random.Generator, of: Setup, content: str) -> np.ndarray:
+    """Return a picture (height, width) of a content over the range of its type, or over some of it."""
+    height, width = of.size
+    y, x = np.mgrid[:height, :width]
+    most = 65535 if of.dtype in FLOATS else 1 if of.dtype == "bool" else int(np.iinfo(of.dtype).max)
+    white = r.choice((most, r.randint(1, most)))
+    unit = {
+        "noise": lambda: rng.random(of.size),
+        "smooth": lambda: (np.sin(x * r.random() / 4) + np.cos(y * r.random() / 4) + rng.random(of.size) / 8 + 2) / 4.2,
+        "constant": lambda: np.full(of.size, r.random()),
+        "ground": lambda: np.minimum(1, 0.9 + rng.integers(0, 2, of.size) / min(white, 65535)),
+        "impulse": lambda: ((y == height // 3) & (x == width // 2)).astype(float),
+        "checkerboard": lambda: (y + x) % 2,
+        "ramp": lambda: (y + x) / (height + width),
+        "few values": lambda: rng.integers(0, 3, of.size) / 2,
+    }[content]()
+    if of.dtype in FLOATS:
+        power = 30 if of.dtype == "float32" or of.output == "real" else 280
+        return ((unit - r.choice((0, 0.5))) * 10.0 ** r.choice((0, r.uniform(-power, power)))).astype(of.dtype)
+    if of.dtype == "bool":
+        return unit > 0.5
+    whole = np.floor(unit * white).astype(np.int64)
+    return (whole if of.dtype.startswith("u") else whole - white // 2).astype(of.dtype)
+
+
+def laid_out(image: np.ndarray, layout: str) -> np.ndarray:
+    if layout == "strided":
+        wide = np.zeros((*image.shape[:-2], 2 * image.shape[-2], 3 * image.shape[-1]), image.dtype)
+        image, view = wide[..., ::-2, 1::3], image
+        image[...] = view
+    if layout == "Fortran":
+        return np.asfortranarray(image)
+    if layout == "byte-swapped":
+        return image.astype(image.dtype.newbyteorder())
+    image.flags.writeable = layout != "read-only"
+    return image
+
+
+def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfer:
+    n = min(of.size)
+
+    def radial(passes: str) -> H.Transfer:
+        order = r.choice((None, 1, 2, 3, 10, 100)) if SHAPES[of.shape].has_order else None
+        unit, most = r.choice((("", 0.8 * n), ("px", 2.0 * n), ("cyc", 0.8), ("%", 150.0)))
+        short, long = sorted(max(most * r.choice((r.random(), r.random(), 1e-4)), 1e-6) for _ in range(2))
+        low, high = f"{short!r}{unit}", f"{1.001 * long!r}{unit}"
+        if passes.startswith("band"):
+            cutoffs = (high, low) if unit == "px" else (low, high)
+        else:
+            cutoffs = (r.choice((None, high, high, high)),)
+        return getattr(H, passes)(*cutoffs, shape=of.shape, order=order)
+
+    if of.passes != "table":
+        return radial(of.passes)
+    gains = rng.uniform(-1, r.choice((1, 3)), of.size)
+    if of.is_fused or r.random() < 0.5:
+        gains = (gains + np.roll(gains[::-1, ::-1], (1, 1), (0, 1))) / 2
+    return r.choice((H.mask(gains), radial("highpass") * radial("bandstop"), radial("lowpass") * H.mask(gains)))

@@ -1,0 +1,141 @@
+"""A case filtered, once more, as a stream and by several threads; and what comes out beside the float64 reference."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fftfilter.device.choice import choose
+from fftfilter.device.device import Device
+from fftfilter.device.launcher import Launcher
+from fftfilter.filters import Filter
+from fftfilter.output.difference import Difference
+from fftfilter.transfer import reference
+from tests.soak.cases import FUSED_FOR_GPUS, Case, make
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PICTURES, CALLS = 3, 4
+
+
+class Result(NamedTuple):
+    """What became of a case."""
+
+    seed: int
+    case: str
+    kinds: tuple[str, ...]
+    """What the summary counts it as."""
+    said: str
+    is_right: bool
+    used: float = 0.0
+    """The largest difference as a part of what is right."""
+
+
+def attempt(seed: int, *, threads: bool = True) -> Result:
+    """Do the case of a seed, and hold what comes out to the contract."""
+    case = make(seed)
+    try:
+        return judge(case, filtered(case, threads=threads))
+    except Exception as error:  # noqa: BLE001  whatever goes wrong is a finding
+        said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return Result(seed, case.about, case.kinds, said, is_right=False)
+
+
+def judge(case: Case, got: np.ndarray) -> Result:
+    """Hold what has come out to the contract."""
+    found = compare(case, got)
+    worst = max(found, key=lambda each: (not each.is_right, part_of_allowed(each)))
+    said = f"{worst}; right is {worst.right}"
+    return Result(case.seed, case.about, case.kinds, said, worst.is_right, max(map(part_of_allowed, found)))
+
+
+def part_of_allowed(found: Difference) -> float:
+    return found.largest / found.allowed if found.allowed else float(found.largest > 0)
+
+
+class AsGpu(Device):
+    """A device that gets the fused form for GPUs, whatever it is."""
+
+    is_gpu = True
+
+
+@cache
+def as_gpu() -> AsGpu:
+    """Return the device that auto takes; the same one every time, as it keeps what it has compiled."""
+    device = choose()
+    return AsGpu(device.index, device.cl_device, device.repaired)
+
+
+def opened(case: Case) -> Filter:
+    of = case.setup
+    options = {"engine_options": of.variant, "precision": of.precision, "output": of.output}
+    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **options)
+    if of.engine == FUSED_FOR_GPUS:
+        made.launcher = Launcher(as_gpu())
+    return made
+
+
+def filtered(case: Case, *, threads: bool) -> np.ndarray:
+    """Return the case's picture; raises AssertionError if it is another one the next time."""
+    options = {"channel_axis": case.channel_axis, "dtype": case.setup.out, "levels": case.levels}
+    with opened(case) as filter_:
+        call = partial(filter_, **options)
+        first = call(case.image)
+        assert_same(call(case.image), first, "the second call")
+        if not case.further:
+            return first
+        pictures = [np.roll(case.image, k, axis=case.rows) for k in range(PICTURES)]
+        alone = list(map(call, pictures))
+        assert_same(alone[0], first, "a copy")
+        if case.further == "stream":
+            results = list(filter_.stream(pictures, **options))
+        else:
+            results = by_threads(call, pictures) if threads else []
+        for got, right in zip(results, alone * CALLS, strict=False):
+            assert_same(got, right, case.further)
+        return first
+
+
+def by_threads(call: Callable[[np.ndarray], np.ndarray], pictures: list[np.ndarray]) -> list[np.ndarray]:
+    """Return what threads get that call at the same time, several times each."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(len(pictures)) as pool:
+            return list(pool.map(call, pictures * CALLS))
+    finally:
+        sys.setswitchinterval(before)
+
+
+def assert_same(got: np.ndarray, first: np.ndarray, what: str) -> None:
+    assert got.dtype == first.dtype
+    assert got.tobytes() == first.tobytes(), f"{what} gives {np.count_nonzero(got != first)} other samples"
+
+
+def compare(case: Case, got: np.ndarray) -> list[Difference]:
+    """Return how each picture of a result differs from the reference; raises AssertionError for another shape."""
+    wanted_type = np.dtype(case.out) if case.setup.output == "magnitude" else got.dtype
+    assert (got.shape, got.dtype) == (case.image.shape, wanted_type), f"{got.shape} {got.dtype} came out"
+    planes = got if case.channel_axis is None else np.moveaxis(got, case.channel_axis, 0)
+    planes = planes.reshape(case.planes.shape)
+    gain = case.transfer.gain(*case.setup.size)
+    together = [slice(None)] if case.channel_axis is not None else [slice(k, k + 1) for k in range(len(planes))]
+    given = case.planes * np.uint8(255) if case.planes.dtype == bool else case.planes
+    return [_difference(case, planes[each], given[each], gain) for each in together]
+
+
+def _difference(case: Case, got: np.ndarray, given: np.ndarray, gain: np.ndarray) -> Difference:
+    """Compare images with one scale."""
+    if case.setup.output == "magnitude":
+        return Difference.of(got, reference.filter_image(given, gain, case.out, case.white), case.white)
+    # Values as they are, as parts of the largest; where that is noise, noise is right.
+    assert np.isfinite(got).all(), "not all is finite"
+    wanted = reference.filtered(given, gain).real
+    is_noise = not reference.filter_image(given, gain, np.float32, 1).any()
+    largest = np.inf if is_noise else float(np.abs(reference.filtered(given, gain)).max())
+    return Difference.of(got / largest, wanted / largest, 1)

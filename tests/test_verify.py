@@ -1,0 +1,179 @@
+"""``--verify``: what was written beside the reference, for one picture and for folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from fftfilter import images, transfer, verify
+from fftfilter.cli import cli
+from fftfilter.device import programs
+from fftfilter.errors import VerifyError
+from fftfilter.images.formats import FORMATS
+from fftfilter.images.picture import Picture
+from tests.folders.helpers import pgm
+from tests.helpers import SAMPLES
+
+ROOT = SAMPLES.parent
+
+
+def run(*arguments, stdin=None):
+    result = CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for i in range(6):
+        pgm(tmp_path / "in" / f"{i}.pgm", i)
+    return tmp_path / "in"
+
+
+# One picture
+
+
+def test_one_picture_is_read_back_and_compared(tmp_path):
+    source = pgm(tmp_path / "in.pgm")
+    wanted = f"{tmp_path / 'out.png'}: off by at most 0 of 255 levels, in 0 of 96 samples\n"
+    assert run("highpass", "--verify", source, tmp_path / "out.png") == (0, wanted, "")
+    # With a number, as for folders; from standard input, in place, with another scale, and quietly.
+    assert run("highpass", "--verify", 3, "-", tmp_path / "out.png", stdin=source.read_bytes()) == (0, wanted, "")
+    assert run("highpass", "--verify", "-q", source, tmp_path / "out.png") == (0, "", "")
+    code, said, _ = run("highpass", "--verify", "--scale", "0:9", "--in-place", source, source)
+    assert (code, said.split(": ")[1][:17]) == (0, "off by at most 0 ")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "mode"),
+    [(suffix, "L") for suffix, kind in FORMATS.items() if not kind.lossy]
+    + [(suffix, mode) for suffix in (".png", ".tif") for mode in ("I;16", "RGBA")],
+)
+def test_every_lossless_format_is_verified(tmp_path, suffix, mode):
+    pixels = np.random.default_rng(3).integers(0, 256, (8, 12, 4), dtype=np.uint8)
+    pixels = {"L": pixels[..., 0], "I;16": pixels[..., 0] * np.uint16(257), "RGBA": pixels}[mode]
+    Image.fromarray(pixels).save(tmp_path / "in.png")
+    code, said, error = run("highpass", "--verify", tmp_path / "in.png", tmp_path / f"out{suffix}")
+    assert (code, said.count("off by at most"), error) == (0, 1, "")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("out.jpg", "--verify cannot tell a fault from this format's losses: write .png or .tif"),
+        ("out.gif", "--verify cannot tell a fault from this format's losses: write .png or .tif"),
+        ("-", "standard output: --verify cannot read it back: write a file"),
+        (os.devnull, "--verify cannot read it back: write a file"),
+    ],
+)
+def test_what_cannot_be_read_back_is_refused_before_the_work(tmp_path, target, message):
+    target = target if target in ("-", os.devnull) else tmp_path / target
+    code, said, error = run("highpass", "--verify", pgm(tmp_path / "in.pgm"), target)
+    assert (code, said, error.count("\n")) == (2, "", 1)
+    assert message in error
+    assert [path.name for path in tmp_path.iterdir()] == ["in.pgm"]
+
+
+def test_a_file_with_other_pixels_is_told(tmp_path):
+    source = pgm(tmp_path / "in.pgm")
+    given, depth = images.read(source), images.Depth(np.dtype("u1"), 255)
+    assert run("highpass", source, tmp_path / "out.png")[0] == 0
+
+    def found():
+        return verify.difference(given, transfer.highpass(), None, target=tmp_path / "out.png", depth=depth)
+
+    verify.check(found(), tmp_path / "out.png")
+    pixels = images.read(tmp_path / "out.png").planes.copy()
+    pixels[0, 3, 4] ^= 64
+    images.write(Picture(pixels, None, 255, "PNG"), tmp_path / "out.png")
+    with pytest.raises(VerifyError, match=r"out\.png: off by at most 64 of 255 levels, in 1 of 96 samples; right is "):
+        verify.check(found(), tmp_path / "out.png")
+    images.write(Picture(pixels[:, 1:], None, 255, "PNG"), tmp_path / "out.png")
+    with pytest.raises(VerifyError, match="is not the picture that was written"):
+        found()
+
+
+@pytest.mark.parametrize("arguments", [(), ("--verify",), ("--verify", "3"), ("--", "--verify", "a", "b")], ids=str)
+def test_arguments_that_are_missing_or_too_many_are_named(arguments):
+    code, _, error = run("highpass", *arguments)
+    assert (code, error.count("\n"), "argument" in error) == (2, 1, True)
+
+
+# Folders
+
+
+@pytest.mark.parametrize(
+    ("options", "verified"),
+    [
+        (["--verify", "2"], ["2", "5"]),
+        (["--verify"], ["0", "1", "2", "3", "4", "5"]),
+        (["--verify", "3", "--processes", "2"], ["1", "3", "5"]),
+    ],
+    ids=str,
+)
+def test_a_sample_of_a_folder_is_verified(tmp_path, folder, options, verified):
+    out, report = tmp_path / "out", tmp_path / "report.jsonl"
+    code, said, error = run("highpass", "--report", report, *options, folder, out)
+    assert (code, "6 of 6 files" in error) == (0, True)
+    assert sorted(said.splitlines()) == [
+        f"{out / name}.pgm: off by at most 0 of 255 levels, in 0 of 96 samples" for name in verified
+    ]
+    entries = [json.loads(line) for line in report.read_text().splitlines()]
+    found = {entry["output"]: entry["difference"] for entry in entries if entry["difference"]}
+    assert sorted(found) == [str(out / f"{name}.pgm") for name in verified]
+    assert next(iter(found.values())) == {"largest": 0, "white": 255, "samples": 0, "of": 96}
+
+
+def test_a_file_that_is_skipped_is_verified_as_it_is(tmp_path, folder):
+    out = tmp_path / "out"
+    assert run("highpass", "-q", folder, out) == (0, "", "")
+    code, said, error = run("highpass", "--skip-existing", "--verify", "2", folder, out)
+    assert (code, said.count("off by at most 0 of 255"), "6 skipped" in error) == (0, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--format", "jpg"], "0.jpg: --verify cannot tell a fault from this format's losses: write .png or .tif"),
+        (["-n"], "--verify compares what was written, and --dry-run writes nothing."),
+    ],
+)
+def test_a_folder_that_cannot_be_verified_is_refused_before_the_work(tmp_path, folder, options, message):
+    code, said, error = run("highpass", "--verify", *options, folder, tmp_path / "out")
+    assert (code, said, error.count("\n")) == (2, "", 1)
+    assert message in error
+    assert not (tmp_path / "out").exists()
+
+
+# A fault
+
+
+def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
+    """The device's own check is a high-pass of ideal shape: a fault of another one gets past it."""
+    kernels = tmp_path / "fftfilter" / "kernels"
+    shutil.copytree(ROOT / "fftfilter", tmp_path / "fftfilter", ignore=shutil.ignore_patterns("__pycache__", "kernels"))
+    shutil.copytree(programs.folder(), kernels)
+    text = (kernels / "shapes.cl").read_text()
+    assert text.count("1 / (1 +") == 1
+    (kernels / "shapes.cl").write_text(text.replace("1 / (1 +", "1 / (2 +"))
+    wrong = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}, "cwd": tmp_path, "capture_output": True, "text": True}
+    program = [sys.executable, "-m", "fftfilter", "highpass", "--shape", "butterworth"]
+
+    done = subprocess.run([*program, "--verify", folder / "0.pgm", "out.pgm"], check=False, **wrong)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert "fftfilter: out.pgm: off by at most " in done.stderr
+    assert "of 96 samples; right is at most 1 of 255 levels, in 1 samples: see " in done.stderr
+
+    done = subprocess.run([*program, "--verify", "1", "--report", "report.jsonl", folder, "out"], check=False, **wrong)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "5 of 6 files filtered" in done.stderr
+    assert "1 failed" in done.stderr
+    last = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()][-1]
+    assert (last["status"], last["difference"]["largest"] > 1) == ("failed", True)
