@@ -29,6 +29,7 @@ def spectrum(
     device: str | None,
     precision: str,
     in_place: bool,
+    input_limit: int | None,
     png_level: int,
     verbose: int,
 ) -> None:
@@ -45,7 +46,7 @@ def spectrum(
     from .shared.stage_pictures import log_magnitude
 
     images.check_output(source, target, in_place=in_place)
-    picture = images.read(source)
+    picture = images.without_orientation(images.read(source, limit=input_limit))
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)

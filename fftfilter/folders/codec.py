@@ -42,13 +42,13 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         if not settings.measure_only:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
-        data = sources.content(job.source)
+        data = images.content(job.source)
         outcome.digest = hashlib.sha256(data).hexdigest()
         if outcome.digest == job.done_from and not settings.measure_only:
             return replace(outcome, status=SKIPPED)
         picture = images.decode(data, job.source)
         if settings.strip:
-            picture.metadata = None
+            picture = replace(images.without_orientation(picture), metadata=None)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target)

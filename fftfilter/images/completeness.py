@@ -36,8 +36,6 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
         if image.format == "ICO" or data[_INTERLACED] or not _last_row(image).any():
             for start in _PNG.finditer(data):
                 _check_png(data[start.start() :])
-    elif image.format == "GIF":
-        _check_gif(data)
     elif image.format in ("JPEG", "MPO"):
         # What is missing is gray. Gray is also a color: there a closer look tells.
         corner = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
@@ -79,29 +77,6 @@ def _inflated_length(data: bytes, most: int) -> int:
             rest = inflate.unconsumed_tail
         position += 12 + size
     return length
-
-
-# GIF
-
-
-def _check_gif(data: bytes) -> None:
-    """Raise ValueError if a GIF has less than all rows: its pixels then are what was there before."""
-    with quiet_pillow():
-        tile = Image.open(io.BytesIO(data)).tile[0]
-    left, top, right, bottom = tile.extents or (0, 0, 0, 0)
-    size, body = (right - left, bottom - top), data[tile.offset :]
-    before = [_gif_pixels(body, size, tile.args, fill) for fill in (0, 1)]
-    if missing := np.count_nonzero((before[0] != before[1]).any(axis=1)):
-        raise ValueError(f"{missing} of its {bottom - top} rows are missing")
-
-
-def _gif_pixels(data: bytes, size: tuple[int, int], args: Any, fill: int) -> np.ndarray[Any, Any]:
-    image = Image.new("L", size, fill)
-    bits, interlaced, *_ = args
-    decoder = Image._getdecoder("L", "gif", (bits, interlaced, -1))
-    decoder.setimage(image.im, (0, 0, *size))
-    decoder.decode(data)
-    return np.asarray(image)
 
 
 # JPEG

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     Working = Callable[[Size], int]
 
-# Bytes a sample, by the bytes of a sample, at the peak of reading, filtering by the fused form for CPUs and writing,
-# whichever is highest; measured, see tests/images/test_limits.py. Filtered by something else, what this takes is added.
-_TAKEN = {1: 9, 2: 13, 4: 28}
+# Bytes that a sample takes at the peak of reading, filtering by the fused form for CPUs and writing, by the bytes of a
+# sample in the picture. Measured: 6 to 7, 8 to 11, 26 to 29.
+_TAKEN = {1: 8, 2: 12, 4: 30}
 # Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
 # each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
 _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}

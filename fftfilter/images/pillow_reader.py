@@ -36,8 +36,8 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
         image = Image.open(io.BytesIO(data))
         _refuse_unfit(image, data, name, working)
     format_ = image.format or ""
-    if format_ == "PNG":
-        _check_chunks(data)
+    if format_ == "PNG" and data.startswith(_PNG_SIGNATURE, _check_chunks(data)):
+        raise ReadError(f"{name}: several images in one file; give one at a time")
     if format_ in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
         return read_with_pillow(whole, name, working)
     rawmode = _rawmode(image)  # Once loaded, the image no longer has it.
@@ -77,8 +77,8 @@ def refuse_at_start(start: bytes, name: str) -> None:
             refuse_oversize(name, size)
 
 
-def _check_chunks(data: bytes) -> None:
-    """Raise ValueError if a PNG's chunks are damaged or incomplete: Pillow's decoding does not check their CRCs."""
+def _check_chunks(data: bytes) -> int:
+    """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
     view, position, kind = memoryview(data), len(_PNG_SIGNATURE), b""
     while kind != b"IEND":
         if position + 12 > len(data):
@@ -88,6 +88,7 @@ def _check_chunks(data: bytes) -> None:
         if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[position + 4 : end])):
             raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
         position = end + 4
+    return position
 
 
 def _refuse_unfit(image: ImageFile.ImageFile, data: bytes, name: str, working: Working | None) -> None:

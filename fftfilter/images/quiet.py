@@ -43,6 +43,8 @@ def silence() -> None:
     for name in ("PIL", "tifffile"):
         # Without any handler, Python prints errors to stderr. This one hides nothing from other handlers.
         logging.getLogger(name).addHandler(logging.NullHandler())
+    # Damaged tags, found while a picture is loaded, without the lock.
+    warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
     with suppress(AttributeError, OSError):
         # The extension module leads to the very libtiff that it is linked with.
         library = ctypes.CDLL(_imaging.__file__)

@@ -121,11 +121,11 @@ def _channels(page: tifffile.TiffPage, data: bytes) -> Samples:
     found = np.empty(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
-    strips = -(-page.imagelength // rows)
+    strips, view = -(-page.imagelength // rows), memoryview(data)
     for index in range(math.prod(page.chunked)):
         offset, length = page.dataoffsets[index], page.databytecounts[index]
         left = rows if page.is_tiled else min(rows, page.imagelength - index % strips * rows)
-        raw = _decompressed(data[offset : offset + length], compression, left, bytes_per_row)
+        raw = _decompressed(view[offset : offset + length], compression, left, bytes_per_row)
         if len(raw) < left * bytes_per_row:
             raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
         part, (plane, _, y, x, _), _ = page.decode(raw, index)
@@ -137,7 +137,7 @@ def _channels(page: tifffile.TiffPage, data: bytes) -> Samples:
     return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
 
 
-def _decompressed(data: bytes, compression: int, rows: int, bytes_per_row: int) -> bytes:
+def _decompressed(data: memoryview, compression: int, rows: int, bytes_per_row: int) -> bytes | memoryview:
     if compression == _NONE:
         return data[: rows * bytes_per_row]
     if compression in _DEFLATE:
@@ -147,7 +147,7 @@ def _decompressed(data: bytes, compression: int, rows: int, bytes_per_row: int) 
     tags = (*values, (277, 1), (278, rows), (279, len(data)))
     head = struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + b"".join(struct.pack("<HHII", t, 4, 1, v) for t, v in tags)
     with quiet_pillow():
-        image = Image.open(io.BytesIO(head + bytes(4) + data))
+        image = Image.open(io.BytesIO(b"".join((head, bytes(4), data))))
     return image.tobytes()
 
 

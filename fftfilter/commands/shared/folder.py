@@ -105,7 +105,7 @@ class FolderOptions:
         return cls(
             filter=filter_options(given),
             format=given["format_"],
-            one_file_only={name: given[name] for name in ("profile", "save_stages")},
+            one_file_only={name: given[name] for name in ("profile", "save_stages", "input_limit")},
             **{name: given[name] for name in names},
         )
 
