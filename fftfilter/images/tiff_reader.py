@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import io
 import math
-import struct
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 import tifffile
 from PIL import Image
+from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from ..errors import ReadError
 from .limits import refuse_oversize
@@ -25,6 +25,8 @@ from .pillow_reader import read_with_pillow, refuse_not_finite
 from .quiet import quiet_pillow, silence
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from .limits import Working
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB = 0, 1, 2
@@ -121,34 +123,47 @@ def _channels(page: tifffile.TiffPage, data: bytes) -> Samples:
     found = np.empty(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
-    strips, view = -(-page.imagelength // rows), memoryview(data)
-    for index in range(math.prod(page.chunked)):
-        offset, length = page.dataoffsets[index], page.databytecounts[index]
-        left = rows if page.is_tiled else min(rows, page.imagelength - index % strips * rows)
-        raw = _decompressed(view[offset : offset + length], compression, left, bytes_per_row)
-        if len(raw) < left * bytes_per_row:
-            raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
-        part, (plane, _, y, x, _), _ = page.decode(raw, index)
-        if part is None:
-            continue  # for type checkers: what is empty has no place in tifffile's result, and is refused above
-        whole = found[plane, 0, y : y + left, x : x + across]
-        whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
+    view, per_plane = memoryview(data), math.prod(page.chunked) // page.shaped[0]
+    for first in range(0, math.prod(page.chunked), per_plane):
+        these = range(first, first + per_plane)
+        # The last strip of a plane has the rows that are left, a tile has always all.
+        tall = [rows if page.is_tiled else min(rows, page.imagelength - i * rows) for i in range(per_plane)]
+        stored = [view[page.dataoffsets[i] : page.dataoffsets[i] + page.databytecounts[i]] for i in these]
+        for index, left, raw in zip(these, tall, _raw(stored, compression, tall, bytes_per_row), strict=True):
+            if len(raw) < left * bytes_per_row:
+                raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
+            part, (plane, _, y, x, _), _ = page.decode(raw, index)
+            if part is not None:  # what is missing is refused above
+                whole = found[plane, 0, y : y + left, x : x + across]
+                whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
     page.compression = compression
     return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
 
 
-def _decompressed(data: memoryview, compression: int, rows: int, bytes_per_row: int) -> bytes | memoryview:
+def _raw(
+    stored: Sequence[memoryview], compression: int, tall: Sequence[int], bytes_per_row: int
+) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of strips or tiles without compression; of those that end early, what there is."""
     if compression == _NONE:
-        return data[: rows * bytes_per_row]
-    if compression in _DEFLATE:
-        return zlib.decompressobj().decompress(data, rows * bytes_per_row)
-    # As a gray picture of 8 bits, whatever the samples are.
-    values = ((256, bytes_per_row), (257, rows), (258, 8), (259, compression), (262, _BLACK_IS_ZERO), (273, 122))
-    tags = (*values, (277, 1), (278, rows), (279, len(data)))
-    head = struct.pack("<2sHIH", b"II", 42, 8, len(tags)) + b"".join(struct.pack("<HHII", t, 4, 1, v) for t, v in tags)
-    with quiet_pillow():
-        image = Image.open(io.BytesIO(b"".join((head, bytes(4), data))))
-    return image.tobytes()
+        yield from (data[: rows * bytes_per_row] for data, rows in zip(stored, tall, strict=True))
+    elif compression in _DEFLATE:
+        for data, rows in zip(stored, tall, strict=True):
+            yield zlib.decompressobj().decompress(data, rows * bytes_per_row)
+    else:
+        # All at once, as strips of a gray picture of 8 bits, whatever the samples are.
+        tags = ImageFileDirectory_v2(b"II*\0" + bytes(4))
+        tags[256], tags[257], tags[278] = bytes_per_row, sum(tall), tall[0]
+        tags[258], tags[259], tags[262], tags[277] = 8, compression, _BLACK_IS_ZERO, 1
+        tags[279] = tuple(data.nbytes for data in stored)
+        tags[273] = tuple(np.cumsum([0, *tags[279][:-1]]).tolist())  # counted from the end of the tags
+        head = io.BytesIO()
+        tags.save(head)
+        with quiet_pillow():
+            image = Image.open(io.BytesIO(b"".join((head.getvalue(), *stored))))
+        whole, end = memoryview(image.tobytes()), 0
+        for rows in tall:
+            end += rows * bytes_per_row
+            yield whole[end - rows * bytes_per_row : end]
 
 
 def _as_read(samples: Samples, page: tifffile.TiffPage) -> Samples:
