@@ -74,7 +74,9 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     """Write a file that was filtered."""
     began = time.perf_counter()
     try:
-        images.write(loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times)
+        loaded.outcome.left_out = images.write(
+            loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times
+        )
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)

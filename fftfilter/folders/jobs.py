@@ -74,6 +74,8 @@ class Outcome:
     device: str | None = None
     digest: str | None = None
     stamp: journal.Stamp | None = None
+    left_out: list[str] = field(default_factory=list)
+    """What of the input's metadata the output cannot hold."""
 
 
 class DeviceLostError(DeviceError):

@@ -94,7 +94,8 @@ def of_tiff(data: bytes, offset: int, channels: int, *, is_big: bool) -> Metadat
             if tag in tags:
                 del tags[tag]
         for tag in _TAG_GROUPS:
-            tags.get_ifd(tag)
+            if tag in tags:
+                tags.get_ifd(tag)
         tags.bigtiff = False  # in which nothing but TIFF is written
         exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags

@@ -270,7 +270,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: 
                 if outcome.status == FAILED:
                     click.echo(f"fftfilter: {outcome.error}", err=True)
                 elif options.verbose and outcome.status != MEASURED:
-                    click.echo(f"{outcome.job}: {outcome.status}", err=True)
+                    left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{left_out}", err=True)
                 _print_warnings(run)
         finally:
             progress.clear()

@@ -119,7 +119,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         if options.verbose:
             click.echo(_summary(filter_, picture), err=True)
             if left_out:
-                click.echo(f"left out, for OUT cannot hold it: {', '.join(left_out)}", err=True)
+                click.echo(f"without {' and '.join(left_out)}, which OUT cannot hold", err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
 
