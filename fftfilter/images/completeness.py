@@ -98,6 +98,14 @@ def whole_jpeg(data: bytes) -> bytes:
     return data + bytes((0xFF, _END_OF_IMAGE))
 
 
+def jpeg_width(data: bytes) -> int | None:
+    """Return the width that the header of a JPEG says, None if it has none."""
+    for marker in _JPEG_MARKER.finditer(data):
+        if marker[1][0] in _FRAMES:
+            return int.from_bytes(data[marker.end() + 5 : marker.end() + 7], "big")
+    return None
+
+
 def _jpeg_end(data: bytes) -> tuple[int, bool]:
     """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits."""
     left: dict[int, set[int]] = {}  # the coefficients of each component that no scan has brought in full

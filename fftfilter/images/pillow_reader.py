@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from .limits import Working
 
+_PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
@@ -40,6 +41,8 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
         raise ReadError(f"{name}: several images in one file; give one at a time")
     if format_ in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
         return read_with_pillow(whole, name, working)
+    if format_ == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
+        image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
     rawmode = _rawmode(image)  # Once loaded, the image no longer has it.
     samples = _read_16_bit_color(image, data, name) if _is_narrowed(image) else _read_as_it_is(image)
     refuse_missing_rows(image, data)

@@ -17,6 +17,7 @@ from PIL import Image
 from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
 from ..errors import ReadError
+from .completeness import jpeg_width
 from .limits import refuse_oversize
 from .metadata import of_tiff
 from .orientation import upright
@@ -41,7 +42,7 @@ def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
     page = _only_page(data, name)
     refuse_oversize(name, size_of(page), working)
-    _check_segments(page, len(data), name)
+    _check_segments(page, data, name)
     if _is_laid_out_here(page):
         bands = _as_read(_channels(page, data), page)
         has_alpha = len(bands) in (2, 4)
@@ -89,15 +90,21 @@ def _only_page(source: bytes | BinaryIO, name: str) -> tifffile.TiffPage:
     return page
 
 
-def _check_segments(page: tifffile.TiffPage, nbytes: int, name: str) -> None:
+def _check_segments(page: tifffile.TiffPage, data: bytes, name: str) -> None:
     """Raise ReadError if a strip or tile is not in the file: readers would leave its place black."""
     what, wanted = ("tiles" if page.is_tiled else "strips"), math.prod(page.chunked)
     found = sum(
-        length > 0 and offset + length <= nbytes
+        length > 0 and offset + length <= len(data)
         for offset, length in zip(page.dataoffsets, page.databytecounts, strict=False)
     )
     if found < wanted:
         raise ReadError(f"{name}: {wanted - found} of its {wanted} {what} are missing; get a whole copy of it")
+    if page.compression == tifffile.COMPRESSION.JPEG:
+        across = page.tilewidth if page.is_tiled else page.imagewidth
+        for offset, length in zip(page.dataoffsets, page.databytecounts, strict=True):
+            width = jpeg_width(data[offset : offset + length])
+            if width is not None and width < across:
+                raise ReadError(f"{name}: its {what} are {width} pixels wide, not {across}; get a whole copy of it")
 
 
 def _is_laid_out_here(page: tifffile.TiffPage) -> bool:

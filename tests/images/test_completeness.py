@@ -84,6 +84,20 @@ def test_a_tiff_without_some_of_its_strips(options):
     assert f"1 of its {kind} are missing" in refusal(bytes(data))
 
 
+def test_a_pcx_whose_palette_would_be_its_last_row():
+    data = bytearray(saved("PCX"))
+    assert decode(bytes(data), "x").planes.shape == (1, 60, 47)
+    data[10] += 1
+    assert "image file is truncated" in refusal(bytes(data))
+
+
+def test_a_tiff_whose_jpeg_is_narrower_than_it_says():
+    data = bytearray(saved("TIFF", compression="jpeg"))
+    width = tifffile.TiffFile(io.BytesIO(data)).pages.first.tags["ImageWidth"].valueoffset
+    data[width : width + 2] = struct.pack("<H", 90)
+    assert "its strips are 47 pixels wide, not 90" in refusal(bytes(data))
+
+
 FORMATS = ["BMP", "TGA", "SGI", "PCX", "PPM", "TIFF", "WEBP", "JPEG2000", "AVIF", "GIF", "PNG"]
 
 
