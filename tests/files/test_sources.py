@@ -108,6 +108,15 @@ def test_a_stream_has_a_limit(tmp_path):
     assert b"TooLargeError: standard input: more than 9 bytes, and no end" in done.stderr
 
 
+def test_a_url_has_the_limit_of_a_stream():
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory.pipe_file("/limited", b"abcdef")
+    assert content("memory://limited", limit=6) == b"abcdef"
+    with pytest.raises(TooLargeError, match="memory://limited: more than 5 bytes"):
+        content("memory://limited", limit=5)
+    memory.rm_file("/limited")
+
+
 def test_a_name_with_a_line_end_stays_on_one_line(tmp_path):
     with pytest.raises(ReadError) as caught:
         content(tmp_path / "two\nlines.png")
