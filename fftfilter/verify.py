@@ -5,6 +5,7 @@ For commands and folders; the comparison itself is ``output/difference.py``.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +45,10 @@ def difference(
     ``given`` is the picture that was read; ``scale`` and ``depth`` are the output's. Raises what :func:`images.read`
     raises, VerifyError for a picture of another size.
     """
-    found = images.read(target)
-    wanted, stretch = _wanted(given.planes, given.maxval, transfer, scale, depth)
+    planes, stretch = _wanted(given.planes, given.maxval, transfer, scale, depth)
+    # A picture may have been turned upright where the tag that says so could not travel.
+    found = images.without_orientation(images.read(target))
+    wanted = images.without_orientation(replace(given, planes=planes, alpha=None)).planes
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         name = shown(target, "standard output")
         raise VerifyError(f"{name}: is not the picture that was written: another one has taken its place")

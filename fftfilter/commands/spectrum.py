@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import click
@@ -34,6 +35,7 @@ def spectrum(
     device: str | None,
     precision: Precision,
     in_place: bool,
+    input_limit: int | None,
     png_level: int,
     verbose: int,
 ) -> None:
@@ -45,12 +47,23 @@ def spectrum(
     \b
     Example: fftfilter spectrum in.png spectrum.png
     """
+    import numpy as np
+
     from .. import images
+    from ..staged.algorithms import load
+    from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from .shared.stage_pictures import log_magnitude
 
     images.check_output(source, target, in_place=in_place)
-    picture = images.read(source)
+    number = np.dtype(np.complex64 if precision == "single" else np.complex128)
+    algorithm = load(engine)
+
+    def working(size: images.Size) -> int:
+        shape = (size.channels, size.height, size.width)
+        return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
+
+    picture = images.without_orientation(images.read(source, working=working, limit=input_limit))
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)

@@ -9,6 +9,7 @@ from functools import cached_property
 import pyopencl as cl
 
 from ..errors import ParameterError, TooLargeError
+from ..memory import lacking
 from . import embedded_pocl
 from .programs import build
 
@@ -106,3 +107,9 @@ class Device:
                     f"{what} needs {need:,} bytes {where} and {self.name} has {have:,}: "
                     "take a smaller image or a device with more memory"
                 )
+        # What a CPU takes is this machine's memory, of which it reports all, not what is free.
+        need = sum(buffers)
+        if not self.is_gpu and (free := lacking(need)) is not None:
+            raise TooLargeError(
+                f"{what} needs {need:,} bytes, more than the {free:,} of memory that are free: take a smaller image"
+            )

@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
-from functools import cache
+from io import BufferedReader, FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import ReadError, TooLargeError
+from ..memory import free_memory, lacking
 from . import urls
 from .messages import reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .atomic import Times
 
+# What is looked at before the rest is read, and how much of a stream is read at a time.
+_START = 1 << 20
+_PART = 1 << 24
 
-def content(source: str | os.PathLike[str]) -> bytes:
+
+def content(
+    source: str | os.PathLike[str], look: Callable[[bytes, str], None] | None = None, limit: int | None = None
+) -> bytes:
     """Return all bytes of a file, which may be a pipe, a URL or "-"; raises ReadError, TooLargeError.
 
-    A file without any bytes is an error, too.
+    ``look`` is called with the first MiB and the name in messages before more is read, and may raise. ``limit`` is the
+    most bytes of a stream, whose length shows at its end only; by default half of the free memory. A file without any
+    bytes is an error, too.
     """
     name = shown(source, "standard input")
     try:
-        if os.fsdecode(source) == STANDARD_STREAM:
-            data = open_stream(sys.stdin).read()
-        elif urls.is_url(source):
-            data = urls.content(os.fsdecode(source))
+        if urls.is_url(source):
+            most = _most(limit)
+            data = urls.content(os.fsdecode(source), most + 1)
+            _refuse_beyond(most, len(data), name)
+        elif os.fsdecode(source) == STANDARD_STREAM:
+            data = _all_bytes(open_stream(sys.stdin), name, look, limit)
         else:
-            data = _file_content(source, name)
+            # One read of everything needs no buffer; pathlib would cost as much as reading a small file.
+            with open(source, "rb", buffering=0) as file:  # noqa: PTH123
+                data = _all_bytes(file, name, look, limit)
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
     except MemoryError as error:
@@ -39,15 +55,44 @@ def content(source: str | os.PathLike[str]) -> bytes:
     return data
 
 
-def _file_content(path: str | os.PathLike[str], name: str) -> bytes:
-    # One read of everything needs no buffer; pathlib would cost as much as reading a small file.
-    with open(path, "rb", buffering=0) as file:  # noqa: PTH123
-        size = os.fstat(file.fileno()).st_size
-        if (memory := physical_memory()) and size > memory:
-            raise TooLargeError(f"{name}: {size:,} bytes, more than the {memory:,} of this machine's memory")
-        # One byte more than the size shows that this is the end. The size of a pipe is 0.
-        data = file.read(size + 1) or b""
-        return data if len(data) == size else data + file.read()
+def _all_bytes(
+    file: BinaryIO | FileIO, name: str, look: Callable[[bytes, str], None] | None, limit: int | None
+) -> bytes:
+    status = os.fstat(file.fileno())
+    size = status.st_size if stat.S_ISREG(status.st_mode) else None
+    if size is not None and (free := lacking(size)) is not None:
+        raise TooLargeError(f"{name}: {size:,} bytes, more than the {free:,} of memory that are free")
+    if size is None and isinstance(file, FileIO):
+        file = BufferedReader(file)  # a pipe gives what it has, this one as much as it was asked for
+    # One byte more than the size shows that this is the end.
+    start = file.read(_START if size is None else min(size + 1, _START)) or b""
+    if size is not None and len(start) == size:
+        return start
+    if look and len(start) == _START:
+        look(start, name)
+    if size is not None:
+        file.seek(-len(start), os.SEEK_CUR)
+        return file.read() or b""
+    most, parts, length, part = _most(limit), [], 0, start
+    while part:
+        parts.append(part)
+        length += len(part)
+        _refuse_beyond(most, length, name)
+        part = file.read(_PART) or b""
+    return b"".join(parts)
+
+
+def _most(limit: int | None) -> int:
+    """Return the most bytes to read of a stream; those of the joined parts and of the parts are in memory at once."""
+    if limit is None:
+        free = free_memory()
+        return sys.maxsize if free is None else free // 2
+    return limit
+
+
+def _refuse_beyond(most: int, length: int, name: str) -> None:
+    if length > most:
+        raise TooLargeError(f"{name}: more than {most:,} bytes, and no end; --input-limit sets another limit")
 
 
 def times(source: str | os.PathLike[str]) -> Times:
@@ -57,12 +102,3 @@ def times(source: str | os.PathLike[str]) -> Times:
     except OSError as error:
         raise ReadError(f"{shown(source, 'standard input')}: cannot be read: {reason(error)}") from error
     return status.st_atime_ns, status.st_mtime_ns
-
-
-@cache
-def physical_memory() -> int | None:
-    """Return the bytes of memory that this machine has, None where the system does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None

@@ -161,11 +161,11 @@ def is_folder(url: Url) -> bool:
         return bool(system.isdir(path))
 
 
-def content(url: str) -> bytes:
-    """Return all bytes of a file."""
+def content(url: str, most: int | None = None) -> bytes:
+    """Return all bytes of a file; no more than ``most`` of them where its server can send a part."""
     with _readable_errors(url):
         system, path = _open(url)
-        return bytes(system.cat_file(path))
+        return bytes(system.cat_file(path) if most is None else system.cat_file(path, start=0, end=most))
 
 
 def store(url: str, parts: Sequence[bytes | memoryview]) -> None:

@@ -44,14 +44,14 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         if not settings.measure_only:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
-        data = sources.content(job.source)
+        data = images.content(job.source)
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
         picture = images.decode(data, job.source)
         if settings.strip:
-            picture.metadata = None
+            picture = replace(images.without_orientation(picture), metadata=None)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target)
@@ -81,7 +81,9 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     """Write a file that was filtered."""
     began = time.perf_counter()
     try:
-        images.write(loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times)
+        loaded.outcome.left_out = images.write(
+            loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times
+        )
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
         _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:

@@ -79,6 +79,8 @@ class Outcome:
     difference: Difference | None = None
     """From the reference, if the target was compared with it."""
     stamp: journal.Stamp | None = None
+    left_out: list[str] = field(default_factory=list)
+    """What of the input's metadata the output cannot hold."""
 
 
 class DeviceLostError(DeviceError):

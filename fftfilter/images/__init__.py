@@ -3,12 +3,15 @@
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
 
     picture.py         what an image is between its file and the filter
-    reading.py         bytes to a picture: pnm.py, or pillow_reader.py for all other formats
+    reading.py         bytes to a picture: pnm.py, tiff_reader.py, or pillow_reader.py for all other formats
+    completeness.py    rows that a file promises and does not have
     formats.py         the table of formats: what each can hold
     depth.py           and so how an output is stored
-    writing.py         a picture to bytes: pnm.py, png_writer.py or Pillow
+    writing.py         a picture to bytes: pnm.py, png_writer.py, tiff_writer.py or Pillow
     metadata.py        color profile, EXIF, resolution and text, from file to file
-    limits.py          what this machine's memory can hold
+    orientation.py     pictures turned upright
+    limits.py          what a picture takes of this machine's memory
+    quiet.py           libraries that print nothing
 
 Where bytes come from and go to is the business of `files`. Netpbm's formats never import Pillow.
 """
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from .picture import Depth as Depth
     from .picture import Picture as Picture
     from .picture import Size as Size
+    from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
     from .reading import read as read
@@ -37,7 +41,8 @@ _HOMES = {
     ".depth": ("output_depth",),
     ".formats": ("check_fits", "extension_of", "extensions", "is_lossy"),
     ".picture": ("Depth", "Picture", "Size"),
-    ".reading": ("decode", "measure", "read"),
+    ".orientation": ("without_orientation",),
+    ".reading": ("content", "decode", "measure", "read"),
     ".writing": ("check_output", "write"),
 }
 

@@ -1,6 +1,6 @@
 """What a file says about its picture: color profile, EXIF, resolution, text.
 
-    gather(image) -> Metadata -> png_chunks, add_to_tiff or pillow_options
+    gather(image), of_tiff(data) -> Metadata -> fitting -> png_chunks, tiff_tags or pillow_options
 
 An output gets what its format can hold: of the text, PNG all of it, TIFF a few keywords, JPEG, GIF and JPEG 2000 a
 comment. What is damaged or no longer fits the picture is left out without an error: the picture matters more.
@@ -8,6 +8,7 @@ comment. What is damaged or no longer fits the picture is left out without an er
 
 from __future__ import annotations
 
+import io
 import math
 import struct
 import zlib
@@ -21,14 +22,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from PIL import Image
-    from PIL.TiffImagePlugin import ImageFileDirectory_v2
 
-_EXIF = b"Exif\0\0"
+EXIF = b"Exif\0\0"
 _XMP_CHUNK = "XML:com.adobe.xmp"
-_XMP_TAG = 700
+ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
+_RESOLUTION_TAGS = (282, 283)
 # A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
 _MOST_IN_MARKER = 65500
 _COMMENT = "Comment"
+# The formats that hold each field of Metadata; PNG's own limits are none.
+_HOLDERS = {
+    "profile": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
+    "exif": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
+    "dpi": ("PNG", "TIFF", "JPEG", "BMP"),
+    "xmp": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
+}
 # Tags whose value is a list of tags: EXIF proper, GPS, interoperability.
 _TAG_GROUPS = (34665, 34853, 40965)
 # PNG's keywords of text, and the TIFF tags of the same meaning.
@@ -64,11 +72,35 @@ def gather(image: Image.Image, channels: int) -> Metadata:
     xmp = info.get("xmp", b"")
     return Metadata(
         profile=_profile(info.get("icc_profile"), channels),
-        exif=_exif(image),
+        exif=_exif(info.get("exif")),
         dpi=_dpi(info.get("dpi")),
         xmp=xmp if isinstance(xmp, bytes) else b"",
         text=_text(image),
     )
+
+
+def of_tiff(data: bytes, offset: int, channels: int, *, is_big: bool) -> Metadata:
+    """Return what a TIFF says, whose tags are at an offset; its samples became ``channels`` planes, 1 or 3."""
+    from PIL import Image
+
+    tags = Image.Exif()
+    tags.endian, tags.bigtiff = "<" if data[:2] == b"II" else ">", is_big
+    try:
+        tags.load_from_fp(io.BytesIO(data), offset)
+        profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
+        per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
+        dpi = _dpi([float(tags.get(tag, 0)) * per_unit for tag in _RESOLUTION_TAGS])
+        for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
+            if tag in tags:
+                del tags[tag]
+        for tag in _TAG_GROUPS:
+            if tag in tags:
+                tags.get_ifd(tag)
+        tags.bigtiff = False  # in which nothing but TIFF is written
+        exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
+    except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
+        return Metadata()
+    return Metadata(_profile(profile, channels), exif, dpi, xmp if isinstance(xmp, bytes) else b"")
 
 
 def _profile(profile: object, channels: int) -> bytes:
@@ -77,19 +109,12 @@ def _profile(profile: object, channels: int) -> bytes:
     return profile if isinstance(profile, bytes) and profile[16:20] == space else b""
 
 
-def _exif(image: Image.Image) -> bytes:
-    """Return an image's EXIF byte for byte; a TIFF's tags, which have no such block, as a new one."""
+def _exif(exif: object) -> bytes:
+    """Return an image's EXIF byte for byte, without its thumbnail; nothing if it is damaged."""
     try:
-        if exif := image.info.get("exif"):
-            return _without_thumbnail(exif.removeprefix(_EXIF))
-        if hasattr(image, "tag_v2"):
-            tags = image.getexif()
-            for tag in _LAYOUT_TAGS.intersection(tags):
-                del tags[tag]
-            return tags.tobytes().removeprefix(_EXIF) if len(tags) else b""
-    except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
+        return _without_thumbnail(exif.removeprefix(EXIF)) if isinstance(exif, bytes) else b""
+    except (KeyError, ValueError, struct.error):
         return b""
-    return b""
 
 
 def _without_thumbnail(exif: bytes) -> bytes:
@@ -126,6 +151,30 @@ def _text(image: Image.Image) -> dict[str, str]:
 # Into files
 
 
+def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
+    """Return what of metadata a format, named as Pillow does, can hold, and the rest in words."""
+    fits = {name: format_ in formats for name, formats in _HOLDERS.items()}
+    if format_ == "JPEG":
+        for name in ("exif", "xmp"):
+            fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
+    text = metadata.text if format_ == "PNG" else {}
+    if format_ == "TIFF":
+        text = {key: words for key, words in metadata.text.items() if key in _TEXT_TAGS}
+    elif format_ in ("JPEG", "GIF", "JPEG2000"):
+        comment = metadata.text.get(_COMMENT, "")
+        text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
+    kept = Metadata(
+        profile=metadata.profile if fits["profile"] else b"",
+        exif=metadata.exif if fits["exif"] else b"",
+        dpi=metadata.dpi if fits["dpi"] else None,
+        xmp=metadata.xmp if fits["xmp"] else b"",
+        text=text,
+    )
+    words = {"profile": "color profile", "exif": "EXIF", "dpi": "resolution", "xmp": "XMP"}
+    left_out = [words[name] for name in words if getattr(metadata, name) and not fits[name]]
+    return kept, left_out + (["text"] if len(text) < len(metadata.text) else [])
+
+
 def png_chunks(metadata: Metadata) -> Iterator[bytes]:
     """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
     if metadata.profile:
@@ -146,51 +195,34 @@ def png_chunks(metadata: Metadata) -> Iterator[bytes]:
         yield from chunk(b"iTXt", _XMP_CHUNK.encode() + b"\0\0\0\0\0" + metadata.xmp)
 
 
-def add_to_tiff(tags: ImageFileDirectory_v2, metadata: Metadata) -> None:
-    """Add metadata to the tags of a TIFF that is written without Pillow's help."""
-    extra = _tiff_tags(metadata)
-    for tag in extra:
-        tags[tag] = extra.get_ifd(tag) if tag in _TAG_GROUPS else extra[tag]
-    if metadata.profile:
-        tags[34675] = metadata.profile
-    if metadata.dpi:
-        tags[296], tags[282], tags[283] = 2, *metadata.dpi
-
-
-def _tiff_tags(metadata: Metadata) -> Image.Exif:
-    """Return a TIFF's tags but for its layout, profile and resolution."""
+def tiff_tags(metadata: Metadata) -> dict[int, Any]:
+    """Return a TIFF's tags but for its layout; groups of tags as dicts."""
     from PIL import Image
 
     tags = Image.Exif()
     if metadata.exif:
-        tags.load(_EXIF + metadata.exif)
+        tags.load(EXIF + metadata.exif)
     for name, tag in _TEXT_TAGS.items():
         if name in metadata.text and tag not in tags:
             tags[tag] = metadata.text[name]
     if metadata.xmp:
         tags[_XMP_TAG] = metadata.xmp
-    for tag in _LAYOUT_TAGS.intersection(tags) - {274, _XMP_TAG}:
-        del tags[tag]
-    return tags
+    given = {tag: tags.get_ifd(tag) if tag in _TAG_GROUPS else tags[tag] for tag in tags}
+    kept = {tag: value for tag, value in given.items() if tag not in _LAYOUT_TAGS or tag in (ORIENTATION_TAG, _XMP_TAG)}
+    if metadata.profile:
+        kept[_PROFILE_TAG] = metadata.profile
+    if metadata.dpi:
+        kept[296], kept[282], kept[283] = 2, *metadata.dpi
+    return kept
 
 
-def pillow_options(metadata: Metadata, format_: str) -> dict[str, Any]:
-    """Return the metadata as options of Pillow's writer of a format, which is any but PNG."""
-    options: dict[str, Any] = {}
-    most = _MOST_IN_MARKER if format_ == "JPEG" else math.inf
-    if format_ in ("JPEG", "WEBP", "AVIF"):
-        if metadata.exif and len(metadata.exif) < most:
-            options["exif"] = _EXIF + metadata.exif
-        if metadata.xmp and len(metadata.xmp) < most:
-            options["xmp"] = metadata.xmp
-    if format_ == "TIFF" and len(tags := _tiff_tags(metadata)):
-        options["exif"] = tags
-    if metadata.profile and format_ in ("JPEG", "WEBP", "AVIF", "TIFF"):
-        options["icc_profile"] = metadata.profile
-    if metadata.dpi and format_ in ("JPEG", "TIFF", "BMP"):
-        options["dpi"] = metadata.dpi
-    if format_ in ("JPEG", "GIF", "JPEG2000") and _COMMENT in metadata.text:
-        comment = metadata.text[_COMMENT].encode("utf-8", "replace")
-        if len(comment) < _MOST_IN_MARKER:
-            options["comment"] = comment
-    return options
+def pillow_options(metadata: Metadata) -> dict[str, Any]:
+    """Return metadata that fit as options of Pillow's writer of a format, which is any but PNG and TIFF."""
+    options: dict[str, Any] = {
+        "exif": metadata.exif and EXIF + metadata.exif,
+        "xmp": metadata.xmp,
+        "icc_profile": metadata.profile,
+        "dpi": metadata.dpi,
+        "comment": metadata.text.get(_COMMENT, "").encode("utf-8", "replace"),
+    }
+    return {name: value for name, value in options.items() if value}

@@ -32,6 +32,8 @@ class Picture:
     """Pillow's name of the format that it came from ("PPM" for all of netpbm): what standard output gets."""
     metadata: Metadata | None = None
     """What its file says about it; None leaves that out of the output."""
+    tiff_compression: int = 1
+    """The number that TIFF has for the compression of the file that it came from; 1 is none."""
 
 
 class Depth(NamedTuple):

@@ -6,74 +6,49 @@ Pillow narrows 16-bit color to the high bytes; a second decoding of the same fil
 from __future__ import annotations
 
 import io
-import logging
 import struct
 import sys
-import threading
-import warnings
 import zlib
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from ..errors import FftfilterError, ReadError
-from ..files.messages import first_line
-from .limits import refuse_oversize
+from ..errors import ReadError
+from .completeness import refuse_missing_rows, whole_jpeg
+from .limits import refuse_oversize, refuse_undersize
 from .metadata import gather
 from .picture import F32, MAXVAL_OF, Picture, Samples, Size
+from .quiet import damage_as_error, quiet_pillow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
     from PIL import ImageFile
 
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+    from .limits import Working
+
+_PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
+_PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
-def read_with_pillow(data: bytes, name: str) -> Picture:
+def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> Picture:
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
-    with _damage_as_error(name, data[:4]):
-        return _decode(data, name)
-
-
-def measure_with_pillow(start: bytes, file: BinaryIO, name: str) -> Size:
-    """Return the size of the image in a file that begins with ``start``, from its header alone; raises ReadError."""
-    with _damage_as_error(name, start[:4]), _quiet_pillow():
-        image = Image.open(file)
-        channels = 1 if len(image.getbands()) < 3 and image.mode != "P" else 3
-        return Size(image.width, image.height, channels, _bytes_per_sample(image))
-
-
-@contextmanager
-def _damage_as_error(name: str, start: bytes) -> Iterator[None]:
-    """Turn whatever Pillow raises on a file that begins with ``start`` into a ReadError."""
-    try:
-        yield
-    except (FftfilterError, MemoryError):
-        raise
-    except UnidentifiedImageError as error:
-        if start in (b"II*\0", b"MM\0*"):
-            raise ReadError(f"{name}: damaged, or a TIFF of a rare kind; convert it to PNG") from error
-        raise ReadError(f"{name}: not an image, or damaged at its start; give a PNG, TIFF, JPEG, PGM or PPM") from error
-    except Exception as error:  # Pillow's readers raise almost anything on damaged bytes.
-        raise ReadError(f"{name}: cannot be decoded ({first_line(error)}); it may be damaged or cut off") from error
-
-
-def _decode(data: bytes, name: str) -> Picture:
-    with _quiet_pillow():
+    with quiet_pillow():
         image = Image.open(io.BytesIO(data))
-        format_ = image.format or ""
-        _refuse_unfit(image, name)
-    if format_ == "PNG":
-        _check_chunks(data)
+        _refuse_unfit(image, data, name, working)
+    format_ = image.format or ""
+    if format_ == "PNG" and data.startswith(_PNG_SIGNATURE, _check_chunks(data)):
+        raise ReadError(f"{name}: several images in one file; give one at a time")
+    if format_ in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
+        return read_with_pillow(whole, name, working)
+    if format_ == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
+        image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
     rawmode = _rawmode(image)  # Once loaded, the image no longer has it.
     samples = _read_16_bit_color(image, data, name) if _is_narrowed(image) else _read_as_it_is(image)
+    refuse_missing_rows(image, data)
     samples = _with_alpha_of_one_color(image, samples, rawmode)
     if samples.dtype == F32:
-        _refuse_not_finite(samples, name)
+        refuse_not_finite(samples, name)
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
     has_alpha = len(bands) in (2, 4)
     channels = len(bands) - has_alpha
@@ -86,8 +61,27 @@ def _decode(data: bytes, name: str) -> Picture:
     )
 
 
-def _check_chunks(data: bytes) -> None:
-    """Raise ValueError if a PNG's chunks are damaged or incomplete: Pillow's decoding does not check their CRCs."""
+def measure_with_pillow(file: BinaryIO) -> Size:
+    """Return the size of the image in a file, from its header alone."""
+    with quiet_pillow():
+        return _size(Image.open(file))
+
+
+def refuse_at_start(start: bytes, name: str) -> None:
+    """Raise ReadError for a file that begins like no image, TooLargeError for one that memory cannot hold."""
+    with damage_as_error(name):
+        try:
+            size = measure_with_pillow(io.BytesIO(start))
+        except (UnidentifiedImageError, OSError):
+            # The headers of these may be longer than the start.
+            if not start.startswith((_PNG_SIGNATURE, _JPEG_SIGNATURE)):
+                raise
+        else:
+            refuse_oversize(name, size)
+
+
+def _check_chunks(data: bytes) -> int:
+    """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
     view, position, kind = memoryview(data), len(_PNG_SIGNATURE), b""
     while kind != b"IEND":
         if position + 12 > len(data):
@@ -97,37 +91,22 @@ def _check_chunks(data: bytes) -> None:
         if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[position + 4 : end])):
             raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
         position = end + 4
+    return position
 
 
-def _refuse_unfit(image: ImageFile.ImageFile, name: str) -> None:
+def _refuse_unfit(image: ImageFile.ImageFile, data: bytes, name: str, working: Working | None) -> None:
     """Refuse several images in one file, and an image that memory cannot hold, by the header alone."""
     frames = getattr(image, "n_frames", 1)
     # The image opened is the sum of a PSD's layers, which count as frames, and the main picture of an MPO.
     if frames > 1 and image.format not in ("MPO", "PSD"):
         raise ReadError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
-    nbytes = image.width * image.height * len(image.getbands()) * _bytes_per_sample(image)
-    refuse_oversize(name, image.width, image.height, nbytes)
+    refuse_undersize(name, image, len(data))
+    refuse_oversize(name, _size(image), working)
 
 
-_pillow_lock = threading.Lock()
-
-
-@contextmanager
-def _quiet_pillow() -> Iterator[None]:
-    """Open images without Pillow's warnings, log lines and limit on pixels: the machine's memory is the limit here.
-
-    These are settings of the whole process: one thread at a time changes them, and restores them afterwards.
-    """
-    log = logging.getLogger("PIL")
-    if not log.handlers:  # Without any, Python prints errors to stderr. This one hides nothing from other handlers.
-        log.addHandler(logging.NullHandler())
-    with _pillow_lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-        try:
-            yield
-        finally:
-            Image.MAX_IMAGE_PIXELS = limit
+def _size(image: ImageFile.ImageFile) -> Size:
+    channels = 1 if len(image.getbands()) < 3 and image.mode != "P" else 3
+    return Size(image.width, image.height, channels, _bytes_per_sample(image))
 
 
 def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
@@ -139,13 +118,9 @@ def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     if mode == "1":
         return np.asarray(image).astype(np.uint8) * np.uint8(255)
     if mode.startswith("I;16"):
-        gray = np.asarray(image).astype(np.uint16)
-        return 65535 - gray if _tiff_tag(image, "PhotometricInterpretation") == 0 else gray
+        return np.asarray(image).astype(np.uint16)
     if mode == "I":
-        integers = np.asarray(image)
-        # Pillow has no mode for unsigned 32-bit samples: it gives their bits as signed ones.
-        unsigned = _tiff_tag(image, "SampleFormat") in (None, 1) and _tiff_tag(image, "BitsPerSample") == 32
-        return (integers.view(np.uint32) if unsigned else integers).astype(np.float32)
+        return np.asarray(image).astype(np.float32)
     if mode in ("L", "LA", "RGB", "RGBA", "F"):
         return np.asarray(image)
     return np.asarray(image.convert("LA" if mode == "La" else "RGB"))
@@ -189,7 +164,7 @@ def _is_narrowed(image: ImageFile.ImageFile) -> bool:
     """Whether Pillow would give only the high byte of each 16-bit sample."""
     if image.mode.startswith(("I", "F")):
         return False
-    return ";16" in _rawmode(image) or (_tiff_tag(image, "BitsPerSample") or 8) > 8
+    return ";16" in _rawmode(image)
 
 
 def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes, name: str) -> Samples:
@@ -198,7 +173,7 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes, name: str) -> Sa
     A second decoding, as if the file had the other byte order, gives the low bytes.
     """
     rawmode = _rawmode(image)
-    with _quiet_pillow():
+    with quiet_pillow():
         twin = Image.open(io.BytesIO(data))
     if image.format == "PNG" and rawmode == "LA;16B":
         # Pillow has no LA of the other byte order, but a pixel of four bytes can be read as an 8-bit RGBA.
@@ -225,14 +200,8 @@ def _set_rawmode(image: ImageFile.ImageFile, rawmode: str) -> None:
     ]
 
 
-def _tiff_tag(image: Image.Image, tag: str) -> int | None:
-    """Return the (first) value of a tag, None if there is none or the image is not a TIFF."""
-    number = {"BitsPerSample": 258, "PhotometricInterpretation": 262, "SampleFormat": 339}[tag]
-    value = getattr(image, "tag_v2", {}).get(number)
-    return value[0] if isinstance(value, tuple) else value
-
-
-def _refuse_not_finite(samples: Samples, name: str) -> None:
+def refuse_not_finite(samples: Samples, name: str) -> None:
+    """Raise ReadError for samples (height, width, ...) that are not all finite."""
     wrong = ~np.isfinite(samples)
     if count := np.count_nonzero(wrong):
         y, x = divmod(int(np.argmax(wrong)), samples.shape[1])

@@ -49,6 +49,11 @@ class Header(NamedTuple):
         return 3 if self.magic in (b"P3", b"P6") else 1
 
     @property
+    def is_plain(self) -> bool:
+        """Whether its samples are decimal numbers."""
+        return self.magic in (b"P2", b"P3")
+
+    @property
     def dtype(self) -> np.dtype[np.uint8 | np.uint16]:
         """The type of a sample in memory."""
         return np.dtype(np.uint8 if self.maxval < 256 else np.uint16)
@@ -80,7 +85,7 @@ def read_header(data: bytes, name: str) -> Header:
             limits = f"1 to {largest}" if largest else "at least 1"
             raise ReadError(f"{name}: its {field} is {fields[field]}; it must be {limits}")
     header = Header(data[:2], **fields, start=position)
-    if header.magic in (b"P2", b"P3"):
+    if header.is_plain:
         return header
     end = _END_OF_RAW_HEADER.match(data, position)
     if not end:
@@ -98,7 +103,7 @@ def read_samples(data: bytes, header: Header, name: str) -> NDArray[np.uint8 | n
     Returns an array (channels, height, width) of `header.dtype`. It may be a read-only view of `data`.
     Raises ReadError, starting with `name`, for too few or too many samples and for one above maxval.
     """
-    plain = header.magic in (b"P2", b"P3")
+    plain = header.is_plain
     samples = _plain_samples(data, header, name) if plain else _raw_samples(data, header, name)
     if (plain or header.maxval not in (255, 65535)) and samples.max() > header.maxval:
         first = int(np.argmax(samples > header.maxval))

@@ -1,4 +1,4 @@
-"""Bytes to a picture: netpbm's formats here, all others through Pillow, which is imported only then."""
+"""Bytes to a picture: netpbm's formats, TIFF, and all others through Pillow, which is imported only then."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import ReadError, TooLargeError
-from ..files import urls
+from ..files import sources, urls
 from ..files.messages import reason, shown
-from ..files.sources import content
 from . import pnm
 from .limits import refuse_oversize
 from .picture import Picture, Size
@@ -17,42 +16,77 @@ from .picture import Picture, Size
 if TYPE_CHECKING:
     import os
 
+    from .limits import Working
+
 # More than any header of a PGM in practice, comments included.
 _HEADER_BYTES = 1 << 16
+# How a TIFF and a BigTIFF begin, in either byte order.
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
-def read(source: str | os.PathLike[str]) -> Picture:
+def read(source: str | os.PathLike[str], *, working: Working | None = None, limit: int | None = None) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
-    A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. 32-bit integers
-    become float32; CMYK, YCbCr, LAB and HSV become RGB. A camera's MPO gives its main picture, as a JPEG.
+    A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
+    types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
+    camera's MPO gives its main picture, as a JPEG. A TIFF stands upright, as its tag says.
+
+    ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
+    picture; without it they are those of the fused engine on a CPU. ``limit`` is the most bytes of a stream.
 
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite, and
-    TooLargeError, before allocating, for a size that the machine's memory cannot hold.
+    TooLargeError, before allocating, for more than the memory that is free.
     """
-    return decode(content(source), source)
+    return decode(content(source, limit), source, working)
 
 
-def decode(data: bytes, source: str | os.PathLike[str]) -> Picture:
+def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
+    """Return the bytes of an image file, for :func:`decode`; what begins like no image is not read to its end."""
+    return sources.content(source, _refuse_at_start, limit)
+
+
+def _refuse_at_start(start: bytes, name: str) -> None:
+    if pnm.is_pnm(start):
+        _check_memory(pnm.read_header(start, name), name, None)
+    elif start[:4] not in _TIFF:  # whose header may be at its end
+        from .pillow_reader import refuse_at_start
+
+        refuse_at_start(start, name)
+
+
+def decode(data: bytes, source: str | os.PathLike[str], working: Working | None = None) -> Picture:
     """Read an image from a file's bytes, as :func:`read`; ``source`` is its name in errors."""
     name = shown(source, "standard input")
     try:
         if pnm.is_pnm(data):
             header = pnm.read_header(data, name)
-            refuse_oversize(name, header.width, header.height, header.nbytes)
+            _check_memory(header, name, working)
             return Picture(pnm.read_samples(data, header, name), None, header.maxval, "PPM")
-        from .pillow_reader import read_with_pillow
+        from .quiet import damage_as_error
 
-        return read_with_pillow(data, name)
+        with damage_as_error(name):
+            if data[:4] in _TIFF:
+                from .tiff_reader import read_tiff
+
+                return read_tiff(data, name, working)
+            from .pillow_reader import read_with_pillow
+
+            return read_with_pillow(data, name, working)
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
+
+
+def _check_memory(header: pnm.Header, name: str, working: Working | None) -> None:
+    # Decimal numbers take as much as floats while they are read.
+    depth = 4 if header.is_plain else header.dtype.itemsize
+    refuse_oversize(name, Size(header.width, header.height, header.channels, depth), working)
 
 
 def measure(source: str | os.PathLike[str]) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
-        with io.BytesIO(content(source)) if urls.is_url(source) else Path(source).open("rb") as file:
+        with io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file:
             return _measure(file, name)
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
@@ -65,7 +99,14 @@ def _measure(file: BinaryIO, name: str) -> Size:
         return Size(header.width, header.height, header.channels, header.dtype.itemsize)
     if not start:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
-    from .pillow_reader import measure_with_pillow
+    from .quiet import damage_as_error
 
     file.seek(0)
-    return measure_with_pillow(start, file, name)
+    with damage_as_error(name):
+        if start[:4] in _TIFF:
+            from .tiff_reader import measure_tiff
+
+            return measure_tiff(file, name)
+        from .pillow_reader import measure_with_pillow
+
+        return measure_with_pillow(file)

@@ -1,6 +1,6 @@
 """A picture to bytes, and into a file that is whole or not there at all.
 
-Pillow cannot write 16-bit color, and PNG only slowly: `png_writer` and `_tiff_16_bit_color` do it instead.
+Pillow cannot write 16-bit color, and PNG only slowly: `png_writer` and `tiff_writer` do it instead.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from .formats import FORMATS, check_fits, suffix_of
 from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from ..files.atomic import Parts, Times
     from .metadata import Metadata
 
@@ -84,14 +82,16 @@ def write(
     format: str | None = None,  # noqa: A002
     png_level: int = 1,
     times: Times | None = None,
-) -> None:
-    """Write an image file; "-" is standard output, and a URL goes through fsspec.
+) -> list[str]:
+    """Write an image file; return what of its metadata stays behind, in words.
+
+    "-" is standard output, and a URL goes through fsspec.
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
     Planes and alpha of another depth than `output_depth` says are rescaled. `png_level` is 0 for no
-    compression to 9 for the most. The picture's metadata go along as far as the format can hold them. `times`
-    become the file's own.
+    compression to 9 for the most. The picture's metadata go along as far as the format can hold them; where an
+    orientation cannot, the picture is turned upright. `times` become the file's own.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces.
     Raises WriteError, and ParameterError for an extension that cannot be written.
@@ -99,22 +99,38 @@ def write(
     name = shown(target, "standard output")
     check_fits(picture, target, format=format)
     suffix = suffix_of(target, format, picture)
+    kind = FORMATS[suffix].name
+    left_out: list[str] = []
+    if picture.metadata:
+        from .metadata import fitting
+        from .orientation import without_orientation
+
+        metadata, left_out = fitting(picture.metadata, kind)
+        picture = replace(picture if metadata.exif else without_orientation(picture), metadata=metadata)
     depth = depth_as(suffix, picture)
     planes = _rescaled(picture.planes, picture.maxval, depth)
     alpha = picture.alpha
     if alpha is not None:
         alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
+    picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
     try:
-        parts = encode(planes, alpha, depth.maxval, suffix, png_level=png_level, metadata=picture.metadata)
+        parts = encode(picture, suffix, png_level=png_level)
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything at their limits.
-        kind = FORMATS[suffix].name
+        if picture.metadata:
+            # The picture matters more than what is said about it.
+            from .orientation import without_orientation
+
+            picture = without_orientation(picture)
+            write(replace(picture, metadata=None), target, format=format, png_level=png_level, times=times)
+            return ["metadata"]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
     try:
         store(target, parts, times)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+    return left_out
 
 
 def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
@@ -128,29 +144,24 @@ def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
     return scaled.astype(depth.dtype)
 
 
-def encode(
-    planes: Samples, alpha: Samples | None, maxval: int, suffix: str, *, png_level: int, metadata: Metadata | None
-) -> Parts:
-    """Return the parts of a file with this extension, a key of FORMATS.
-
-    `planes` is (channels, height, width), `alpha` (height, width), both of a depth that the format can hold.
-    """
-    kind = FORMATS[suffix]
+def encode(picture: Picture, suffix: str, *, png_level: int) -> Parts:
+    """Return the parts of a file with this extension, a key of FORMATS, for a picture of a depth that it can hold."""
+    kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
     if kind.name == "PPM" and planes.dtype != F32:
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
-        return pnm.encode(planes, maxval)
-    bands = planes if alpha is None else np.concatenate([planes, alpha[None]])
+        return pnm.encode(planes, picture.maxval)
+    bands = planes if picture.alpha is None else np.concatenate([planes, picture.alpha[None]])
     samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
     if kind.name == "PNG":
         return _png(samples, png_level, metadata)
-    if _is_16_bit_color(samples):  # Of the formats left, only TIFF holds it.
-        return _tiff_16_bit_color(samples, metadata)
+    if kind.name == "TIFF":
+        return _tiff(samples, picture.tiff_compression, metadata)
     options = dict(kind.options)
     if metadata:
         from .metadata import pillow_options
 
-        options |= pillow_options(metadata, kind.name)
+        options |= pillow_options(metadata)
     return [_by_pillow(samples, kind.name, options)]
 
 
@@ -166,6 +177,16 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
     return file.getbuffer()
 
 
+def _tiff(samples: Samples, compression: int, metadata: Metadata | None) -> Parts:
+    from . import tiff_writer
+
+    if not metadata:
+        return tiff_writer.encode(samples, compression, {})
+    from .metadata import tiff_tags
+
+    return tiff_writer.encode(samples, compression, tiff_tags(metadata))
+
+
 def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
     from . import png_writer
 
@@ -178,34 +199,3 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
         return png_writer.encode(samples, level, chunks)
     file = _by_pillow(samples, "PNG", {"compress_level": level})
     return [file[:_PNG_HEADER], *chunks, file[_PNG_HEADER:]]
-
-
-def _tiff_16_bit_color(samples: NDArray[np.uint16], metadata: Metadata | None) -> Parts:
-    """Return an uncompressed TIFF of (height, width, channels), channels 2 to 4.
-
-    Gray with alpha is written as RGB with alpha, because Pillow, and so this program, could not read it back.
-    """
-    from PIL.TiffImagePlugin import ImageFileDirectory_v2
-
-    if samples.shape[2] == 2:
-        samples = samples[:, :, [0, 0, 0, 1]]
-        metadata = replace(metadata, profile=b"") if metadata else None  # A profile of gray does not fit color.
-    height, width, channels = samples.shape
-    raster = samples.astype("<u2", order="C", copy=False).data
-    tags = ImageFileDirectory_v2(prefix=b"II")
-    tags[256], tags[257] = width, height
-    tags[258] = (16,) * channels  # bits per sample
-    tags[259] = 1  # no compression
-    tags[262] = 2  # RGB
-    tags[273] = 0  # the raster's offset, counted from the end of the tags
-    tags[277], tags[278] = channels, height  # all rows in one strip
-    tags[279] = raster.nbytes
-    if channels == 4:
-        tags[338] = 2  # the fourth is alpha, not multiplied into the others
-    if metadata:
-        from .metadata import add_to_tiff
-
-        add_to_tiff(tags, metadata)
-    header = io.BytesIO()
-    tags.save(header)
-    return [header.getvalue(), raster]

@@ -121,6 +121,22 @@ def test_standard_input_and_output(camera):
     assert done.stdout.startswith(b"P5\n512 512\n255\n")
 
 
+def test_standard_input_has_a_limit(tmp_path):
+    data = (SAMPLES / "camera.pgm").read_bytes()
+    done = process("highpass", "--input-limit", "200kB", "-", tmp_path / "out.png", stdin=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+    words = b"fftfilter: standard input: more than 200,000 bytes, and no end; --input-limit sets another limit\n"
+    assert done.stderr == words
+    assert process("highpass", "--input-limit", "0.3MB", "-", tmp_path / "out.png", stdin=data).returncode == 0
+    assert process("highpass", "--input-limit", "much", "-", tmp_path / "out.png", stdin=data).returncode == 2
+
+
+def test_what_has_no_end_and_is_no_image_is_refused_at_once(tmp_path):
+    done = process("highpass", "/dev/zero", tmp_path / "out.png")
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr.startswith(b"fftfilter: /dev/zero: not an image, or damaged at its start; give a PNG")
+
+
 def test_in_place_overwrites_the_input_only_when_asked(run, tmp_path, camera):
     copy = tmp_path / "copy.pgm"
     copy.write_bytes((SAMPLES / "camera.pgm").read_bytes())
@@ -264,7 +280,7 @@ FILES = {
         lambda d: written(d / "in.pgm", b"P5 900 900 255\n" + bytes(100)),
         "809900|810,?000",
     ),
-    "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"81,000,000,000,000 bytes"),
+    "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"648,000,000,000,000 bytes"),
     "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "not an image"),
     "an animation": (lambda d: animation(d / "in.gif"), "3 frames"),
     "pages": (lambda d: animation(d / "in.tif"), "3 frames or pages"),

@@ -36,6 +36,31 @@ def test_a_spectrum_is_no_picture_of_a_place(run, tmp_path):
     assert found_in(tmp_path / "out.jpg")["make"] is None
 
 
+def test_the_photo_stands_upright_where_its_tag_is_left_out(run, tmp_path):
+    given = make(tmp_path / "in.jpg")  # 20 x 10, to be turned by a quarter
+    for command, target in (
+        (("lowpass",), "out.bmp"),
+        (("lowpass", "--strip"), "out.png"),
+        (("spectrum",), "out.png"),
+    ):
+        assert run(*command, given, tmp_path / target)[0] == 0
+        assert Image.open(tmp_path / target).size == (10, 20)
+    (tmp_path / "in").mkdir()
+    given.rename(tmp_path / "in/a.jpg")
+    assert run("lowpass", "--strip", "--processes", 1, tmp_path / "in", tmp_path / "out")[0] == 0
+    assert Image.open(tmp_path / "out/a.jpg").size == (10, 20)
+
+
+def test_what_out_cannot_hold_is_said_if_asked(run, tmp_path):
+    code, _, said = run("lowpass", "-v", make(tmp_path / "in.png"), tmp_path / "out.ppm")
+    assert code == 0
+    assert "without color profile and EXIF and resolution and XMP and text, which OUT cannot hold\n" in said
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in.png").rename(tmp_path / "in/a.png")
+    said = run("lowpass", "-v", "--processes", 1, "--format", "bmp", tmp_path / "in", tmp_path / "out")[2]
+    assert "a.bmp: done, without color profile and EXIF and XMP and text\n" in said
+
+
 def test_times_are_those_of_the_input(run, tmp_path):
     given = make(tmp_path / "in.png")
     os.utime(given, ns=(1_000_000_000_123_456_789, 1_200_000_000_987_654_321))

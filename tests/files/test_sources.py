@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from fftfilter.errors import ReadError, TooLargeError
-from fftfilter.files.sources import content, physical_memory, times
+from fftfilter.files.sources import content, times
 from tests.files.helpers import message, python
 
 PRINT = "import sys; from fftfilter.files.sources import content; sys.stdout.buffer.write(content('-'))"
@@ -77,14 +77,44 @@ def test_a_file_without_permission_is_an_error(open_folder):
 
 
 def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):
-    size = physical_memory() + 1
+    size = 1 << 46
     with (tmp_path / "x.png").open("wb") as file:
         try:
             file.truncate(size)  # holes, which take no room on the disk
         except OSError:
             pytest.skip("the file system has no files of this size")
-    with pytest.raises(TooLargeError, match=f"{size:,} bytes, more than the {size - 1:,} of this machine's memory"):
+    with pytest.raises(TooLargeError, match=rf"{size:,} bytes, more than the [\d,]+ of memory that are free"):
         content(tmp_path / "x.png")
+
+
+def test_the_first_bytes_are_looked_at_before_the_rest_is_read(tmp_path):
+    with (tmp_path / "x.png").open("wb") as file:
+        file.truncate(1 << 30)
+
+    def look(start, name):
+        raise ReadError(f"{name}: {len(start)} bytes of {set(start)}")
+
+    for source in tmp_path / "x.png", "/dev/zero":
+        with pytest.raises(ReadError, match=r"(x\.png|/dev/zero): 1048576 bytes of \{0\}"):
+            content(source, look)
+
+
+def test_a_stream_has_a_limit(tmp_path):
+    with pytest.raises(TooLargeError, match="/dev/zero: more than 3,000,000 bytes, and no end; --input-limit"):
+        content("/dev/zero", limit=3_000_000)
+    (tmp_path / "x").write_bytes(bytes(2_000_000))  # a file has an end
+    assert len(content(tmp_path / "x", limit=1_000_000)) == 2_000_000
+    done = python("from fftfilter.files.sources import content; content('-', limit=9)", input=bytes(10))
+    assert b"TooLargeError: standard input: more than 9 bytes, and no end" in done.stderr
+
+
+def test_a_url_has_the_limit_of_a_stream():
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    memory.pipe_file("/limited", b"abcdef")
+    assert content("memory://limited", limit=6) == b"abcdef"
+    with pytest.raises(TooLargeError, match="memory://limited: more than 5 bytes"):
+        content("memory://limited", limit=5)
+    memory.rm_file("/limited")
 
 
 def test_a_name_with_a_line_end_stays_on_one_line(tmp_path):

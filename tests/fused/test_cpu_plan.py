@@ -74,3 +74,19 @@ def test_the_host_fills_in_the_fields_of_the_kernels_in_their_order(struct, dtyp
     body = re.search(rf"typedef struct {{([^}}]*)}} {struct};", source("fused/cpu/job.cl"))[1]
     declared = re.findall(r"(\w+)(?:\[\d+\])?[,;]", body)
     assert tuple(declared) == dtype.names
+
+
+@pytest.mark.parametrize("n", [67, 509, 1021])
+def test_no_length_is_cheaper_for_a_convolution(n):
+    def cost(m):
+        return m * sum(mixed_radix.INSTRUCTIONS[radix] for radix in mixed_radix.factors(m))
+
+    lengths = [m for m in range(2 * n - 1, 4 * n) if max(mixed_radix.factors(m)) <= max(mixed_radix.RADICES)]
+    lengths = [m for m in lengths if not {7} & set(mixed_radix.factors(m))]
+    assert cost(mixed_radix.convolution_length(n)) == min(map(cost, lengths))
+
+
+def test_the_length_of_a_convolution_takes_no_search_at_any_length():
+    """Trying every length from 2n - 1 up took a minute."""
+    assert mixed_radix.convolution_length(33_554_475) == 75_497_472
+    assert not mixed_radix.is_smooth(2**61 - 1)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PIL import ExifTags, Image, ImageCms, PngImagePlugin
+from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
-from fftfilter.images import read, write
+from fftfilter.images import read, without_orientation, write
 from fftfilter.images.metadata import Metadata, gather
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -125,8 +125,7 @@ def test_a_comment_is_utf_8_or_latin_1(tmp_path, written, wanted):
     assert read(tmp_path / "in.jpg").metadata.text == {"Comment": wanted}
 
 
-@pytest.mark.parametrize("channels", [2, 3, 4])
-@pytest.mark.parametrize("target", [".png", ".tif"])
+@pytest.mark.parametrize(("target", "channels"), [(".png", 2), (".png", 3), (".png", 4), (".tif", 3), (".tif", 4)])
 def test_sixteen_bit_color_has_it_too(tmp_path, channels, target):
     picture = read(make(tmp_path / "in.png"))
     picture.planes = np.full((3 if channels > 2 else 1, 10, 20), 1000, np.uint16)
@@ -135,11 +134,39 @@ def test_sixteen_bit_color_has_it_too(tmp_path, channels, target):
     write(picture, tmp_path / f"out{target}")
     found = found_in(tmp_path / f"out{target}")
     assert (found["make"], found["iso"], found["gps"]) == ("Camera & Sons", 400, "N")
-    assert (found["dpi"], found["xmp"]) == ((300, 150), XMP)
-    assert found["profile"] == (b"" if (channels, target) == (2, ".tif") else SRGB)
+    assert (found["dpi"], found["xmp"], found["profile"]) == ((300, 150), XMP, SRGB)
     got = read(tmp_path / f"out{target}").planes
-    assert got.shape[1:] == ((20, 10) if target == ".tif" else (10, 20))  # Pillow turns a TIFF
+    assert got.shape[1:] == ((20, 10) if target == ".tif" else (10, 20))  # a TIFF is turned upright
     assert (got == 1000).all()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_picture_is_turned_where_its_orientation_cannot_go_along(tmp_path, orientation):
+    image, tags = Image.fromarray(np.arange(6, dtype=np.uint8).reshape(2, 3)), Image.Exif()
+    tags[ExifTags.Base.Orientation] = orientation
+    image.save(tmp_path / "in.png", exif=tags)
+    upright = np.asarray(ImageOps.exif_transpose(Image.open(tmp_path / "in.png")))
+    for target in "out.pgm", "out.bmp":
+        write(read(tmp_path / "in.png"), tmp_path / target)
+        np.testing.assert_array_equal(np.asarray(Image.open(tmp_path / target)), upright)
+    np.testing.assert_array_equal(without_orientation(read(tmp_path / "in.png")).planes[0], upright)
+    again = without_orientation(without_orientation(read(tmp_path / "in.png")))
+    np.testing.assert_array_equal(again.planes[0], upright)
+
+
+def test_what_stays_behind_is_said(tmp_path):
+    given = read(make(tmp_path / "in.png"))
+    assert write(given, tmp_path / "out.png") == []
+    assert write(given, tmp_path / "out.bmp") == ["color profile", "EXIF", "XMP", "text"]
+    given.metadata = replace(given.metadata, exif=bytes(70000))
+    assert write(given, tmp_path / "out.jpg") == ["EXIF", "text"]
+
+
+def test_metadata_are_never_the_reason_of_a_failure(tmp_path):
+    picture = read(make(tmp_path / "in.png"))
+    picture.metadata = replace(picture.metadata, dpi=(float("inf"), 72.0))
+    assert write(picture, tmp_path / "out.png") == ["metadata"]
+    assert read(tmp_path / "out.png").planes.shape == (3, 20, 10)  # and upright
 
 
 @pytest.mark.parametrize("target", FORMATS)

@@ -252,7 +252,7 @@ def test_a_wrong_crc_is_refused():
     [
         (b"These lines are\nno picture.\n", "not an image, or damaged at its start; give a PNG"),
         (b"\x89PNG\r\n\x1a\n", "not an image, or damaged at its start"),
-        (b"II*\0\x08\0\0\0\0\0", "TIFF of a rare kind"),
+        (b"II*\0\x08\0\0\0\0\0", "a TIFF without a picture"),
     ],
 )
 def test_what_is_no_image_is_refused_without_a_warning(data, words):

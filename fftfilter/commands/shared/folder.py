@@ -102,7 +102,7 @@ class FolderOptions:
         return cls(
             filter=filter_options(given),
             format=given["format_"],
-            one_file_only={name: given[name] for name in ("profile", "save_stages")},
+            one_file_only={name: given[name] for name in ("profile", "save_stages", "input_limit")},
             **{name: given[name] for name in names},
         )
 
@@ -254,7 +254,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: 
                 if outcome.status == FAILED:
                     click.echo(f"fftfilter: {outcome.error}", err=True)
                 elif said:
-                    click.echo(f"{outcome.job}: {outcome.status}", err=True)
+                    left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

@@ -11,10 +11,11 @@ import click
 from .options import filter_options, refuse
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from ...filters import Filter, Output
-    from ...images import Picture
+    from ...images import Picture, Size
     from ...transfer import Transfer
 
 
@@ -28,6 +29,7 @@ class FileOptions:
     format: str | None
     save_stages: Path | None
     in_place: bool
+    input_limit: int | None
     png_level: int
     strip: bool
     preserve_times: bool
@@ -41,7 +43,17 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = ("scale", "save_stages", "in_place", "png_level", "strip", "preserve_times", "quiet", "verbose")
+        names = [
+            "scale",
+            "save_stages",
+            "in_place",
+            "input_limit",
+            "png_level",
+            "strip",
+            "preserve_times",
+            "quiet",
+            "verbose",
+        ]
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
@@ -100,9 +112,9 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         verify.refuse(target, options.format)
     times = sources.times(source) if options.preserve_times else None
-    picture = images.read(source)
+    picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
     if options.strip:
-        picture.metadata = None
+        picture = replace(images.without_orientation(picture), metadata=None)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format)
     for_filter = options.filter
@@ -121,9 +133,12 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
             planes = quantize(magnitude(values, picture.planes), given_range, picture.maxval, depth)
         given = replace(picture) if options.verify else None
         picture.planes, picture.maxval = planes, depth.maxval
-        images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
+        filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
+        left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
             click.echo(_summary(filter_, picture), err=True)
+            if left_out:
+                click.echo(f"without {' and '.join(left_out)}, which OUT cannot hold", err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
@@ -131,6 +146,27 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
+    """Return what tells the memory of the staged pipeline from a picture's size; None for the fused one."""
+    given = options.filter
+    is_double = given["precision"] == "double"
+    needs_staged = is_double or given["work_group_size"] or given["transpose"] or options.save_stages
+    name = given["engine"] or ("book" if needs_staged else "fused")
+    if name == "fused":
+        return None
+    import numpy as np
+
+    from ...errors import ParameterError
+    from ...staged.algorithms import load
+    from ...staged.pipeline import buffer_bytes
+
+    try:
+        algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
+    except ParameterError:
+        return None  # an unknown engine is refused with the filter
+    return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
 
 
 def _summary(filter_: Filter, picture: Picture) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -98,6 +99,29 @@ precision_option = option(
     help="Of all computation; double needs a device with fp64.",
 )
 
+
+class Bytes(click.ParamType[int]):
+    """A number of bytes: 3000000, 500MB or 4GB."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number of bytes."""
+        found = re.fullmatch(r"(\d+(?:\.\d+)?) *([kMGT]?)B?", str(value).strip(), re.IGNORECASE)
+        if not found:
+            self.fail(f"{value!r} is no size: give bytes, or for example 500MB or 4GB.", param, ctx)
+        return int(float(found[1]) * 1000 ** " kMGT".lower().index(found[2].lower() or " "))
+
+
+input_limit_option = option(
+    "--input-limit",
+    group="Input",
+    type=Bytes(),
+    metavar="SIZE",
+    help="Most bytes to read where the length of IN is not known: standard input, pipes, URLs.  [default: half of the "
+    "free memory]",
+)
+
 file_options = combined(
     option("--in-place", group="Output", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
     option(
@@ -109,6 +133,7 @@ file_options = combined(
         metavar="0-9",
         help="Compression of a PNG: 0 is none, 1 fast, 9 smallest.",
     ),
+    input_limit_option,
     verbose_option,
 )
 

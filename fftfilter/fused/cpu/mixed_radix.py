@@ -103,7 +103,10 @@ def has_roots(radix: int) -> bool:
 
 def is_smooth(n: int) -> bool:
     """Tell whether a length is made of the radices and the primes that go by the definition."""
-    return max(factors(n)) <= max(LARGEST_PRIME, 8)
+    for divisor in range(2, LARGEST_PRIME + 1):
+        while n % divisor == 0:
+            n //= divisor
+    return n == 1
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:
@@ -156,9 +159,15 @@ class Bluestein(NamedTuple):
 def convolution_length(n: int) -> int:
     """Return the length from 2n - 1 up, made of 2, 3 and 5, whose transform takes the fewest instructions."""
     least = 2 * n - 1
-    lengths = (m for m in range(least, 1 << least.bit_length()) if set(factors(m)) <= set(RADICES))
-    lengths_and_power = (1 << (least - 1).bit_length(), *lengths)
-    return min(lengths_and_power, key=lambda m: m * sum(INSTRUCTIONS[radix] for radix in factors(m)))
+    fives: list[int] = [5**i for i in range(least.bit_length())]
+    odd: list[int] = [3**i * five for five in fives if five < 2 * least for i in range(least.bit_length())]
+    # Between a length and twice that, each odd number has one multiple by a power of two.
+    lengths = [m << (-(-least // m) - 1).bit_length() for m in odd if m < 2 * least]
+
+    def instructions(m: int) -> int:
+        return m * sum(INSTRUCTIONS[radix] for radix in factors(m))
+
+    return min(sorted(lengths), key=instructions)
 
 
 def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:

@@ -1,0 +1,131 @@
+"""Rows that a file promises and does not have, where Pillow leaves them black or gray without an error.
+
+It fails by itself where a file's bytes end too early, but not where the compressed data do. And it fails for a JPEG
+that lacks nothing but its last marker.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from .quiet import quiet_pillow
+
+if TYPE_CHECKING:
+    from PIL import ImageFile
+
+_PNG = re.compile(rb"\x89PNG\r\n\x1a\n")
+_INTERLACED = 28  # where the header says so
+_CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+# First column and row of each pass of an interlaced PNG, and the steps to the next.
+_PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
+_JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
+_START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
+_FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
+
+
+def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
+    """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
+    if image.format in ("PNG", "ICO"):
+        if image.format == "ICO" or data[_INTERLACED] or not _last_row(image).any():
+            for start in _PNG.finditer(data):
+                _check_png(data[start.start() :])
+    elif image.format in ("JPEG", "MPO"):
+        # What is missing is gray. Gray is also a color: there a closer look tells.
+        corner = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
+        if np.isin(corner, (127, 128)).all() and _needs_more(data, _jpeg_end(data)[0]):
+            raise ValueError("its pixels end before its last row")
+
+
+# PNG
+
+
+def _last_row(image: Image.Image) -> np.ndarray[Any, Any]:
+    """Return the last row, which is zero if it is missing, but for an interlaced picture, whose rows come in turns."""
+    with quiet_pillow():
+        return np.asarray(image.crop((0, image.height - 1, *image.size)))
+
+
+def _check_png(data: bytes) -> None:
+    """Raise ValueError if the compressed data of a PNG have less than all rows."""
+    width, height, bits, color, _, _, interlaced = struct.unpack_from(">IIBBBBB", data, 16)
+    grids = _PASSES if interlaced else ((0, 0, 1, 1),)
+    sizes = [(-(-(width - x) // across), -(-(height - y) // down)) for x, y, across, down in grids]
+    rows = [(tall, 1 + -(-wide * bits * _CHANNELS[color] // 8)) for wide, tall in sizes if wide > 0]
+    wanted = sum(tall * row for tall, row in rows)
+    missing = wanted - _inflated_length(data, wanted)
+    if missing > 0 and not interlaced:
+        raise ValueError(f"{-(-missing // rows[0][1])} of its {height} rows are missing")
+    if missing > 0:
+        raise ValueError(f"{missing} of the {wanted} bytes of its rows are missing")
+
+
+def _inflated_length(data: bytes, most: int) -> int:
+    """Return how many bytes the image data of a PNG are without compression, counted up to ``most``."""
+    inflate, length, position, kind = zlib.decompressobj(), 0, 8, b""
+    while kind != b"IEND" and length < most and position + 8 <= len(data):
+        size, kind = struct.unpack_from(">I4s", data, position)
+        rest = data[position + 8 : position + 8 + size] if kind == b"IDAT" else b""
+        while rest and length < most and not inflate.eof:
+            length += len(inflate.decompress(rest, 1 << 20))
+            rest = inflate.unconsumed_tail
+        position += 12 + size
+    return length
+
+
+# JPEG
+
+
+def whole_jpeg(data: bytes) -> bytes:
+    """Return a JPEG's bytes, with the marker of its end if that alone is missing.
+
+    Raises ValueError if pixels are missing, too.
+    """
+    if data.endswith(b"\xff\xd9"):
+        return data  # without a walk through all markers
+    end, has_all_scans = _jpeg_end(data)
+    if end < len(data):
+        return data
+    data = data.removesuffix(b"\xff")  # half of the marker
+    if not has_all_scans or _needs_more(data, len(data)):
+        raise ValueError("it ends within its pixels")
+    return data + bytes((0xFF, _END_OF_IMAGE))
+
+
+def jpeg_width(data: bytes) -> int | None:
+    """Return the width that the header of a JPEG says, None if it has none."""
+    for marker in _JPEG_MARKER.finditer(data):
+        if marker[1][0] in _FRAMES:
+            return int.from_bytes(data[marker.end() + 5 : marker.end() + 7], "big")
+    return None
+
+
+def _jpeg_end(data: bytes) -> tuple[int, bool]:
+    """Return where the marker of a JPEG's end is, or its length, and whether the scans up to there have all bits."""
+    left: dict[int, set[int]] = {}  # the coefficients of each component that no scan has brought in full
+    position = 2
+    while (marker := _JPEG_MARKER.search(data, position)) and marker[1][0] != _END_OF_IMAGE:
+        start = marker.end() + 2
+        position = marker.end() + int.from_bytes(data[marker.end() : start], "big")
+        segment = data[start:position]
+        if marker[1][0] in _FRAMES:
+            left = {component: set(range(64)) for component in segment[6::3]}
+        elif marker[1][0] == _START_OF_SCAN and len(segment) >= 4:
+            first, last, precision = segment[-3:]
+            for component in segment[1:-3:2] if precision & 15 == 0 else b"":
+                left.get(component, set()).difference_update(range(first, last + 1))
+    return marker.start() if marker else len(data), bool(left) and not any(left.values())
+
+
+def _needs_more(data: bytes, end: int) -> bool:
+    """Whether a JPEG's pixels go on behind the end of its data: then they depend on what follows."""
+    ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
+    with quiet_pillow():
+        first, second = (Image.open(io.BytesIO(each)) for each in ends)
+    return first.tobytes() != second.tobytes()

@@ -1,0 +1,199 @@
+"""Read TIFF and BigTIFF: gray and RGB of every type of sample here, palettes, CMYK, JPEG and fax through Pillow.
+
+tifffile reads the tags and lays the strips or tiles out; what is compressed is taken apart by zlib or, through Pillow,
+by libtiff, both of which give no more bytes than they are asked for. A strip that is missing or too short is an error.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import zlib
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+import tifffile
+from PIL import Image
+from PIL.TiffImagePlugin import ImageFileDirectory_v2
+
+from ..errors import ReadError
+from .completeness import jpeg_width
+from .limits import refuse_oversize
+from .metadata import of_tiff
+from .orientation import upright
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
+from .pillow_reader import read_with_pillow, refuse_not_finite
+from .quiet import quiet_pillow, silence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .limits import Working
+
+_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB = 0, 1, 2
+_NONE, _DEFLATE = 1, (8, 32946)
+# LZW, PackBits, LZMA, Zstandard.
+_BY_LIBTIFF = (5, 32773, 34925, 50000)
+_MULTIPLIED = 1
+_UNKNOWN = 0
+
+
+def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
+    """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
+    page = _only_page(data, name)
+    refuse_oversize(name, size_of(page), working)
+    _check_segments(page, data, name)
+    if _is_laid_out_here(page):
+        bands = _as_read(_channels(page, data), page)
+        has_alpha = len(bands) in (2, 4)
+        if bands.dtype == F32:
+            refuse_not_finite(bands.transpose(1, 2, 0), name)
+        planes, alpha = bands[: len(bands) - has_alpha], bands[-1] if has_alpha else None
+        if alpha is not None and _is_multiplied(page):
+            planes = _divided(planes, alpha)
+        picture = Picture(planes, alpha, MAXVAL_OF[bands.dtype], "TIFF")
+        orientation = page.tags.valueof(274, 1)
+    else:
+        picture, orientation = read_with_pillow(data, name, working), 1  # Pillow turns a TIFF upright
+    picture.metadata = of_tiff(data, page.offset, len(picture.planes), is_big=page.parent.is_bigtiff)
+    picture.tiff_compression = int(page.compression)
+    return upright(picture, orientation)
+
+
+def measure_tiff(file: BinaryIO, name: str) -> Size:
+    """Return the size of the image in a file, from its tags."""
+    return size_of(_only_page(file, name))
+
+
+def size_of(page: tifffile.TiffPage) -> Size:
+    """Return the size of a page's image as it is read."""
+    channels = 3 if page.photometric not in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 1
+    kind = page.dtype or U8
+    depth = kind.itemsize if kind.kind == "u" and kind.itemsize <= U16.itemsize else F32.itemsize
+    return Size(page.imagewidth, page.imagelength, channels, depth)
+
+
+def _only_page(source: bytes | BinaryIO, name: str) -> tifffile.TiffPage:
+    silence()
+    try:
+        file = tifffile.TiffFile(io.BytesIO(source) if isinstance(source, bytes) else source)
+        pages = len(file.pages)
+        page = file.pages.first
+        if page.is_imagej:  # which writes the tags of the first page alone
+            pages = max(pages, int((file.imagej_metadata or {}).get("images", 1)))
+    except Exception as error:  # tifffile raises almost anything on damaged tags
+        raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
+    if not isinstance(page, tifffile.TiffPage) or page.imagewidth < 1 or page.imagelength < 1:
+        raise ReadError(f"{name}: a TIFF without a picture; give another one")
+    if pages > 1:
+        raise ReadError(f"{name}: {pages} frames or pages in one file; save one of them as a file of its own")
+    return page
+
+
+def _check_segments(page: tifffile.TiffPage, data: bytes, name: str) -> None:
+    """Raise ReadError if a strip or tile is not in the file: readers would leave its place black."""
+    what, wanted = ("tiles" if page.is_tiled else "strips"), math.prod(page.chunked)
+    found = sum(
+        length > 0 and offset + length <= len(data)
+        for offset, length in zip(page.dataoffsets, page.databytecounts, strict=False)
+    )
+    if found < wanted:
+        raise ReadError(f"{name}: {wanted - found} of its {wanted} {what} are missing; get a whole copy of it")
+    if page.compression == tifffile.COMPRESSION.JPEG:
+        across = page.tilewidth if page.is_tiled else page.imagewidth
+        for offset, length in zip(page.dataoffsets, page.databytecounts, strict=True):
+            width = jpeg_width(data[offset : offset + length])
+            if width is not None and width < across:
+                raise ReadError(f"{name}: its {what} are {width} pixels wide, not {across}; get a whole copy of it")
+
+
+def _is_laid_out_here(page: tifffile.TiffPage) -> bool:
+    colors = 3 if page.photometric == _RGB else 1
+    return (
+        page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB)
+        and page.compression in (_NONE, *_DEFLATE, *_BY_LIBTIFF)
+        and page.bitspersample in (8, 16, 32, 64)
+        and page.dtype is not None
+        and page.dtype.kind in "uif"
+        and page.samplesperpixel in (colors, colors + 1)
+        and page.imagedepth == 1
+        and page.fillorder == 1
+        and page.predictor in (1, 2)
+        and not page.is_subsampled
+    )
+
+
+def _channels(page: tifffile.TiffPage, data: bytes) -> Samples:
+    """Return a page's samples as they are stored, (channels, height, width)."""
+    assert page.dtype is not None  # noqa: S101  by _is_laid_out_here
+    compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
+    found = np.empty(page.shaped, page.dtype)
+    rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
+    bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
+    view, per_plane = memoryview(data), math.prod(page.chunked) // page.shaped[0]
+    for first in range(0, math.prod(page.chunked), per_plane):
+        these = range(first, first + per_plane)
+        # The last strip of a plane has the rows that are left, a tile has always all.
+        tall = [rows if page.is_tiled else min(rows, page.imagelength - i * rows) for i in range(per_plane)]
+        stored = [view[page.dataoffsets[i] : page.dataoffsets[i] + page.databytecounts[i]] for i in these]
+        for index, left, raw in zip(these, tall, _raw(stored, compression, tall, bytes_per_row), strict=True):
+            if len(raw) < left * bytes_per_row:
+                raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
+            part, (plane, _, y, x, _), _ = page.decode(raw, index)
+            if part is not None:  # what is missing is refused above
+                whole = found[plane, 0, y : y + left, x : x + across]
+                whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
+    page.compression = compression
+    return np.ascontiguousarray(found[:, 0].transpose(0, 3, 1, 2)).reshape(-1, *found.shape[2:4])
+
+
+def _raw(
+    stored: Sequence[memoryview], compression: int, tall: Sequence[int], bytes_per_row: int
+) -> Iterator[bytes | memoryview]:
+    """Yield the bytes of strips or tiles without compression; of those that end early, what there is."""
+    if compression == _NONE:
+        yield from (data[: rows * bytes_per_row] for data, rows in zip(stored, tall, strict=True))
+    elif compression in _DEFLATE:
+        for data, rows in zip(stored, tall, strict=True):
+            yield zlib.decompressobj().decompress(data, rows * bytes_per_row)
+    else:
+        # All at once, as strips of a gray picture of 8 bits, whatever the samples are.
+        tags = ImageFileDirectory_v2(b"II*\0" + bytes(4))
+        tags[256], tags[257], tags[278] = bytes_per_row, sum(tall), tall[0]
+        tags[258], tags[259], tags[262], tags[277] = 8, compression, _BLACK_IS_ZERO, 1
+        tags[279] = tuple(data.nbytes for data in stored)
+        tags[273] = tuple(np.cumsum([0, *tags[279][:-1]]).tolist())  # counted from the end of the tags
+        head = io.BytesIO()
+        tags.save(head)
+        with quiet_pillow():
+            image = Image.open(io.BytesIO(b"".join((head.getvalue(), *stored))))
+        whole, end = memoryview(image.tobytes()), 0
+        for rows in tall:
+            end += rows * bytes_per_row
+            yield whole[end - rows * bytes_per_row : end]
+
+
+def _as_read(samples: Samples, page: tifffile.TiffPage) -> Samples:
+    """Return channels as the picture has them: uint8, uint16 or float32, black zero, no channels of unknown meaning."""
+    colors = 3 if page.photometric == _RGB else 1
+    if len(samples) > colors and page.extrasamples and page.extrasamples[0] == _UNKNOWN:
+        samples = samples[:colors]
+    if page.photometric == _WHITE_IS_ZERO and samples.dtype in (U8, U16):
+        samples[:1] = MAXVAL_OF[samples.dtype] - samples[:1]
+    if samples.dtype in (U8, U16):
+        return samples
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
+        return samples.astype(F32)
+
+
+def _is_multiplied(page: tifffile.TiffPage) -> bool:
+    return bool(page.extrasamples) and page.extrasamples[0] == _MULTIPLIED
+
+
+def _divided(planes: Samples, alpha: Samples) -> Samples:
+    """Return planes without the alpha that was multiplied into them."""
+    white = MAXVAL_OF[planes.dtype]
+    exact = planes.astype(np.float64) * white / np.where(alpha > 0, alpha, white)
+    if planes.dtype == F32:
+        return exact.astype(F32)
+    return np.rint(exact).clip(0, white).astype(planes.dtype)

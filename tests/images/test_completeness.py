@@ -1,0 +1,113 @@
+"""Rows that are missing are missed, in every format."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from fftfilter.errors import ReadError
+from fftfilter.images import decode
+from tests.files.helpers import message
+from tests.images.helpers import noise, png, png_header
+
+GRAY = (noise(1, 60, 47)[:, :, 0] >> 8).astype(np.uint8)
+
+
+def saved(format_, image=None, **options):
+    file = io.BytesIO()
+    (image or Image.fromarray(GRAY)).save(file, format_, **options)
+    return file.getvalue()
+
+
+def refusal(data, name="x"):
+    with pytest.raises(ReadError) as caught:
+        decode(data, name)
+    return message(caught)
+
+
+def test_a_png_of_fewer_rows_with_right_checksums():
+    rows = zlib.compress(bytes(40 * 48))
+    assert "20 of its 60 rows are missing" in refusal(png(png_header(47, 60), (b"IDAT", rows), (b"IEND", b"")))
+
+
+@pytest.mark.parametrize("length", [1, 7 * 8, 1500, 2928 - 48])
+def test_an_interlaced_png_of_fewer_rows(length):
+    rows = zlib.compress(bytes(length))
+    assert refusal(png(png_header(47, 60, interlaced=1), (b"IDAT", rows), (b"IEND", b"")))
+
+
+def test_a_png_whose_last_rows_are_black_is_whole():
+    black = GRAY.copy()
+    black[50:] = 0
+    np.testing.assert_array_equal(decode(saved("PNG", Image.fromarray(black)), "x").planes[0], black)
+
+
+@pytest.mark.parametrize("interlace", [0, 1])
+def test_a_gif_of_fewer_rows(interlace):
+    data = bytearray(saved("GIF", interlace=interlace))
+    at = data.index(b"\x2c\0\0\0\0")
+    data[at + 7 : at + 9] = data[8:10] = struct.pack("<H", 90)
+    assert "image file is truncated" in refusal(bytes(data))
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}], ids=["sequential", "progressive"])
+def test_a_jpeg_without_its_last_marker_is_read_and_one_cut_in_its_data_is_not(options):
+    data = saved("JPEG", **options)
+    whole = decode(data, "x").planes
+    for cut in 1, 2:
+        np.testing.assert_array_equal(decode(data[:-cut], "x").planes, whole)
+    for cut in 6, 100, 1000:
+        assert "it may be damaged or cut off" in refusal(data[:-cut])
+    assert "its pixels end before its last row" in refusal(saved("JPEG")[:-1000] + data[-2:])
+
+
+def test_a_jpeg_that_ends_in_gray_is_whole():
+    half = Image.fromarray(np.where(np.arange(47) > 9, 128, GRAY).astype(np.uint8))
+    assert (decode(saved("JPEG", half), "x").planes[0, :, 30:] == 128).all()
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "zlib"}, {"tile": (16, 16)}], ids=["raw", "deflate", "tiles"])
+def test_a_tiff_without_some_of_its_strips(options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, GRAY, rowsperstrip=None if "tile" in options else 8, **options)
+    file.seek(0)
+    lengths = tifffile.TiffFile(file).pages.first.tags["TileByteCounts" if "tile" in options else "StripByteCounts"]
+    data = bytearray(file.getvalue())
+    data[lengths.valueoffset + 4 : lengths.valueoffset + 6] = bytes(2)
+    kind = "12 tiles" if "tile" in options else "8 strips"
+    assert f"1 of its {kind} are missing" in refusal(bytes(data))
+
+
+def test_a_pcx_whose_palette_would_be_its_last_row():
+    data = bytearray(saved("PCX"))
+    assert decode(bytes(data), "x").planes.shape == (1, 60, 47)
+    data[10] += 1
+    assert "image file is truncated" in refusal(bytes(data))
+
+
+def test_a_tiff_whose_jpeg_is_narrower_than_it_says():
+    data = bytearray(saved("TIFF", compression="jpeg"))
+    width = tifffile.TiffFile(io.BytesIO(data)).pages.first.tags["ImageWidth"].valueoffset
+    data[width : width + 2] = struct.pack("<H", 90)
+    assert "its strips are 47 pixels wide, not 90" in refusal(bytes(data))
+
+
+FORMATS = ["BMP", "TGA", "SGI", "PCX", "PPM", "TIFF", "WEBP", "JPEG2000", "AVIF", "GIF", "PNG"]
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_what_is_cut_off_within_the_last_row_is_refused(format_):
+    data = saved(format_, Image.fromarray(np.dstack([GRAY] * 3)))
+    for part in 0.5, 0.95:
+        assert refusal(data[: int(part * len(data))])
+
+
+def test_a_second_png_in_one_stream_is_said():
+    assert "several images in one file" in refusal(2 * saved("PNG"))
+    assert decode(saved("PNG") + b"\n", "x").planes.shape == (1, 60, 47)

@@ -1,0 +1,91 @@
+"""What a picture takes of memory is said before it is taken."""
+
+from __future__ import annotations
+
+import struct
+import sys
+
+import numpy as np
+import pytest
+
+from fftfilter.errors import ReadError, TooLargeError
+from fftfilter.images import Picture, decode, write
+from fftfilter.images.limits import _TAKEN
+from tests.files.helpers import message, python
+from tests.images.helpers import png, png_header
+
+TAKEN = """
+import re, sys
+from pathlib import Path
+import numpy as np
+from fftfilter import images, transfer
+from fftfilter.filters import Filter
+def most():
+    return 1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1])
+def filtered(name):
+    with Filter(transfer.highpass(40)) as made:
+        picture = images.read(name)
+        picture.planes = made(picture.planes, channel_axis=0, dtype=picture.planes.dtype)
+        made.close()
+        images.write(picture, name)
+filtered(sys.argv[1])
+before = most()
+filtered(sys.argv[2])
+sys.stdout.write(str(most() - before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts kilobytes as Linux does")
+def test_the_estimate_is_what_is_taken(tmp_path):
+    ramp = (np.add.outer(np.arange(2048), np.arange(2048)) % 251).astype(np.uint8)
+    for name, size in ("small.png", 256), ("large.png", 2048):  # radices 4 and 8: one program
+        write(Picture(ramp[None, :size, :size], None, 255, "PNG"), tmp_path / name)
+    done = python(f"import sys; sys.argv[1:] = ['small.png', 'large.png']\n{TAKEN}", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+    taken, estimated = int(done.stdout), _TAKEN[1] * 2048 * 2048
+    assert 0.6 * estimated < taken < 1.1 * estimated
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="knows only Linux's limits")
+@pytest.mark.parametrize("limit", ["RLIMIT_AS", "RLIMIT_DATA"])
+def test_a_limit_of_the_shell_is_a_limit(limit):
+    code = f"""
+import resource
+from fftfilter import errors, images
+resource.setrlimit(resource.{limit}, (1 << 30, 1 << 30))
+try: images.decode(b'P5 20000 10000 255\\n', 'x.pgm')
+except errors.TooLargeError as error: print(error)
+"""
+    done = python(code)
+    assert b"x.pgm: 20000 x 10000 pixels take 1,600,000,000 bytes to filter, more than the " in done.stdout, done.stderr
+
+
+def gif(width, height):
+    """Return a GIF of a few pixels whose header has another size."""
+    head = struct.pack("<6sHHBBB", b"GIF89a", width, height, 0x80, 0, 0) + bytes(6)
+    return head + struct.pack("<BHHHHB", 0x2C, 0, 0, width, height, 0) + b"\x02\x02\x4c\x01\x00" + b";"
+
+
+def jpeg(width, height, data):
+    """Return a JPEG with the size in its header replaced."""
+    at = data.index(b"\xff\xc0") + 5
+    return data[:at] + struct.pack(">HH", height, width) + data[at + 4 :]
+
+
+def test_a_header_that_promises_more_than_its_bytes_can_hold_is_refused(tmp_path):
+    write(Picture(np.zeros((1, 8, 8), np.uint8), None, 255, "PNG"), tmp_path / "x.jpg")
+    small = (tmp_path / "x.jpg").read_bytes()
+    tall = png(png_header(33, 33554472), (b"IDAT", bytes(40)), (b"IEND", b""))
+    for data, size in (
+        (gif(30000, 40000), "30000 x 40000"),
+        (jpeg(46341, 46341, small), "46341 x 46341"),
+        (tall, "33 x 33554472"),
+    ):
+        with pytest.raises(ReadError) as caught:
+            decode(data, "x")
+        assert f"bytes cannot hold the {size} pixels of its header" in message(caught)
+
+
+def test_what_filters_counts_too():
+    with pytest.raises(TooLargeError, match="x: 8 x 8 pixels take 1,000,000,000,000,192 bytes"):
+        decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)

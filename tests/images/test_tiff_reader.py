@@ -1,0 +1,125 @@
+"""TIFF and BigTIFF: every type of sample and layout, compressions, what is damaged or not a picture."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import ExifTags, Image
+
+from fftfilter.errors import ReadError
+from fftfilter.images import decode, measure, read, write
+from tests.files.helpers import python
+from tests.images.helpers import noise, picture
+
+LAYOUTS = {"gray": ("minisblack", None), "RGB": ("rgb", "contig"), "planar": ("rgb", "separate")}
+
+
+def tiff_of(samples, **options):
+    """Return a TIFF of samples (height, width, channels)."""
+    file = io.BytesIO()
+    tifffile.imwrite(file, samples, metadata=None, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["u1", "u2", "u4", "i1", "i2", "f2", "f4", "f8"])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"bigtiff": True}, {"byteorder": ">"}, {"tile": (16, 16)}, {"compression": "zlib", "rowsperstrip": 4}],
+    ids=["plain", "BigTIFF", "big-endian", "tiles", "deflate"],
+)
+def test_every_type_and_layout(layout, dtype, options):
+    given = (noise(3) / 600 - (50 if dtype[0] != "u" else 0)).astype(dtype)
+    photometric, planar = LAYOUTS[layout]
+    if layout == "gray":
+        given = given[:, :, :1]
+    stored = np.moveaxis(given, 2, 0) if layout != "RGB" else given
+    data = tiff_of(stored, photometric=photometric, planarconfig=planar, **options)
+    got = decode(data, "x.tif")
+    assert got.planes.dtype == (dtype if dtype in ("u1", "u2") else np.float32)
+    np.testing.assert_array_equal(got.planes, np.moveaxis(given, 2, 0).astype(got.planes.dtype))
+
+
+@pytest.mark.parametrize("compression", ["tiff_lzw", "tiff_adobe_deflate", "packbits", None])
+@pytest.mark.parametrize(
+    "given", [picture(channels=3), picture(channels=3, dtype=np.uint16), picture(dtype=np.float32)]
+)
+def test_a_compression_is_kept(tmp_path, compression, given):
+    Image.new("L", (3, 2)).save(tmp_path / "in.tif", compression=compression)
+    source = read(tmp_path / "in.tif")
+    given.tiff_compression = source.tiff_compression
+    write(given, tmp_path / "out.tif")
+    with tifffile.TiffFile(tmp_path / "in.tif") as before, tifffile.TiffFile(tmp_path / "out.tif") as after:
+        assert after.pages.first.compression == before.pages.first.compression
+    np.testing.assert_array_equal(read(tmp_path / "out.tif").planes, given.planes)
+
+
+def test_a_compression_that_loses_becomes_deflate(tmp_path):
+    Image.new("L", (30, 20), 7).save(tmp_path / "in.tif", compression="jpeg")
+    write(read(tmp_path / "in.tif"), tmp_path / "out.tif")
+    with tifffile.TiffFile(tmp_path / "out.tif") as after:
+        assert after.pages.first.compression.name == "ADOBE_DEFLATE"
+    assert (read(tmp_path / "out.tif").planes == 7).all()
+
+
+def test_metadata_of_a_bigtiff_go_along(tmp_path):
+    tags = Image.Exif()
+    tags[ExifTags.Base.Make] = "Camera & Sons"
+    Image.new("L", (8, 8)).save(tmp_path / "in.tif", exif=tags, dpi=(300, 150), big_tiff=True)
+    for name in "out.tif", "out.png":
+        assert write(read(tmp_path / "in.tif"), tmp_path / name) == []
+        with Image.open(tmp_path / name) as image:
+            assert image.getexif()[ExifTags.Base.Make] == "Camera & Sons"
+            assert [round(float(each)) for each in image.info["dpi"]] == [300, 150]
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_a_tiff_stands_upright(orientation):
+    given = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    data = tiff_of(given, extratags=[(274, "H", 1, orientation, True)])
+    with Image.open(io.BytesIO(data)) as image:
+        image.load()
+        upright = np.asarray(image)
+    np.testing.assert_array_equal(decode(data, "x").planes[0], upright)
+
+
+def test_floats_beyond_single_precision_are_refused():
+    with pytest.raises(ReadError, match="1 of 4 samples are NaN or infinite, the first at x=1, y=0"):
+        decode(tiff_of(np.array([[0, 1e300], [1, 2]])), "x.tif")
+
+
+def test_a_stack_of_imagej_is_several_pages(tmp_path):
+    tifffile.imwrite(tmp_path / "x.tif", np.zeros((5, 8, 9), np.uint8), imagej=True)
+    with pytest.raises(ReadError, match="5 frames or pages"):
+        read(tmp_path / "x.tif")
+
+
+def test_the_size_of_a_large_tiff_is_in_its_tags(tmp_path):
+    (tmp_path / "x.tif").write_bytes(tiff_of(noise(3), photometric="rgb", bigtiff=True))
+    assert measure(tmp_path / "x.tif") == (11, 9, 3, 2)
+
+
+def test_a_strip_that_grows_beyond_its_rows_takes_no_more_memory():
+    """A deflated strip of a thousand times the bytes that the tags speak of."""
+    file = io.BytesIO(tiff_of(np.zeros((10_000, 10_000), np.uint8), compression="zlib", rowsperstrip=10_000))
+    tags = tifffile.TiffFile(file).pages.first.tags
+    data = bytearray(file.getvalue())
+    for tag in "ImageLength", "RowsPerStrip":
+        data[tags[tag].valueoffset : tags[tag].valueoffset + 2] = (2).to_bytes(2, "little")
+    assert decode(bytes(data), "x").planes.shape == (1, 2, 10_000)
+
+
+@pytest.mark.parametrize("compression", ["tiff_lzw", "jpeg"])
+def test_libtiff_says_nothing_of_its_own(tmp_path, compression):
+    Image.new("L", (64, 64)).save(tmp_path / "x.tif", compression=compression)
+    data = bytearray((tmp_path / "x.tif").read_bytes())
+    with tifffile.TiffFile(tmp_path / "x.tif") as file:
+        start = file.pages.first.dataoffsets[0]
+    data[start : start + 20] = b"\xff" * 20
+    (tmp_path / "x.tif").write_bytes(data)
+    code = "from fftfilter import errors, images\ntry: images.read('x.tif')\nexcept errors.ReadError: print('refused')"
+    done = python(code, cwd=tmp_path)
+    assert (done.stdout, done.stderr) == (b"refused\n", b"")
