@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -13,6 +14,8 @@ from .device.choice import open_device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError
 from .fused import device_bytes, fused, serves
+from .output.ground import spread
+from .output.noise import NOISE
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
 
@@ -29,13 +32,50 @@ if TYPE_CHECKING:
     from .staged.algorithms import Algorithm, Option
 
     Array = NDArray[Any]
-    Extremes = Callable[[], list[tuple[float, float]]]
-    Finish = Callable[[Array], Array]
 
 OUTPUTS = ("magnitude", "real")
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
+# Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
+LOST_AS_SINGLE = 0.1
+# The algorithm of what is filtered once more in double precision: the fastest on most devices.
+IN_DOUBLE = "stockham"
+
+
+@dataclass(frozen=True)
+class _Call:
+    """An image ``(count, height, width)`` ready for its pipeline."""
+
+    stack: Stack
+    pipeline: Pipeline
+    pixels: Array
+    exponents: NDArray[np.int32]
+    """Floats of each picture are divided by 2^exponent."""
+    given: Array
+    """What the pixels were made of."""
+    output: Mapping[str, Any]
+    """What was asked for: dtype and levels."""
+    channel_axis: int | None
+    shape: tuple[int, ...]
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the pixels are less exact than what was given."""
+        return self.stack.pixel.kind == "f" and not np.can_cast(self.given.dtype, self.stack.pixel)
+
+    def in_grey_levels(self, values: Array, factor: float) -> Array:
+        """Return values of each picture as those of what was given, times a factor."""
+        exponents = self.exponents.reshape(-1, *(1 for _ in values.shape[1:]))
+        if self.exponents.any():
+            values = np.ldexp(values, exponents)
+        # The product in float64: a gain beyond single precision must not make a NaN of 0.
+        with np.errstate(over="ignore"):
+            return values if factor == 1 else np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+
+    def in_shape(self, result: Array) -> Array:
+        """Return a result in the shape of what was given."""
+        return result.reshape(self.shape) if self.channel_axis is None else np.moveaxis(result, 0, self.channel_axis)
 
 
 class Filter:
@@ -52,6 +92,9 @@ class Filter:
     functions with H(-k) other than H(k), whose result is complex ("real" is its real part): without an ``engine``,
     asking for one of them takes "book", and so does an image too long for the fused form of a GPU. The attribute
     ``engine`` says which one filtered last.
+
+    A picture of which so little passes that single precision would show, is filtered once more in double precision by
+    the staged pipeline, where the device has it.
 
     Raises ParameterError for invalid values, DeviceError without a usable device.
 
@@ -103,7 +146,8 @@ class Filter:
             open_device(device, fused), precision=precision, work_group_size=work_group_size, profile=profile
         )
         self._stack: Stack | None = None
-        self._extremes: Extremes | None = None
+        self._extremes: list[tuple[float, float]] = []
+        self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
@@ -131,9 +175,10 @@ class Filter:
         """
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
-        pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
-        run: Any = pipeline.run
-        return finish(run(images) if observe is None else run(images, observe=observe))
+        call = self._prepare(image, channel_axis, dtype, levels)
+        run: Any = call.pipeline.run
+        result = run(call.pixels) if observe is None else run(call.pixels, observe=observe)
+        return self._finish(call, result, call.pipeline)
 
     def stream(
         self,
@@ -150,24 +195,22 @@ class Filter:
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
         turn: one is read while the next is filled.
         """
-        on_their_way: deque[tuple[Started, Finish, Extremes]] = deque()
+        on_their_way: deque[tuple[Started, _Call]] = deque()
 
         def first() -> Array:
-            started, finish, self._extremes = on_their_way.popleft()
-            return finish(started.result())
+            started, call = on_their_way.popleft()
+            return self._finish(call, started.result(), started)
 
         for image in images:
-            pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
-            extremes: Any = self._extremes
-            stream = self._stream_of(pipeline)
+            call = self._prepare(image, channel_axis, dtype, levels)
+            # What was rounded on its way to the device may be needed again as it was.
+            stream = None if call.is_rounded else self._stream_of(call.pipeline)
             if stream is None:
                 while on_their_way:
                     yield first()
-                self._extremes = extremes
-                yield finish(pipeline.run(pixels))
+                yield self._finish(call, call.pipeline.run(call.pixels), call.pipeline)
                 continue
-            started = stream.start(pixels)
-            on_their_way.append((started, finish, partial(extremes, started.extremes)))
+            on_their_way.append((stream.start(call.pixels), call))
             if len(on_their_way) > ON_THEIR_WAY:
                 yield first()
         while on_their_way:
@@ -188,7 +231,7 @@ class Filter:
 
         While :meth:`stream` runs, those of the result that it has yielded last.
         """
-        return [] if self._extremes is None else self._extremes()
+        return self._extremes
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
@@ -206,7 +249,9 @@ class Filter:
         """Release the device's memory; a later call takes it again."""
         if self._stream is not None:
             self._stream.wait_until_read()
-        self._stack, self._pipeline, self._stream, self._extremes = None, None, None, None
+        if "_in_double" in self.__dict__:
+            self._in_double.close()
+        self._stack, self._pipeline, self._stream, self._extremes = None, None, None, []
 
     def __enter__(self) -> Self:
         return self
@@ -218,8 +263,8 @@ class Filter:
 
     def _prepare(
         self, image: ArrayLike, channel_axis: int | None, dtype: DTypeLike | None, levels: int | None
-    ) -> tuple[Pipeline, Array, Finish]:
-        """Return the pipeline for an image, its pixels, and what turns the pipeline's result into the caller's."""
+    ) -> _Call:
+        """Return an image ready for its pipeline."""
         array = np.asarray(image)
         axes = (2, 3) if channel_axis is None else (3,)
         if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
@@ -236,24 +281,70 @@ class Filter:
         white: int | None = _white(levels, out)
         if self._output == "real":
             out, white = self.launcher.real, None
+        if pixel.kind == "f":
+            pixel = self.launcher.real
         count, height, width = planes.shape
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
         pipeline = self._pipeline_for(stack)
-        pixels, exponent = _pixels(planes, pixel)
-        # Not self: a result that is still to come must not keep the filter, whose memory would wait for the collector.
+        pixels, exponents = _pixels(planes, stack)
+        output = {"dtype": dtype, "levels": levels}
+        return _Call(stack, pipeline, pixels, exponents, planes, output, channel_axis, array.shape)
+
+    def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
+        """Return what has become of a stack as the caller wants it; keeps the extremes."""
         factor, is_real = self.transfer.largest, self._output == "real"
+        found = done.extremes().astype(np.float64)
+        most = found[:, 1]
+        result = call.in_grey_levels(result, factor) if is_real else result
+        found = call.in_grey_levels(found, factor)
+        if self._may_be_weak(call, most):
+            self._repeat_weak(call, most, done, result, found)
+        self._extremes = [(float(low), float(high)) for low, high in found]
+        return call.in_shape(result)
 
-        def finish(result: Array) -> Array:
-            if is_real:
-                result = _in_grey_levels(result, exponent, factor)
-            return result.reshape(array.shape) if channel_axis is None else np.moveaxis(result, 0, channel_axis)
+    def _may_be_weak(self, call: _Call, most: Array) -> bool:
+        """Tell whether there is a result that may be too weak for single precision, and double precision to try."""
+        pixel = call.stack.pixel
+        widest = 2.0 if pixel.kind == "f" else float(np.iinfo(pixel).max)
+        is_single = self.launcher.real == np.float32
+        return is_single and self.launcher.device.fp64 and bool((most < call.pipeline.weak * widest).any())
 
-        def extremes(of: Callable[[], Array] = pipeline.extremes) -> list[tuple[float, float]]:
-            found = _in_grey_levels(of().astype(np.float64), exponent, factor)
-            return [(float(low), float(high)) for low, high in found]
+    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
+        """Filter pictures whose results are too weak once more, in double precision, into ``result`` and ``found``.
 
-        self._extremes = extremes
-        return pipeline, pixels, finish
+        ``most`` is the largest magnitude of each picture, in the pixels' units.
+        """
+        limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
+        images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
+        is_above_noise = most > NOISE / 2 * deviations
+        if call.is_rounded:
+            images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
+            is_above_noise[:] = True  # or not: only what was given can tell
+        for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
+            own = slice(None) if call.stack.one_scale else slice(i, i + 1)
+            # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
+            # a wave is 1/sqrt 2.
+            mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), exponents[i] - call.exponents[i])
+            if mean == 0 or most[i] >= limit * self._mean_gain(call.stack) * max(mean, least):
+                continue
+            with suppress(TooLargeError):
+                again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **call.output)
+                result[own] = np.ldexp(again, exponents[i]) if self._output == "real" else again
+                found[i] = np.ldexp(np.array(self._in_double.extremes()[0]), exponents[i])
+
+    @cached_property
+    def _in_double(self) -> Filter:
+        """The same filter in double precision, by the staged pipeline."""
+        device = self.launcher.device.index
+        return Filter(self.transfer, engine=IN_DOUBLE, device=device, precision="double", output=self._output)
+
+    def _mean_gain(self, stack: Stack) -> float:
+        """Return the root of the mean square of the gains, of which none exceeds 1."""
+        size = stack.height, stack.width
+        if self._mean_gain_of is None or self._mean_gain_of[0] != size:
+            gains = self.transfer.gain(*size) / self.transfer.largest
+            self._mean_gain_of = size, float(np.sqrt(np.mean(gains * gains)))
+        return self._mean_gain_of[1]
 
     def _pipeline_for(self, stack: Stack) -> Pipeline:
         """Return the pipeline for a stack: the last one, if it fits."""
@@ -326,11 +417,11 @@ def _white(levels: int | None, out: np.dtype[Any]) -> int:
     return int(levels)
 
 
-def _pixels(planes: Array, pixel: np.dtype[Any]) -> tuple[Array, int]:
-    """Return planes as the device's pixels, floats divided by 2^exponent to lie within [-1, 1]."""
-    if pixel.kind == "u":
-        pixels = np.ascontiguousarray(planes, pixel)
-        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), 0
+def _pixels(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
+    """Return planes as the device's pixels, floats of each picture divided by 2^exponent to lie within [-1, 1]."""
+    if stack.pixel.kind == "u":
+        pixels = np.ascontiguousarray(planes, stack.pixel)
+        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
     wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
     finite = np.isfinite(wide)
     if not finite.all():
@@ -339,13 +430,5 @@ def _pixels(planes: Array, pixel: np.dtype[Any]) -> tuple[Array, int]:
             f"{int((~finite).sum())} values are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
             "replace them, for example with numpy.nan_to_num"
         )
-    exponent = int(np.frexp(np.max(np.abs(wide)))[1])
-    return np.ascontiguousarray(np.ldexp(wide, -exponent), pixel), exponent
-
-
-def _in_grey_levels(values: Array, exponent: int, factor: float) -> Array:
-    """Return a pipeline's values as those of the image and the transfer function as they were given."""
-    if exponent:
-        values = np.ldexp(values, exponent)
-    # The product in float64: a gain beyond single precision must not make a NaN of 0.
-    return values if factor == 1 else np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+    exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
+    return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

@@ -74,6 +74,10 @@ class Transfer:
         table = self.table(height, width)
         return table_reach(table), table
 
+    def at_dc(self, table: NDArray[np.float64] | None) -> float:
+        """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`."""
+        return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
+
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]

@@ -133,6 +133,11 @@ class Radial:
         return 1 - passed if self.is_complement else passed
 
     @property
+    def passes_dc(self) -> bool:
+        """Whether H(0) is 1; else it is 0."""
+        return self.kind in ("lowpass", "bandstop")
+
+    @property
     def is_complement(self) -> bool:
         """Whether it is 1 minus what passes."""
         return self.kind in ("highpass", "bandstop")
