@@ -50,6 +50,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         if settings.strip:
             picture.metadata = None
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
+        outcome.cautions = [*settings.transfer.cautions(*picture.planes.shape[1:]), *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target)
     except (FftfilterError, MemoryError) as error:

@@ -33,6 +33,12 @@ class Picture:
     metadata: Metadata | None = None
     """What its file says about it; None leaves that out of the output."""
 
+    def cautions(self) -> list[str]:
+        """Return a line if samples are below 0, as filters give magnitudes."""
+        if self.planes.dtype != F32 or self.planes.min() >= 0:
+            return []
+        return ["samples below 0: the output is the magnitude of the filtered values, which has no sign"]
+
 
 class Depth(NamedTuple):
     """How a file stores samples: their type, and the one that stands for white."""

@@ -75,6 +75,31 @@ def test_what_is_too_weak_for_single_precision_is_done_in_double(engine, output,
     assert (np.abs(got.astype(int) - wanted).max(axis=(1, 2)) <= [0, 1]).all()
 
 
+@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize(
+    "transfer", [H.highpass(), H.lowpass(), H.bandpass("20px", "4px"), H.bandstop(30, 34)], ids=str
+)
+def test_photographs_of_16_bits_are_within_2_levels_of_their_own(engine, transfer, camera, rng):
+    photograph = camera[::2, ::2] * np.uint16(256) + rng.integers(0, 256, (256, 256), dtype=np.uint16)
+    got = Filter(transfer, engine=engine)(photograph)
+    wanted = by_reference(photograph, transfer, np.uint16, 65535)
+    assert np.abs(got.astype(int) - wanted).max() <= 2
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("size", [SIZE, (71, 67)], ids=str)
+@pytest.mark.parametrize("detail", [3, 30, 300, 1000, 3000])
+def test_any_picture_of_16_bits_is_within_8_levels_of_its_own(engine, size, detail, rng):
+    """From what double precision has to do to what single precision does by itself."""
+    image = np.round(30000 + 20000 * wave(*size) + rng.uniform(-detail, detail, size)).astype(np.uint16)
+    for transfer in (H.highpass(3), H.bandpass(10, 12)):
+        got = Filter(transfer, engine=engine)(image)
+        assert np.abs(got.astype(int) - by_reference(image, transfer, np.uint16, 65535)).max() <= 8
+        assert_grey_levels(
+            Filter(transfer, engine=engine)(image, dtype=np.uint8), by_reference(image, transfer, np.uint8, 255)
+        )
+
+
 def test_streams_and_channels_do_so_too(rng):
     weak = np.round(30000 + 20000 * wave(*SIZE) + rng.uniform(-1, 1, (3, *SIZE))).astype(np.uint16)
     with Filter(H.highpass(3)) as high:

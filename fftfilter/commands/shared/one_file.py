@@ -31,6 +31,7 @@ class FileOptions:
     png_level: int
     strip: bool
     preserve_times: bool
+    quiet: bool
     verbose: int
     folder_only: dict[str, Any]
     """What was given of the options that are for folders."""
@@ -39,7 +40,7 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = ("scale", "save_stages", "in_place", "png_level", "strip", "preserve_times", "verbose")
+        names = ("scale", "save_stages", "in_place", "png_level", "strip", "preserve_times", "quiet", "verbose")
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
@@ -97,6 +98,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         picture.metadata = None
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format)
+    if not options.quiet:
+        cautions = [*transfer.cautions(*picture.planes.shape[1:]), *picture.cautions()]
+        for line in [*cautions, *(given_range.cautions() if given_range else ())]:
+            click.echo(f"fftfilter: {line}", err=True)
     for_filter = options.filter
     observe = None
     if options.save_stages is not None:
