@@ -43,7 +43,7 @@ LOST_AS_SINGLE = 0.1
 IN_DOUBLE = "stockham"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Call:
     """An image ``(count, height, width)`` ready for its pipeline."""
 
@@ -58,6 +58,8 @@ class _Call:
     """What was asked for: dtype and levels."""
     channel_axis: int | None
     shape: tuple[int, ...]
+    weak_below: float
+    """No larger result is too weak for single precision."""
 
     @property
     def is_rounded(self) -> bool:
@@ -66,12 +68,13 @@ class _Call:
 
     def in_grey_levels(self, values: Array, factor: float) -> Array:
         """Return values of each picture as those of what was given, times a factor."""
-        exponents = self.exponents.reshape(-1, *(1 for _ in values.shape[1:]))
-        if self.exponents.any():
-            values = np.ldexp(values, exponents)
+        if self.stack.pixel.kind == "f":
+            values = np.ldexp(values, self.exponents.reshape(-1, *(1 for _ in values.shape[1:])))
+        if factor == 1:
+            return values
         # The product in float64: a gain beyond single precision must not make a NaN of 0.
         with np.errstate(over="ignore"):
-            return values if factor == 1 else np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+            return np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
 
     def in_shape(self, result: Array) -> Array:
         """Return a result in the shape of what was given."""
@@ -146,7 +149,8 @@ class Filter:
             open_device(device, fused), precision=precision, work_group_size=work_group_size, profile=profile
         )
         self._stack: Stack | None = None
-        self._extremes: list[tuple[float, float]] = []
+        self._found: Array = np.empty((0, 2))
+        self._weak_below = 0.0
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
@@ -231,7 +235,7 @@ class Filter:
 
         While :meth:`stream` runs, those of the result that it has yielded last.
         """
-        return self._extremes
+        return [(float(low), float(high)) for low, high in self._found]
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
@@ -251,7 +255,7 @@ class Filter:
             self._stream.wait_until_read()
         if "_in_double" in self.__dict__:
             self._in_double.close()
-        self._stack, self._pipeline, self._stream, self._extremes = None, None, None, []
+        self._stack, self._pipeline, self._stream, self._found = None, None, None, np.empty((0, 2))
 
     def __enter__(self) -> Self:
         return self
@@ -288,26 +292,22 @@ class Filter:
         pipeline = self._pipeline_for(stack)
         pixels, exponents = _pixels(planes, stack)
         output = {"dtype": dtype, "levels": levels}
-        return _Call(stack, pipeline, pixels, exponents, planes, output, channel_axis, array.shape)
+        return _Call(stack, pipeline, pixels, exponents, planes, output, channel_axis, array.shape, self._weak_below)
 
     def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
         """Return what has become of a stack as the caller wants it; keeps the extremes."""
-        factor, is_real = self.transfer.largest, self._output == "real"
-        found = done.extremes().astype(np.float64)
-        most = found[:, 1]
-        result = call.in_grey_levels(result, factor) if is_real else result
-        found = call.in_grey_levels(found, factor)
-        if self._may_be_weak(call, most):
+        found = done.extremes()
+        may_be_weak = found[:, 1].min() < call.weak_below
+        most = found[:, 1].astype(np.float64) if may_be_weak else None
+        factor = self.transfer.largest
+        if self._output == "real":
+            result = call.in_grey_levels(result, factor)
+        if call.stack.pixel.kind == "f" or factor != 1:
+            found = call.in_grey_levels(found.astype(np.float64), factor)
+        if most is not None:
             self._repeat_weak(call, most, done, result, found)
-        self._extremes = [(float(low), float(high)) for low, high in found]
+        self._found = found
         return call.in_shape(result)
-
-    def _may_be_weak(self, call: _Call, most: Array) -> bool:
-        """Tell whether there is a result that may be too weak for single precision, and double precision to try."""
-        pixel = call.stack.pixel
-        widest = 2.0 if pixel.kind == "f" else float(np.iinfo(pixel).max)
-        is_single = self.launcher.real == np.float32
-        return is_single and self.launcher.device.fp64 and bool((most < call.pipeline.weak * widest).any())
 
     def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
         """Filter pictures whose results are too weak once more, in double precision, into ``result`` and ``found``.
@@ -365,6 +365,10 @@ class Filter:
                 self._pipeline = StagedPipeline(
                     self.launcher, self.transfer, stack, algorithm=algorithm, transpose_kind=self._transpose
                 )
+            # Without double precision, or in it already, nothing is done again.
+            widest = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
+            may_repeat = self.launcher.real == np.float32 and self.launcher.device.fp64
+            self._weak_below = self._pipeline.weak * widest if may_repeat else 0.0
             self.engine = FUSED if algorithm is None else algorithm.name
             self._stack = stack
         return self._pipeline

@@ -135,8 +135,9 @@ class FusedCpuPipeline:
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        most = self._of_pictures(self._largest_buffer, self._largest) * np.float32(1 / self.plan.height)
-        return np.stack([np.zeros_like(most), most], axis=1)
+        found = np.zeros((self.stack.pictures, 2), np.float32)
+        found[:, 1] = self._of_pictures(self._largest_buffer, self._largest) * np.float32(1 / self.plan.height)
+        return found
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
