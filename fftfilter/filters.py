@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .device.choice import open_device
+from .device.device import Device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError
 from .fused import device_bytes, fused, serves
@@ -113,7 +114,7 @@ class Filter:
         *,
         engine: str | None = None,
         engine_options: Mapping[str, Option] | None = None,
-        device: str | int | None = None,
+        device: str | int | Device | None = None,
         precision: str = "single",
         work_group_size: int | None = None,
         transpose: str | None = None,
@@ -146,7 +147,10 @@ class Filter:
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
         self._output, self._transpose = output, transpose
         self.launcher = Launcher(
-            open_device(device, fused), precision=precision, work_group_size=work_group_size, profile=profile
+            device if isinstance(device, Device) else open_device(device, fused),
+            precision=precision,
+            work_group_size=work_group_size,
+            profile=profile,
         )
         self._stack: Stack | None = None
         self._found: Array = np.empty((0, 2))
@@ -335,8 +339,8 @@ class Filter:
     @cached_property
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
-        device = self.launcher.device.index
-        return Filter(self.transfer, engine=IN_DOUBLE, device=device, precision="double", output=self._output)
+        device, output = self.launcher.device, self._output
+        return Filter(self.transfer, engine=IN_DOUBLE, device=device, precision="double", output=output)
 
     def _mean_gain(self, stack: Stack) -> float:
         """Return the root of the mean square of the gains, of which none exceeds 1."""
