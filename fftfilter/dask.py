@@ -124,8 +124,7 @@ _open: dict[str, Filter] = {}
 
 def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: str) -> NDArray[Any]:
     images = block.reshape(-1, *block.shape[-2:])
-    # Floats of a stack share a power of two, by which the faintest of numbers might be rounded.
-    at_once = 1 if pixel_type(block.dtype).kind == "f" else max(1, _PIXELS_A_LAUNCH // images[0].size)
+    at_once = max(1, _PIXELS_A_LAUNCH // images[0].size)
     of_filter, of_pixels = parted(options)
     with _one_chunk_at_a_time:
         if key not in _open:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import suppress
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
 
 import numpy as np
@@ -14,6 +15,8 @@ from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_unmasked
 from .fused import device_bytes, fused, serves
+from .output.ground import spread
+from .output.noise import NOISE
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
 
@@ -32,8 +35,6 @@ if TYPE_CHECKING:
     from .staged.steps.transpose import Transpose
 
     Array = NDArray[Any]
-    Extremes = Callable[[], list[tuple[float, float]]]
-    Finish = Callable[[Array], Array]
 
 Output = Literal["magnitude", "real"]
 OUTPUTS: tuple[Output, ...] = get_args(Output)
@@ -43,6 +44,11 @@ ON_THEIR_WAY = 3
 LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
 # The last axis of an array is taken for channels, not for the width of images, up to this length.
 MOST_CHANNELS = 4
+
+# Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
+LOST_AS_SINGLE = 0.1
+# The algorithm of what is filtered once more in double precision: the fastest on most devices.
+IN_DOUBLE = "stockham"
 
 
 class FilterOptions(TypedDict, total=False):
@@ -72,6 +78,44 @@ class Options(FilterOptions, PixelOptions):
     """
 
 
+@dataclass(eq=False)
+class _Call:
+    """An image ``(count, height, width)`` ready for its pipeline."""
+
+    stack: Stack
+    pipeline: Pipeline
+    pixels: Array
+    exponents: NDArray[np.int32]
+    """Floats of each picture are divided by 2^exponent."""
+    given: Array
+    """What the pixels were made of."""
+    output: Mapping[str, Any]
+    """What was asked for: dtype and levels."""
+    channel_axis: int | None
+    shape: tuple[int, ...]
+    weak_below: float
+    """No larger result is too weak for single precision."""
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the pixels are less exact than what was given."""
+        return self.stack.pixel.kind == "f" and not np.can_cast(self.given.dtype, self.stack.pixel)
+
+    def in_grey_levels(self, values: Array, factor: float) -> Array:
+        """Return values of each picture as those of what was given, times a factor."""
+        if self.stack.pixel.kind == "f":
+            values = np.ldexp(values, self.exponents.reshape(-1, *(1 for _ in values.shape[1:])))
+        if factor == 1:
+            return values
+        # The product in float64: a gain beyond single precision must not make a NaN of 0.
+        with np.errstate(over="ignore"):
+            return np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+
+    def in_shape(self, result: Array) -> Array:
+        """Return a result in the shape of what was given."""
+        return result.reshape(self.shape) if self.channel_axis is None else np.moveaxis(result, 0, self.channel_axis)
+
+
 class Filter:
     """A filter to use again: one transfer function on one device.
 
@@ -89,6 +133,9 @@ class Filter:
 
     Threads may share a filter: it filters one image at a time. Pickled and copied it is what it was made of, and
     opens its device with its first image; so it can be sent to other processes.
+
+    A picture of which so little passes that single precision would show, is filtered once more in double precision by
+    the staged pipeline, where the device has it.
 
     Raises ParameterError for invalid values, DeviceError without a usable device.
 
@@ -159,7 +206,9 @@ class Filter:
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._stack: Stack | None = None
-        self._extremes: Extremes | None = None
+        self._found: Array = np.empty((0, 2))
+        self._weak_below = 0.0
+        self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
@@ -208,10 +257,10 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         with self._alone():
-            pipeline, images, finish = self._prepare(image, channel_axis, dtype, levels)
-            run: Any = pipeline.run
-            result = run(images) if observe is None else run(images, observe=observe)
-        return finish(result)
+            call = self._prepare(image, channel_axis, dtype, levels)
+            run: Any = call.pipeline.run
+            result = run(call.pixels) if observe is None else run(call.pixels, observe=observe)
+            return self._finish(call, result, call.pipeline)
 
     def stream(
         self,
@@ -228,25 +277,28 @@ class Filter:
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
         turn: one is read while the next is filled.
         """
-        on_their_way: deque[tuple[Array | Started, Finish, Extremes]] = deque()
+        on_their_way: deque[tuple[Started, _Call]] = deque()
 
         def first() -> Array:
-            found, finish, self._extremes = on_their_way.popleft()
-            return finish(found if isinstance(found, np.ndarray) else found.result())
+            started, call = on_their_way.popleft()
+            result = started.result()
+            with self._alone():
+                return self._finish(call, result, started)
 
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                pipeline, pixels, finish = self._prepare(image, channel_axis, dtype, levels)
-                extremes: Any = self._extremes
-                stream = self._stream_of(pipeline)
-                if stream is None:
-                    on_their_way.append((pipeline.run(pixels), finish, extremes))
-                else:
-                    started = stream.start(pixels)
-                    on_their_way.append((started, finish, partial(extremes, started.extremes)))
-            while len(on_their_way) > (ON_THEIR_WAY if stream else 0):
+                call = self._prepare(image, channel_axis, dtype, levels)
+                # What was rounded on its way to the device may be needed again as it was.
+                stream = None if call.is_rounded else self._stream_of(call.pipeline)
+                if stream is not None:
+                    on_their_way.append((stream.start(call.pixels), call))
+            while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
+            if stream is None:
+                with self._alone():
+                    result = self._finish(call, call.pipeline.run(call.pixels), call.pipeline)
+                yield result
         while on_their_way:
             yield first()
 
@@ -267,8 +319,7 @@ class Filter:
         While :meth:`stream` runs, those of the result that it has yielded last. The last call may be another thread's:
         threads that ask for extremes need a filter each.
         """
-        with self._alone():
-            return [] if self._extremes is None else self._extremes()
+        return [(float(low), float(high)) for low, high in self._found]
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
@@ -288,7 +339,9 @@ class Filter:
         with self._alone():
             if self._stream is not None:
                 self._stream.wait_until_read()
-            self._stack, self._pipeline, self._stream, self._extremes = None, None, None, None
+            if "_in_double" in self.__dict__:
+                self._in_double.close()
+            self._stack, self._pipeline, self._stream, self._found = None, None, None, np.empty((0, 2))
 
     def __enter__(self) -> Self:
         return self
@@ -305,8 +358,8 @@ class Filter:
 
     def _prepare(
         self, image: ArrayLike, channel_axis: int | None, dtype: DTypeLike | None, levels: int | None
-    ) -> tuple[Pipeline, Array, Finish]:
-        """Return the pipeline for an image, its pixels, and what turns the pipeline's result into the caller's."""
+    ) -> _Call:
+        """Return an image ready for its pipeline."""
         check_unmasked("image", image)
         array = np.asarray(image)
         axes = (2, 3) if channel_axis is None else (3,)
@@ -326,24 +379,67 @@ class Filter:
         white: int | None = _white(levels, out)
         if self._output == "real":
             out, white = self.launcher.real, None
+        if pixel.kind == "f":
+            pixel = self.launcher.real
         count, height, width = planes.shape
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
         pipeline = self._pipeline_for(stack)
-        pixels, exponent = _pixels(planes, pixel)
-        # Not self: a result that is still to come must not keep the filter, whose memory would wait for the collector.
-        factor, is_real = self.transfer.largest, self._output == "real"
+        pixels, exponents = _pixels(planes, stack)
+        output = {"dtype": dtype, "levels": levels}
+        return _Call(stack, pipeline, pixels, exponents, planes, output, channel_axis, array.shape, self._weak_below)
 
-        def finish(result: Array) -> Array:
-            if is_real:
-                result = _in_grey_levels(result, exponent, factor)
-            return result.reshape(array.shape) if channel_axis is None else np.moveaxis(result, 0, channel_axis)
+    def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
+        """Return what has become of a stack as the caller wants it; keeps the extremes."""
+        found = done.extremes()
+        may_be_weak = found[:, 1].min() < call.weak_below
+        most = found[:, 1].astype(np.float64) if may_be_weak else None
+        factor = self.transfer.largest
+        if self._output == "real":
+            result = call.in_grey_levels(result, factor)
+        if call.stack.pixel.kind == "f" or factor != 1:
+            found = call.in_grey_levels(found.astype(np.float64), factor)
+        if most is not None:
+            self._repeat_weak(call, most, done, result, found)
+        self._found = found
+        return call.in_shape(result)
 
-        def extremes(of: Callable[[], Array] = pipeline.extremes) -> list[tuple[float, float]]:
-            found = _in_grey_levels(of().astype(np.float64), exponent, factor)
-            return [(float(low), float(high)) for low, high in found]
+    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
+        """Filter pictures whose results are too weak once more, in double precision, into ``result`` and ``found``.
 
-        self._extremes = extremes
-        return pipeline, pixels, finish
+        ``most`` is the largest magnitude of each picture, in the pixels' units.
+        """
+        limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
+        images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
+        is_above_noise = most > NOISE / 2 * deviations
+        if call.is_rounded:
+            images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
+            is_above_noise[:] = True  # or not: only what was given can tell
+        for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
+            own = slice(None) if call.stack.one_scale else slice(i, i + 1)
+            # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
+            # a wave is 1/sqrt 2.
+            mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), exponents[i] - call.exponents[i])
+            if mean == 0 or most[i] >= limit * self._mean_gain(call.stack) * max(mean, least):
+                continue
+            with suppress(TooLargeError):
+                again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **call.output)
+                result[own] = np.ldexp(again, exponents[i]) if self._output == "real" else again
+                found[i] = np.ldexp(np.array(self._in_double.extremes()[0]), exponents[i])
+
+    @cached_property
+    def _in_double(self) -> Filter:
+        """The same filter in double precision, by the staged pipeline."""
+        made = _unopened(Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": self._output})
+        made.launcher = Launcher(self.launcher.device, precision="double")
+        return made
+
+    def _mean_gain(self, stack: Stack) -> float:
+        """Return the root of the mean square of the gains, of which none exceeds 1."""
+        size = stack.height, stack.width
+        if self._mean_gain_of is None or self._mean_gain_of[0] != size:
+            gains = self.transfer.gain(*size) / self.transfer.largest
+            self._mean_gain_of = size, float(np.sqrt(np.mean(gains * gains)))
+        return self._mean_gain_of[1]
 
     def _pipeline_for(self, stack: Stack) -> Pipeline:
         """Return the pipeline for a stack: the last one, if it fits."""
@@ -364,6 +460,10 @@ class Filter:
                 self._pipeline = StagedPipeline(
                     self.launcher, self.transfer, stack, algorithm=algorithm, transpose_kind=self._transpose
                 )
+            # Without double precision, or in it already, nothing is done again.
+            widest = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
+            may_repeat = self.launcher.real == np.float32 and self.launcher.device.fp64
+            self._weak_below = self._pipeline.weak * widest if may_repeat else 0.0
             self.engine = FUSED if algorithm is None else algorithm.name
             self._stack = stack
         return self._pipeline
@@ -439,11 +539,11 @@ def _white(levels: int | None, out: np.dtype[Any]) -> int:
     return int(levels)
 
 
-def _pixels(planes: Array, pixel: np.dtype[Any]) -> tuple[Array, int]:
-    """Return planes as the device's pixels, floats divided by 2^exponent to lie within [-1, 1]."""
-    if pixel.kind == "u":
-        pixels = np.ascontiguousarray(planes, pixel)
-        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), 0
+def _pixels(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
+    """Return planes as the device's pixels, floats of each picture divided by 2^exponent to lie within [-1, 1]."""
+    if stack.pixel.kind == "u":
+        pixels = np.ascontiguousarray(planes, stack.pixel)
+        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
     wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
     finite = np.isfinite(wide)
     if not finite.all():
@@ -452,13 +552,5 @@ def _pixels(planes: Array, pixel: np.dtype[Any]) -> tuple[Array, int]:
             f"{int((~finite).sum())} values are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
             "replace them, for example with numpy.nan_to_num"
         )
-    exponent = int(np.frexp(np.max(np.abs(wide)))[1])
-    return np.ascontiguousarray(np.ldexp(wide, -exponent), pixel), exponent
-
-
-def _in_grey_levels(values: Array, exponent: int, factor: float) -> Array:
-    """Return a pipeline's values as those of the image and the transfer function as they were given."""
-    if exponent:
-        values = np.ldexp(values, exponent)
-    # The product in float64: a gain beyond single precision must not make a NaN of 0.
-    return values if factor == 1 else np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
+    exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
+    return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

@@ -100,7 +100,7 @@ def test_imports_are_found_at_all():
     assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
     assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.quantize") == {"output.noise", "output.rounding"}
+    assert imported("output.quantize") == {"output.ground", "output.noise", "output.rounding"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 
@@ -181,8 +181,9 @@ def owners(file):
     A staged one's is its twin of the same place and name; a form of the fused engine has its files in a folder of the
     same place.
     """
-    if file in ("complex.cl", "shapes.cl"):
-        return {"complex.cl": ["device.programs"], "shapes.cl": ["staged.steps.mask"]}[file]
+    shared = {"complex.cl": ["device.programs"], "shapes.cl": ["staged.steps.mask"], "ground.cl": ["output.ground"]}
+    if file in shared:
+        return shared[file]
     if file.startswith("fused/"):
         form = ".".join(file.split("/")[:2])
         return [name for name in MODULES if name.startswith(f"{form}.")]

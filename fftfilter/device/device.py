@@ -39,7 +39,7 @@ class Device:
         """The device's own name."""
         return str(self.cl_device.name).strip()
 
-    @property
+    @cached_property
     def platform(self) -> str:
         """The name of its platform."""
         return str(self.cl_device.platform.name).strip()
@@ -49,12 +49,12 @@ class Device:
         """Whether it is a GPU; a simulator, which says that it is everything, is not."""
         return bool(self.cl_device.type & cl.device_type.GPU) and not self.is_simulator
 
-    @property
+    @cached_property
     def is_simulator(self) -> bool:
         """Whether it only simulates a device."""
         return any(name in self.platform for name in SIMULATORS)
 
-    @property
+    @cached_property
     def fp64(self) -> bool:
         """Whether it computes in double precision."""
         return bool(self.cl_device.double_fp_config)

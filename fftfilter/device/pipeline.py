@@ -18,11 +18,17 @@ if TYPE_CHECKING:
 class Pipeline(Protocol):
     """The whole filter for stacks of one kind, ready on a device."""
 
+    weak: float
+    """Results below this part of the input's deviation times the mean gain need double precision: see ``noise.py``."""
+
     def run(self, images: Array) -> Array:
         """Return the filtered images ``(count, height, width)``."""
 
     def extremes(self) -> Array:
         """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its ground of each picture of the last run, ``(pictures,)``."""
 
 
 MakePipeline = Callable[["Launcher", "Transfer", "Stack"], Pipeline]

@@ -118,9 +118,8 @@ class Batch:
 
     def _stack_size(self, key: Key) -> int:
         channels, height, width = cast("tuple[int, int, int]", key[0])
-        # A color picture has one scale for its channels, floats are scaled together, and a stack of the narrowest looks
-        # like a color picture: they go alone.
-        if channels > 1 or width <= MOST_CHANNELS or key[1] == np.float32 or key in self._too_large:
+        # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
+        if channels > 1 or width <= MOST_CHANNELS or key in self._too_large:
             return 1
         return max(1, min(LARGEST_STACK, self._pixels_a_stack // (height * width)))
 

@@ -53,6 +53,7 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         if settings.strip:
             picture = replace(images.without_orientation(picture), metadata=None)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
+        outcome.cautions = [*settings.transfer.cautions(*picture.planes.shape[1:]), *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target)
         loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)

@@ -73,6 +73,8 @@ class Outcome:
     extremes: tuple[float, float] | None = None
     peak: float = 0.0
     """The largest value as a part of the input's white, if only measured."""
+    cautions: list[str] = field(default_factory=list)
+    """What its user may not expect."""
     seconds: dict[str, float] = field(default_factory=dict)
     device: str | None = None
     digest: str | None = None

@@ -77,6 +77,8 @@ class FolderRun:
     """Outcomes by status."""
     warnings: list[str] = field(default_factory=list)
     """What went wrong without harm to a file; for the caller to print and clear."""
+    cautions: Counter[str] = field(default_factory=Counter)
+    """What users may not expect, and of how many files."""
     lost: str | None = None
     """Why no device is left, if so."""
 
@@ -258,6 +260,7 @@ class FolderRun:
         try:
             for outcome in outcomes:
                 self.counts[outcome.status] += 1
+                self.cautions.update(outcome.cautions)
                 if outcome.status == DONE:
                     self._remember(outcome)
                 if self._report:

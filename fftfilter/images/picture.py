@@ -35,6 +35,12 @@ class Picture:
     tiff_compression: int = 1
     """The number that TIFF has for the compression of the file that it came from; 1 is none."""
 
+    def cautions(self) -> list[str]:
+        """Return a line if samples are below 0, as filters give magnitudes."""
+        if self.planes.dtype != F32 or self.planes.min() >= 0:
+            return []
+        return ["samples below 0: the output is the magnitude of the filtered values, which has no sign"]
+
 
 class Depth(NamedTuple):
     """How a file stores samples: their type, and the one that stands for white."""

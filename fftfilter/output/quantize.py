@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .ground import deviation
 from .noise import NOISE
 from .rounding import rounding
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 def magnitude(values: Array, planes: Array) -> Array:
     """Return the magnitude of the filtered ``planes``, zeros if all of it is rounding noise."""
     found = np.abs(values)
-    noise = NOISE * max(float(planes.max()), -float(planes.min()))
-    return found if found.max() > noise else np.zeros_like(found)
+    return found if found.max() > NOISE * deviation(planes).max() else np.zeros_like(found)
 
 
 def quantize(values: Array, scale: Range, white: float, depth: Depth) -> Array:

@@ -23,6 +23,12 @@ class Range(NamedTuple):
     of_white: bool = False
     """Whether they are parts of the input's white rather than grey levels."""
 
+    def cautions(self) -> list[str]:
+        """Return a line if black lies where no magnitude is."""
+        if self.low >= 0:
+            return []
+        return [f"scale {self.low:g}:{self.high:g} begins below 0, where no magnitude is: nothing becomes black"]
+
 
 def parse(text: str) -> Range | None:
     """Return the range that LO:HI gives, None for the words each and folder; raises ParameterError."""

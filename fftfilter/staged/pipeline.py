@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..output.noise import NOISE
+from ..output.ground import deviation, ground
+from ..output.noise import NOISE, WEAK
 from ..output.stack import PIXELS
 from .fft_core import fft_core, plan_rows
-from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, Stages, X, Y
+from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, Stages, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
@@ -30,12 +31,21 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 
+# Pixels as the device loads them; in double precision also float64.
+LOADED = PIXELS | {np.dtype(np.float64): "double"}
+
+
 class Box(NamedTuple):
-    """A box of the flow chart: its launches, the name of what they leave in X, and the shape that this has there."""
+    """A box of the flow chart: its launches, the name of what they leave in X, and the shape that this has there.
+
+    What the transforms leave lacks the ground: times ``gain``, it belongs to the numbers at ``place``.
+    """
 
     leaves: str
     stages: Stages
     shape: tuple[int, int, int]
+    place: tuple[slice | int, ...] = ()
+    gain: float = 0.0
 
 
 def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.dtype[Any]) -> int:
@@ -50,6 +60,8 @@ class StagedPipeline:
 
     If the filtered values are wanted as they are, they have the launcher's precision.
     """
+
+    weak = WEAK
 
     def __init__(
         self,
@@ -70,20 +82,24 @@ class StagedPipeline:
         group = launcher.reduction_size
         pair = first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width)
+        dc = transfer.at_dc(table)
         # The bins may lie in any order between the transforms, as long as the mask is read in that order.
         order = (columns.reversed_bits, rows.reversed_bits)
         turn = partial(transpose, kind=transpose_kind or algorithm.transpose, side=launcher.tile_side)
 
+        everywhere, left, top, corner = np.s_[:, :, :], np.s_[:, :, 0], np.s_[:, 0, :], np.s_[:, 0, 0]
+        one, whole = float(width), float(width * height)
+
         self.flow: tuple[Box, ...] = (
-            Box("image", (load(width, count * height, PIXELS[stack.pixel]),), upright),
-            Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright),
-            Box("rows-transposed", (turn(width, height, count),), turned),
-            Box("spectrum", fft_core(columns, count * width, FORWARD, ordered=False), turned),
-            Box("spectrum-masked", (mask(height, width, count, transfer.radial, order),), turned),
-            Box("columns-inverse", fft_core(columns, count * width, INVERSE, ordered=False), turned),
-            Box("columns-transposed", (turn(height, width, count),), upright),
-            Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright),
-            Box("magnitude", (magnitude(width, count * height),), upright),
+            Box("image", (load(width, height, count, LOADED[stack.pixel]),), upright, everywhere, 1.0),
+            Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright, left, one),
+            Box("rows-transposed", (turn(width, height, count),), turned, top, one),
+            Box("spectrum", fft_core(columns, count * width, FORWARD, ordered=False), turned, corner, whole),
+            Box("spectrum-masked", (mask(height, width, count, transfer.radial, order),), turned, corner, dc * whole),
+            Box("columns-inverse", fft_core(columns, count * width, INVERSE, ordered=False), turned, top, dc * one),
+            Box("columns-transposed", (turn(height, width, count),), upright, left, dc * one),
+            Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright, everywhere, dc),
+            Box("magnitude", (magnitude(width, height, count, dc),), upright),
             Box("extremes", extremes(values, pictures, group), upright),
         )
         if stack.white is not None:
@@ -100,6 +116,7 @@ class StagedPipeline:
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
                 MASK: mask_table(height, width, transfer.radial, table, launcher.real),
+                GROUND: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
             },
         )
@@ -110,16 +127,24 @@ class StagedPipeline:
         ``observe`` is called with the name of each box's result and its contents as they lie in the buffer.
         """
         space = self._workspace
-        brightest = np.abs(images.reshape(self.stack.pictures, -1)).max(axis=1)
-        space.write(NOISE_FLOOR, (NOISE * brightest).astype(space.launcher.real))
+        real = space.launcher.real
+        base = ground(images)
+        self._far: Array = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
+        space.write(GROUND, base.astype(real))
+        space.write(NOISE_FLOOR, (NOISE * self._far).astype(real))
         space.write(IMAGE, np.ascontiguousarray(images))
+
+        def read(box: Box) -> Array:
+            found = space.read(X, np.empty(box.shape, real if box.leaves == "magnitude" else space.launcher.complex))
+            found[box.place] += (box.gain * base).reshape(-1, *(1 for _ in found[box.place].shape[1:]))
+            return found
+
         for box in self.flow:
             space.run(box.stages)
             if observe is not None and box.leaves not in ("extremes", "output"):
-                dtype = space.launcher.real if box.leaves == "magnitude" else space.launcher.complex
-                observe(box.leaves, space.read(X, np.empty(box.shape, dtype)))
+                observe(box.leaves, read(box))
             if box.leaves == "filtered" and self.stack.white is None:
-                values = space.read(X, np.empty(self.stack.shape, space.launcher.complex))
+                values = read(box)
         if self.stack.white is None:
             return np.ascontiguousarray(values.real)
         result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
@@ -132,3 +157,7 @@ class StagedPipeline:
         first, pictures = self._pairs
         pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
         return np.stack([pairs.real, pairs.imag], axis=1)
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        return self._far

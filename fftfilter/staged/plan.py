@@ -24,6 +24,7 @@ Y = "y"
 IMAGE = "image"
 SPIN = "spin"
 MASK = "mask"
+GROUND = "ground"
 NOISE_FLOOR = "noise floor"
 FLIP = "flip"
 

@@ -17,6 +17,8 @@ Bins = NDArray[np.int64]
 LARGEST_RADIUS = 1e100
 # Gains this small vanish in single precision beside any gain of 1.
 NEGLIGIBLE = 2.0**-32
+# What is passed by this gain changes by less than half a level of 255.
+PASSED = 1 - 2.0**-9
 
 
 class Reach(NamedTuple):

@@ -74,6 +74,15 @@ class Transfer:
         table = self.table(height, width)
         return table_reach(table), table
 
+    def cautions(self, height: int, width: int) -> list[str]:
+        """Return a line for each part whose cutoff lies beyond the grid of a ``(height, width)`` image."""
+        found = (part.caution(height, width) for part in self.parts if isinstance(part, Radial))
+        return [line for line in found if line is not None]
+
+    def at_dc(self, table: NDArray[np.float64] | None) -> float:
+        """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`."""
+        return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
+
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]

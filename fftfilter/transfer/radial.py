@@ -123,6 +123,21 @@ class Radial:
         kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
         return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
 
+    def caution(self, height: int, width: int) -> str | None:
+        """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
+        import numpy as np
+
+        from .grid import PASSED
+
+        outer, inner = self.cutoffs(height, width)
+        cutoff, radius = (outer, self.outer) if inner is None else (inner, self.inner)
+        farthest = cutoff.low(self.shape, self.order, np.array(width // 2), np.array(height // 2))
+        # Of a smooth shape something is left of what is stopped, however little.
+        if farthest < (PASSED if self.passes_dc else 1):
+            return None
+        what = "everything" if self.passes_dc else "nothing"
+        return f"radius {radius or 'n/8'} lies beyond the highest frequency: the {self.kind} passes {what}"
+
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
         import numpy as np
@@ -134,6 +149,11 @@ class Radial:
         if inner is not None:
             passed = passed * (1 - inner.low(self.shape, self.order, kx, ky))
         return 1 - passed if self.is_complement else passed
+
+    @property
+    def passes_dc(self) -> bool:
+        """Whether H(0) is 1; else it is 0."""
+        return self.kind in ("lowpass", "bandstop")
 
     @property
     def is_complement(self) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..output.ground import deviation, ground
 from ..output.noise import NOISE
 from ..output.rounding import NUDGE, WHITE
 
@@ -27,9 +28,13 @@ def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
 
 
 def filtered(image: NDArray[Any], gain: NDArray[np.float64]) -> NDArray[np.complex128]:
-    """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency."""
-    spectrum = np.fft.fft2(np.asarray(image, dtype=np.float64))
-    return np.fft.ifft2(spectrum * gain)
+    """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency.
+
+    The ground goes around the transforms, so that of a constant image nothing is left, not even rounding.
+    """
+    base = ground(image)[..., None, None]
+    spectrum = np.fft.fft2(np.asarray(image, dtype=np.float64) - base)
+    return np.asarray(np.fft.ifft2(spectrum * gain) + gain[0, 0] * base)
 
 
 def filter_image(
@@ -44,18 +49,18 @@ def filter_image(
     raise the input's rounding noise, too.
     """
     magnitude = np.abs(filtered(image, gain))
-    brightest = float(np.max(np.abs(image.astype(np.float64)))) * max(1.0, float(np.abs(gain).max()))
-    return quantize(magnitude, brightest, dtype, white)
+    largest = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
+    return quantize(magnitude, largest, dtype, white)
 
 
-def quantize(magnitude: NDArray[np.float64], brightest: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
+def quantize(magnitude: NDArray[np.float64], deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
     """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
 
-    ``brightest`` is the input's largest absolute value, times the largest gain if that exceeds 1.
+    ``deviation`` is the input's largest from its ground, times the largest gain if that exceeds 1.
     """
     smallest = min(0.0, float(magnitude.min()))
     largest = max(0.0, float(magnitude.max()))
-    if largest <= NOISE * brightest:
+    if largest <= NOISE * deviation:
         return np.zeros(magnitude.shape, dtype)
     value = (magnitude - smallest) / (largest - smallest)
     if np.issubdtype(np.dtype(dtype), np.floating):

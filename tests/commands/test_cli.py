@@ -501,3 +501,21 @@ def assert_one_line(said, pattern):
     import re
 
     assert re.search(pattern, said), f"{pattern!r} not in {said!r}"
+
+
+# What users may not expect is said, unless they ask for quiet
+
+
+def test_a_cutoff_beyond_the_grid_is_a_line(run, tmp_path):
+    out = tmp_path / "out.png"
+    line = "fftfilter: radius 40cyc lies beyond the highest frequency: the highpass passes nothing\n"
+    assert run("highpass", "--radius", "40cyc", CAMERA, out) == (0, b"", line)
+    assert run("highpass", "--radius", "40cyc", "-q", CAMERA, out) == (0, b"", "")
+
+
+def test_signs_that_are_lost_are_a_line(run, tmp_path):
+    Image.fromarray(np.eye(8, dtype=np.float32) - 0.5).save(tmp_path / "in.tif")
+    line = "fftfilter: samples below 0: the output is the magnitude of the filtered values, which has no sign\n"
+    assert run("lowpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
+    line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
+    assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)

@@ -41,7 +41,7 @@ def run():
 
 def alone(run, source, target, *options):
     """Filter one file and return its bytes."""
-    assert run("highpass", *options, source, target) == (0, "", "")
+    assert run("highpass", "-q", *options, source, target) == (0, "", "")
     return target.read_bytes()
 
 
@@ -94,6 +94,17 @@ def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
     assert run("lowpass", *options, given / "dark.png", tmp_path / "dark.png")[0] == 0
     assert (tmp_path / "out/dark.png").read_bytes() == (tmp_path / "dark.png").read_bytes()
     assert np.asarray(Image.open(tmp_path / "out/dark.png")).max() == 65535
+
+
+def test_what_users_may_not_expect_is_said_once_for_all_files(run, tmp_path):
+    given = tmp_path / "in"
+    given.mkdir()
+    for i in range(3):
+        pgm(given / f"{i}.pgm", i)
+    options = ("lowpass", "--radius", "0.5px", "--processes", 1, given, tmp_path / "out")
+    line = "fftfilter: 3 files: radius 0.5px lies beyond the highest frequency: the lowpass passes everything"
+    assert run(*options)[2].splitlines()[0] == line
+    assert run(*options, "-q") == (0, "", "")
 
 
 @pytest.mark.parametrize("scale", ["0:40", "-10:300.5"])

@@ -19,6 +19,7 @@ from fftfilter.fused.gpu.long import LongPlan
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
+from fftfilter.output.ground import deviation
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 
@@ -75,6 +76,10 @@ def gpu():
             assert any(is_long) == (numbers < max(height, width)), (height, width)
             check(make, H.highpass(), (2, height, width))
     check(make, H.highpass(), (2, 11, 11), real=True)
+    ramp = np.arange(2 * 300, dtype=np.uint16).reshape(2, 20, 15)
+    pipeline = FusedGpuPipeline(launcher, H.highpass(), Stack(*ramp.shape, ramp.dtype, ramp.dtype, 65535))
+    pipeline.run(ramp)
+    assert (pipeline.deviations() == deviation(ramp)).all()
 
 
 def one_launch():

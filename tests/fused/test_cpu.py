@@ -147,6 +147,9 @@ class Within:
     def on_grid(self, *_):
         return self.reach, self.gains
 
+    def at_dc(self, gains):
+        return gains[0, 0]
+
 
 @pytest.mark.parametrize("beyond", [0.0, 1.0])
 @pytest.mark.parametrize(("height", "width"), [(100, 60), (67, 71)])

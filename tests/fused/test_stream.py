@@ -17,6 +17,7 @@ from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import PageLocked, Stream
+from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
 HIGH = H.highpass()
@@ -160,6 +161,26 @@ def test_channels_and_depth_are_those_of_calls(make_filter, rng):
     with make_filter(HIGH) as high:
         for got, image in zip(high.stream(images, **options), images, strict=True):
             np.testing.assert_array_equal(got, high(image, **options))
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.float32])
+def test_what_is_too_weak_is_done_in_double_precision_from_what_was_given(make_filter, dtype, rng):
+    wave = 30000 + 20000 * np.cos(2 * np.pi * np.arange(SIZE[1]) / SIZE[1])
+    images = [np.round(wave + rng.uniform(-3, 3, SIZE)).astype(dtype) for _ in range(5)]
+    images[2] = rng.integers(0, 65536, SIZE).astype(dtype)
+    frame = np.empty(SIZE, dtype)
+
+    def film():
+        for image in images:
+            frame[:] = image
+            yield frame
+
+    high = H.highpass(2)
+    with make_filter(high, output="real") as real:
+        for got, image in zip(real.stream(film()), images, strict=True):
+            wanted = reference.filtered(image, high.gain(*SIZE)).real
+            assert np.abs(got - wanted).max() <= 1e-6 * np.abs(wanted).max()
+            assert real.extremes()[0][1] == pytest.approx(np.abs(wanted).max(), rel=1e-6)
 
 
 def test_a_generator_may_fill_the_same_array_again_or_two_page_locked_ones_in_turn(make_filter, rng):

@@ -163,3 +163,34 @@ def test_a_filter_is_printed_and_reported_as_it_was_given():
     assert H.lowpass("8px", shape="gaussian").given() == {"kind": "lowpass", "radius": "8px", "shape": "gaussian"}
     band = H.bandstop(3, 5, shape="butterworth", order=4)
     assert band.given() == {"kind": "bandstop", "inner": "3", "outer": "5", "shape": "butterworth", "order": 4}
+
+
+@pytest.mark.parametrize(
+    ("transfer", "what"),
+    [
+        (H.highpass("40cyc"), "radius 40cyc lies beyond the highest frequency: the highpass passes nothing"),
+        (H.lowpass("0.5px"), "radius 0.5px lies beyond the highest frequency: the lowpass passes everything"),
+        (H.bandpass(60, 70), "radius 60 lies beyond the highest frequency: the bandpass passes nothing"),
+        (H.bandstop(60, 70), "radius 60 lies beyond the highest frequency: the bandstop passes everything"),
+        (H.lowpass("4000%", shape="gaussian"), "radius 4000% lies beyond the highest frequency: the lowpass passes"),
+    ],
+    ids=str,
+)
+def test_a_cutoff_beyond_the_grid_is_said(transfer, what):
+    (said,) = transfer.cautions(64, 48)
+    assert said.startswith(what)
+
+
+@pytest.mark.parametrize(
+    "transfer",
+    [
+        H.highpass(),
+        H.lowpass("141%"),
+        H.bandpass(4, 500),
+        H.highpass("4000%", shape="gaussian"),
+        H.mask(np.ones((8, 8))),
+    ],
+    ids=str,
+)
+def test_other_cutoffs_need_no_caution(transfer):
+    assert transfer.cautions(64, 64) == []

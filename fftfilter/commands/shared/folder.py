@@ -64,7 +64,7 @@ folder_options = combined(
         help="Let N processes share the files; 1 is this process alone.  [default: one a core where many files pay "
         "for their start]",
     ),
-    option("-q", "--quiet", group="Folders", is_flag=True, help="No progress and no summary; errors only."),
+    option("-q", "--quiet", group="Folders", is_flag=True, help="No progress, no summary, no cautions; errors only."),
 )
 
 
@@ -157,6 +157,9 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
         verify=options.verify or 0,
     )
     startup.resume_collector()
+    if run.settings.scale and not options.quiet:
+        for caution in run.settings.scale.cautions():
+            click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()
     if options.dry_run:
         return _dry_run(run, survey, devices, options)
@@ -263,6 +266,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: 
             progress.clear()
     _print_warnings(run)
     if not options.quiet:
+        for caution, files in run.cautions.items():
+            click.echo(f"fftfilter: {files} {'files' if files > 1 else 'file'}: {caution}", err=True)
         done_by = f"{where} on {', '.join(sorted(devices))}" if devices else ""
         click.echo(_summary(run, survey, time.monotonic() - began, done_by), err=True)
     return _end(run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,17 +43,7 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = [
-            "scale",
-            "save_stages",
-            "in_place",
-            "input_limit",
-            "png_level",
-            "strip",
-            "preserve_times",
-            "quiet",
-            "verbose",
-        ]
+        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only"}
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
@@ -112,11 +102,13 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         verify.refuse(target, options.format)
     times = sources.times(source) if options.preserve_times else None
-    picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
-    if options.strip:
-        picture = replace(images.without_orientation(picture), metadata=None)
+    picture = _read(source, options)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format)
+    if not options.quiet:
+        cautions = [*transfer.cautions(*picture.planes.shape[1:]), *picture.cautions()]
+        for line in [*cautions, *(given_range.cautions() if given_range else ())]:
+            click.echo(f"fftfilter: {line}", err=True)
     for_filter = options.filter
     observe = None
     if options.save_stages is not None:
@@ -136,9 +128,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture), err=True)
-            if left_out:
-                click.echo(f"without {' and '.join(left_out)}, which OUT cannot hold", err=True)
+            click.echo(_summary(filter_, picture, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
@@ -146,6 +136,13 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def _read(source: str, options: FileOptions) -> Picture:
+    from ... import images
+
+    picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
+    return replace(images.without_orientation(picture), metadata=None) if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
@@ -169,9 +166,10 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
     return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
 
 
-def _summary(filter_: Filter, picture: Picture) -> str:
+def _summary(filter_: Filter, picture: Picture, left_out: list[str]) -> str:
     _, height, width = picture.planes.shape
-    return f"{width} x {height}: {filter_.transfer}; {filter_.engine} on {filter_.launcher.device.name}"
+    without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
+    return f"{width} x {height}: {filter_.transfer}; {filter_.engine} on {filter_.launcher.device.name}{without}"
 
 
 def _times(filter_: Filter) -> str:

@@ -32,16 +32,16 @@ JOB = np.dtype(
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
         *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale")),
         ("order", np.int32),
-        *((name, np.float32) for name in ("row_scale", "column_scale", "noise", "levels", "nudge", "white")),
+        *((name, np.float32) for name in ("row_scale", "column_scale", "dc", "noise", "levels", "nudge", "white")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
 
 
-def job(plan: FusedCpuPlan, stack: Stack, *, row_groups: int, zero_rows: int, order: int) -> NDArray[Any]:
+def job(plan: FusedCpuPlan, stack: Stack, *, row_groups: int, zero_rows: int, order: int, dc: float) -> NDArray[Any]:
     """Return the job of a stack, an array of one :data:`JOB`.
 
-    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``order`` is the shape's.
+    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``order`` is the shape's, ``dc`` H(0).
     """
     levels, nudge, white = rounding(stack.white or 1, is_float=stack.out.kind == "f")
     fields = {
@@ -61,6 +61,7 @@ def job(plan: FusedCpuPlan, stack: Stack, *, row_groups: int, zero_rows: int, or
         # by side; the scale of the columns goes into the grey levels.
         "row_scale": 0.5 / plan.width,
         "column_scale": 1 / plan.height,
+        "dc": dc * plan.height,
         "noise": NOISE * plan.height,
         "levels": levels,
         "nudge": nudge,

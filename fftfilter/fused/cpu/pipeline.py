@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...output.noise import WEAK
 from ...output.stack import PIXELS
 from . import mixed_radix
 from .job import job, spin_factors
@@ -57,6 +58,8 @@ class FusedCpuPipeline:
     ``workers`` how many work-items share the work; both are the device's by default. ``limits`` are of the caches.
     """
 
+    weak = WEAK
+
     def __init__(
         self,
         launcher: Launcher,
@@ -86,14 +89,17 @@ class FusedCpuPipeline:
         mask = mask_terms(transfer.radial, table, (height, width), rows.frequencies(), frequencies[at])
 
         self._buffers: list[Any] = []
-        described = job(self.plan, stack, row_groups=len(at), zero_rows=len(zero_rows), order=mask.order)
+        rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
+        described = job(self.plan, stack, **rows_done, order=mask.order, dc=transfer.at_dc(table))
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
-        self._largest = self._kept(launcher.allocate(4 * self.plan.strips * count))
+        # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
+        self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
+        self._far_buffer, self._largest_buffer = (self._kept(launcher.wrap(a)) for a in (self._far, self._largest))
         arguments = [
             *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
-            *(self._kept(launcher.allocate(4 * self.plan.strips * count)), self._largest),
+            *(self._far_buffer, self._largest_buffer),
             *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
             *map(self._constant, (mask.across, mask.down, mask.gains)),
             *map(np.uint32, ALL_STEPS),
@@ -128,18 +134,26 @@ class FusedCpuPipeline:
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        found = np.empty((self.stack.count, self.plan.strips), np.float32)
-        self.launcher.read(found, self._largest)
-        most = found.max(axis=1) if not self.stack.one_scale else found.max(keepdims=True)[0]
-        most = most * np.float32(1 / self.plan.height)
-        return np.stack([np.zeros_like(most), most], axis=1)
+        found = np.zeros((self.stack.pictures, 2), np.float32)
+        found[:, 1] = self._of_pictures(self._largest_buffer, self._largest) * np.float32(1 / self.plan.height)
+        return found
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        return self._of_pictures(self._far_buffer, self._far)
+
+    def _of_pictures(self, buffer: Any, of_strips: Array) -> Array:
+        """Return the largest of what a buffer on the host's memory has of each strip."""
+        self.launcher.finish(buffer, of_strips)
+        found: Array = of_strips.reshape(self.stack.pictures, -1).max(axis=1)
+        return found
 
     def _run(self, images: Array, launches: dict[str, tuple[int, int]]) -> Array:
         """Filter images by launches, each with its name and its range of steps."""
         count, height, width = self.stack.shape
         pitch = self.plan.pitch
         if pitch != width:
-            images = np.pad(images, ((0, 0), (0, 0), (0, pitch - width)))
+            images = np.pad(images, ((0, 0), (0, 0), (0, pitch - width)), mode="wrap")
         images = np.require(images, self.stack.pixel, ("C", "A"))
         result = np.empty((count, height, pitch), self.stack.out)
         image, pixels = self.launcher.wrap(images), self.launcher.wrap(result)

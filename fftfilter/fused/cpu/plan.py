@@ -45,7 +45,7 @@ class FusedCpuPlan:
 
     @property
     def pitch(self) -> int:
-        """Pixels of a row: narrower images get columns of zeros on the host, up to one strip."""
+        """Pixels of a row: narrower images are repeated on the host, up to one strip."""
         return max(self.width, 2 * self.lanes)
 
     @property

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...output.ground import KERNEL as GROUND
 from .transform import MOST_PER_ITEM, TransformPlan
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ COLUMNS = "fused/gpu/columns.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
 FILTER = "fused/gpu/filter.cl"
 QUANTIZE = "fused/gpu/quantize.cl"
+DEVIATION = "fused/gpu/deviation.cl"
 STEPS = "fused/gpu/long/steps.cl"
 LINES = "fused/gpu/long/lines.cl"
 LONG_ROWS = "fused/gpu/long/rows.cl"
@@ -46,13 +48,14 @@ PACK = "fused/gpu/long/pack.cl"
 # Files that a kernel needs in front of its own, behind attributes, butterflies, transform and spectrum, which all need.
 NEEDS = {
     COLUMNS: (SHAPES, MASK),
-    INVERSE_ROWS: (VALUES,),
-    FILTER: (SHAPES, MASK, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
-    LONG_ROWS: (STEPS, LINES),
+    ROWS: (GROUND,),
+    INVERSE_ROWS: (GROUND, VALUES),
+    FILTER: (SHAPES, MASK, GROUND, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
+    LONG_ROWS: (STEPS, LINES, GROUND),
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
     LONG_ROWS_FROM_SPECTRUM: (STEPS, LINES),
-    LONG_ROWS_TO_VALUES: (STEPS, LINES, VALUES),
+    LONG_ROWS_TO_VALUES: (STEPS, LINES, GROUND, VALUES),
     LONG_COLUMNS: (STEPS, STRIPS),
     LONG_COLUMNS_MIDDLE: (STEPS, STRIPS, SHAPES, MASK),
     LONG_COLUMNS_MASK: (STEPS, STRIPS, SHAPES, MASK),
@@ -123,12 +126,14 @@ class Launches:
             launches.append(self._row_step(step, LONG_ROWS_TO_SPECTRUM, rows, rows.outer, (), *arguments))
         return launches
 
-    def inverse_rows(self, tables: Sequence[cl.Buffer], one_scale: np.uint32, *defines: str) -> list[Launch]:
-        """Return what makes values of the rows' spectra, and keeps the largest."""
+    def inverse_rows(
+        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str
+    ) -> list[Launch]:
+        """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0)."""
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "inverse rows", self.reach
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
-            arguments = (None, spectrum, *tables, largest, one_scale, reach, None)
+            arguments = (None, spectrum, *tables, largest, one_scale, reach, dc, None)
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, *arguments)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
@@ -140,7 +145,7 @@ class Launches:
         launches.append(
             self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, direction, lines, middle, between, reach)
         )
-        arguments = (None, lines, outer, between, largest, one_scale, None)
+        arguments = (None, lines, outer, between, largest, one_scale, dc, None)
         return [*launches, self._row_step(step, LONG_ROWS_TO_VALUES, rows, rows.outer, defines, *arguments)]
 
     def columns(self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any) -> list[Launch]:

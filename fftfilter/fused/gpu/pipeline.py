@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...errors import ParameterError
-from ...output.noise import NOISE
+from ...output.ground import KERNEL as GROUND
+from ...output.noise import NOISE, WEAK
 from ...output.rounding import rounding
 from ...output.stack import PIXELS
-from .launches import ATTRIBUTES, QUANTIZE, Launch, Launches
+from .launches import ATTRIBUTES, DEVIATION, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT, TransformPlan
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 QUANTIZE_GROUP = 256
+# Work-groups of that size that look for an image's largest deviation.
+DEVIATION_GROUPS = 512
+# Chirp-z with spin factors made of powers rounds more.
+LESS_EXACT = 3
 # Stacks of at most this many pixels go in one launch: of more, each step takes much longer than a launch.
 ONE_LAUNCH_PIXELS = 1 << 22
 # Platforms where the kernel knows how work-groups see what others have written, which OpenCL does not promise.
@@ -71,6 +76,8 @@ class FusedGpuPipeline:
         self.plan = plan(height, width, limits)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
+        is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
+        self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
 
@@ -105,6 +112,7 @@ class FusedGpuPipeline:
             masked,
             tiles=tiles,
             complement=complement,
+            dc=np.float32(transfer.at_dc(table)),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
         )
 
@@ -121,6 +129,7 @@ class FusedGpuPipeline:
         *,
         tiles: int,
         complement: bool,
+        dc: np.float32,
         one_launch: bool,
     ) -> None:
         """Build the kernels and set every argument but the images."""
@@ -136,10 +145,10 @@ class FusedGpuPipeline:
         output = f"OUTPUT={'real' if stack.white is None else 'magnitude'}"
         scale = np.float32(1 / (2 * width * height))
         at_once = 1 if height * width % 4 else 4
-        # Pixels that are whole numbers reach their type's largest value, others 1.
-        brightest = 1.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
+        # The largest deviation that the type allows; floats are within [-1, 1].
+        most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
         by = rounding(stack.white or 1, is_float=stack.out.kind == "f")
-        grey = [np.float32(number) for number in (NOISE, brightest, *by)]
+        grey = [np.float32(number) for number in (NOISE, most, *by)]
         inverse_defines = (pixel, output, f"COMPLEMENT={int(complement)}")
         quantize_defines = (pixel_out, f"PIXELS_PER_ITEM={at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
@@ -148,7 +157,7 @@ class FusedGpuPipeline:
         if whole:
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, *grey)
+            sizes = (np.uint32(count), launches.reach, scales, dc, *grey)
             arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
             defines = (*inverse_defines, *quantize_defines, *masked.defines)
             launch = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
@@ -157,7 +166,7 @@ class FusedGpuPipeline:
 
         rows = launches.rows(row_tables, pixel)
         columns = launches.columns(column_tables, masked.defines, mask_data, scale, *masked.numbers)
-        inverse_rows = launches.inverse_rows(row_tables, scales, *inverse_defines)
+        inverse_rows = launches.inverse_rows(row_tables, scales, dc, *inverse_defines)
         last = inverse_rows[-1].kernel
         self._launches = [*rows, *columns, *inverse_rows]
         self._images_at = [(rows[0].kernel, 1), (last, last.num_args - 1)]
@@ -167,7 +176,8 @@ class FusedGpuPipeline:
 
         last.set_arg(0, self._values)
         size = (f"WIDTH={width}", f"HEIGHT={height}")
-        quantize = self.launcher.kernel((ATTRIBUTES, QUANTIZE), (*size, pixel, *quantize_defines), "gpu_quantize")
+        sources = (ATTRIBUTES, GROUND, QUANTIZE)
+        quantize = self.launcher.kernel(sources, (*size, pixel, *quantize_defines), "gpu_quantize")
         for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(grey, 5)):
             quantize.set_arg(at, argument)
         self._largest_at.append((quantize, 3))
@@ -212,6 +222,20 @@ class FusedGpuPipeline:
         most = np.empty(self.stack.pictures, np.float32)
         self.launcher.read(most, largest or self.largest)
         return np.stack([np.zeros_like(most), most], axis=1)
+
+    def deviations(self, image: cl.Buffer | None = None) -> Array:
+        """Return the largest deviation from its ground of each picture of the last run, (pictures,), or of a buffer."""
+        count, height, width = self.stack.shape
+        far = np.zeros(self.stack.pictures, np.float32)
+        buffer = self.launcher.allocate(far.nbytes)
+        self.launcher.write(buffer, far)
+        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[self.stack.pixel]}")
+        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale))
+        kernel = self.launcher.kernel((ATTRIBUTES, GROUND, DEVIATION), defines, "gpu_deviation", arguments)
+        groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
+        self.launcher.enqueue("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+        self.launcher.read(far, buffer)
+        return far
 
     def run(self, images: Array) -> Array:
         """Filter images in the host's memory."""

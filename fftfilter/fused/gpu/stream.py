@@ -25,8 +25,6 @@ import numpy as np
 from ...device.launcher import Launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pyopencl as cl
     from numpy.typing import DTypeLike, NDArray
 
@@ -133,23 +131,39 @@ class _Slot:
     largest: cl.Buffer
     staging: Array | None = None
     copied_in: cl.Event | None = None
+    found_out: cl.Event | None = None
     copied_out: cl.Event | None = None
 
 
 class Started:
     """A stack that was started; :meth:`result` waits for it."""
 
-    def __init__(self, wait: Callable[[], Array], extremes: Callable[[], Array]) -> None:
-        self._wait = wait
-        self._array: Array | None = None
-        self.extremes = extremes
-        """Returns 0 and the largest magnitude of each picture, (pictures, 2), until its slot is used again."""
+    def __init__(self, stream: Stream, slot: _Slot, pictures: Array, largest: Array) -> None:
+        self._stream, self._slot, self._copied_out = stream, slot, slot.copied_out
+        self._target, self._found = pictures, largest
+        self._results: tuple[Array, Array] | None = None
 
     def result(self) -> Array:
         """Return the pictures ``(count, height, width)``, which are the caller's to keep."""
-        if self._array is None:
-            self._array = self._wait()
-        return self._array
+        return self._both()[0]
+
+    def extremes(self) -> Array:
+        """Return 0 and the largest magnitude of each picture, (pictures, 2)."""
+        most = self._both()[1]
+        return np.stack([np.zeros_like(most), most], axis=1)
+
+    def images(self) -> Array:
+        """Return the stack as it was started; until its slot is used again, by the fourth that is started after it."""
+        return self._stream.images(self._slot)
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its ground of each picture, (pictures,); as long as :meth:`images`."""
+        return self._stream.pipeline.deviations(self._slot.image)
+
+    def _both(self) -> tuple[Array, Array]:
+        if self._results is None:
+            self._results = self._stream.results(self._copied_out, self._target, self._found)
+        return self._results
 
 
 class Stream:
@@ -184,15 +198,16 @@ class Stream:
             self._down.wait(slot.copied_out)
         is_page_locked = self._page_locked.holds(stack)
         source = stack if is_page_locked else self._staged(slot, stack)
-        target = self._page_locked.take(self.pipeline.bytes_out)
+        target, found = (self._page_locked.take(size) for size in (self.pipeline.bytes_out, slot.largest.size))
         # The slot keeps the events: pyopencl waits for one that is dropped, to keep its array alive.
         slot.copied_in = self._up.write(slot.image, source, wait=False)
         filtered = self.pipeline.enqueue(slot.image, slot.output, largest=slot.largest, after=slot.copied_in)
         self._compute.queue.flush()
-        slot.copied_out = copied_out = self._down.read(target, slot.output, after=filtered, wait=False)
+        slot.found_out = self._down.read(found, slot.largest, after=filtered, wait=False)
+        slot.copied_out = self._down.read(target, slot.output, wait=False)
         self.wait_until_read()
         self._read = slot.copied_in if is_page_locked else None
-        return Started(lambda: self._pictures(target, copied_out), lambda: self.pipeline.extremes(slot.largest))
+        return Started(self, slot, target, found)
 
     def wait_until_read(self) -> None:
         """Wait until no stack is read any more from the caller's page-locked memory."""
@@ -200,9 +215,23 @@ class Stream:
             self._up.wait(self._read)
             self._read = None
 
-    def _pictures(self, target: Array, copied_out: cl.Event) -> Array:
-        """Wait for the copy out, and return the pictures in page-locked memory, or copied if too much is in use."""
-        self._down.wait(copied_out)
+    def images(self, slot: _Slot) -> Array:
+        """Return the stack that was copied into a slot last."""
+        stack = self.pipeline.stack
+        found = np.empty(stack.shape, stack.pixel)
+        self._down.read(found, slot.image)
+        return found
+
+    def results(self, copied_out: cl.Event | None, target: Array, largest: Array) -> tuple[Array, Array]:
+        """Wait for the copies out, and return the pictures and their largest magnitudes."""
+        if copied_out is not None:
+            self._down.wait(copied_out)
+        most = largest.view(np.float32)[: self.pipeline.stack.pictures].copy()
+        self._page_locked.give_back(largest)
+        return self._pictures(target), most
+
+    def _pictures(self, target: Array) -> Array:
+        """Return pictures in page-locked memory, or copied if too much is in use."""
         shape, out = self.pipeline.stack.shape, self.pipeline.stack.out
         pictures = self._page_locked.as_array(target, shape, out)
         if pictures is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..plan import IMAGE, Stage, X
+from ..plan import GROUND, IMAGE, Stage, X
 
 SOURCE = "staged/steps/load.cl"
 
 
-def load(width: int, rows: int, pixel: str) -> Stage:
-    """Turn rows of pixels (``uchar``, ``ushort`` or ``float``) into complex rows."""
-    return Stage(SOURCE, "load", (width, rows), (X, IMAGE, width), defines=(f"LOAD_PIXEL={pixel}",))
+def load(width: int, height: int, images: int, pixel: str) -> Stage:
+    """Turn pixels (``uchar``, ``ushort``, ``float`` or ``double``) without each image's ground into complex numbers."""
+    return Stage(SOURCE, "load", (width, height, images), (X, IMAGE, GROUND, width), defines=(f"LOAD_PIXEL={pixel}",))

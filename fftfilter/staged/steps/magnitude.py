@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..plan import Stage, X, Y
+from ..plan import GROUND, Stage, X, Y
 
 SOURCE = "staged/steps/magnitude.cl"
 
 
-def magnitude(width: int, rows: int) -> Stage:
-    """Write the magnitudes, real numbers, to the other buffer."""
-    return Stage(SOURCE, "magnitude", (width, rows), (Y, X, width), swap=True)
+def magnitude(width: int, height: int, images: int, dc: float) -> Stage:
+    """Write the magnitudes, real numbers, to the other buffer, with ``dc``, H(0), times each image's ground."""
+    return Stage(SOURCE, "magnitude", (width, height, images), (Y, X, GROUND, dc, width), swap=True)

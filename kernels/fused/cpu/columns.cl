@@ -10,30 +10,32 @@
 // First stage: butterflies of pixels, so that the image is never stored as floats. Neighboring strips share lines of
 // the cache in the image and are read at once: strip i of `count` begins 2 VECTOR pixels and `strip_stride` numbers
 // after the one before, but the last of the image `to_last` pixels after strip 0.
-INLINE pixels_t first_stage(const uint kind, const uint radix, global vector_t *z, global const LOAD_PIXEL *image,
-                            const uint pitch, const uint count, const uint to_last, const uint strip_stride,
-                            const uint span, global const float2 *w, global const float2 *roots)
+INLINE range_t first_stage(const uint kind, const uint radix, global vector_t *z, global const LOAD_PIXEL *image,
+                           const float base, const uint pitch, const uint count, const uint to_last,
+                           const uint strip_stride, const uint span, global const float2 *w,
+                           global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span, rows = (size_t)span * pitch;
     global const float *v = (global const float *)w;
-    pixels_t brightest = 0;
+    range_t range = range_at(image);
     for (global vector_t *at = z, *stop = z + step; at < stop; at += 2, v += 2 * (radix - 1), image += pitch) {
         for (uint i = 0; i < count; ++i) {
             global const LOAD_PIXEL *row = image + (i * 2 * VECTOR < to_last ? i * 2 * VECTOR : to_last);
             global vector_t *to = at + 2 * (size_t)strip_stride * i;
             number_t a[WIDEST];
-            EACH(0, a[q] = load_pixels(row + q * rows); brightest = brighter(brightest, row + q * rows));
+            EACH(0, a[q] = load_pixels(row + q * rows, base); range = wider(range, row + q * rows));
             butterfly(kind, a, radix, roots);
             store(to, a[0]);
             EACH(1, store(to + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
         }
     }
-    return brightest;
+    return range;
 }
 
-// Last stage: the result is real (left columns) and imaginary (right columns). Returns the largest magnitudes.
-INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vector_t *z, const uint span,
-                                   global const float2 *w, global const float2 *roots)
+// Last stage: the result is real (left columns) and imaginary (right columns), and gets back what the ground has become.
+// Returns the largest magnitudes.
+INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vector_t *z, const float back,
+                                   const uint span, global const float2 *w, global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span;
     global const float *v = (global const float *)w;
@@ -43,16 +45,16 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
         a[0] = swapped(load(at));
         EACH(1, a[q] = spun(swapped(load(at + q * step)), v[2 * q - 2], v[2 * q - 1]));
         butterfly(kind, a, radix, roots);
-        EACH(0, const number_t values = values_of(a[q]); store(at + q * step, values);
+        EACH(0, const number_t values = values_of(a[q], back); store(at + q * step, values);
              largest = larger_magnitude(largest, values));
     }
     return largest;
 }
 
 // Reads    the pixels of some strips that lie side by side, row after row
-// Writes   their transforms, permuted, with 0 where nothing passes, and their brightest pixel
+// Writes   their transforms without the ground, permuted, with 0 where nothing passes, and their largest deviation from it
 NOINLINE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x,
-                              global const LOAD_PIXEL *image, global float *brightest, global const float2 *spin,
+                              global const LOAD_PIXEL *image, global float *deviation, global const float2 *spin,
                               global const uint *places, const size_t picture, const uint task)
 {
     global const axis_t *axis = &job->columns;
@@ -60,13 +62,14 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
     const uint strip = task * job->strips_per_task, count = min(job->strips_per_task, job->strips - strip);
     const uint left = min(strip * 2 * VECTOR, job->last_start);
     z += 2 * job->strip_stride * (picture * job->strips + strip);
+    const float base = ground_of(job, image, picture);
     image += picture * axis->points * job->pitch + left;
 
-    pixels_t most = 0;
-#define MOST_OF_FIRST_STAGE(...) most = first_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_FIRST_STAGE, z, image, job->pitch, count, job->last_start - left, job->strip_stride,
-             first.span, spin + first.spin, spin + first.roots);
-    const float found = largest_of(to_floats(most));
+    range_t range = range_at(image);
+#define RANGE_OF_FIRST_STAGE(...) range = first_stage(__VA_ARGS__)
+    BY_RADIX(first.radix, RANGE_OF_FIRST_STAGE, z, image, base, job->pitch, count, job->last_start - left,
+             job->strip_stride, first.span, spin + first.spin, spin + first.roots);
+    const float found = deviation_of(range, base);
     for (uint i = 0; i < count; ++i) {
         global vector_t *own = z + 2 * (size_t)job->strip_stride * i;
         if (axis->stage_count > 1)
@@ -75,14 +78,15 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
                 BY_RADIX(last.radix, last_forward_stage, own + 2 * part, part_length(axis), spin + last.roots);
             }
         clear_zero_rows(job, own, places);
-        brightest[picture * job->strips + strip + i] = found;
+        deviation[picture * job->strips + strip + i] = found;
     }
 }
 
 // Reads    a strip's transform, permuted
 // Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
-NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
-                              global const float2 *spin, const size_t picture, const uint strip)
+NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x,
+                              global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
+                              const size_t picture, const uint strip)
 {
     global const axis_t *axis = &job->columns;
     const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
@@ -95,6 +99,6 @@ NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, globa
         }
     vector_t most = 0;
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, job->dc * ground_of(job, image, picture), first.span, spin + first.spin, spin + first.roots);
     largest[picture * job->strips + strip] = largest_of(most);
 }

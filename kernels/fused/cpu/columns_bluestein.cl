@@ -3,21 +3,23 @@
 // The convolution takes a work space of its own, x, beside the strip; z holds the transform in natural order.
 
 NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
-                              global const LOAD_PIXEL *image, global float *brightest, global const float2 *spin,
-                              global const uint *places, const size_t picture, const uint strip)
+                                        global const LOAD_PIXEL *image, global float *deviation,
+                                        global const float2 *spin, global const uint *places, const size_t picture,
+                                        const uint strip)
 {
     global const float2 *chirp = spin + job->columns.chirp;
     const uint height = job->columns.points;
     z += 2 * job->strip_stride * (picture * job->strips + strip);
+    const float base = ground_of(job, image, picture);
     image += picture * height * job->pitch + min(strip * 2 * VECTOR, job->last_start);
 
-    pixels_t most = 0;
+    range_t range = range_at(image);
     for (uint k = 0; k < height; ++k) {
-        most = brighter(most, image + (size_t)k * job->pitch);
-        store(x + 2 * k, spun(load_pixels(image + (size_t)k * job->pitch), chirp[k].x, chirp[k].y));
+        range = wider(range, image + (size_t)k * job->pitch);
+        store(x + 2 * k, spun(load_pixels(image + (size_t)k * job->pitch, base), chirp[k].x, chirp[k].y));
     }
     clear(x, height, job->columns.length);
-    brightest[picture * job->strips + strip] = largest_of(to_floats(most));
+    deviation[picture * job->strips + strip] = deviation_of(range, base);
 
     convolve(x, &job->columns, spin);
     for (uint k = 0; k < height; ++k)
@@ -25,11 +27,13 @@ NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t
     clear_zero_rows(job, z, places);
 }
 
-NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t *z, global vector_t *x, global float *largest,
-                              global const float2 *spin, const size_t picture, const uint strip)
+NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+                                        global const LOAD_PIXEL *image, global float *largest,
+                                        global const float2 *spin, const size_t picture, const uint strip)
 {
     global const float2 *chirp = spin + job->columns.chirp;
     const uint height = job->columns.points;
+    const float back = job->dc * ground_of(job, image, picture);
     z += 2 * job->strip_stride * (picture * job->strips + strip);
 
     for (uint k = 0; k < height; ++k)
@@ -39,7 +43,7 @@ NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t
     convolve(x, &job->columns, spin);
     vector_t most = 0;
     for (uint k = 0; k < height; ++k) {
-        const number_t values = values_of(spun(load(x + 2 * k), chirp[k].x, chirp[k].y));
+        const number_t values = values_of(spun(load(x + 2 * k), chirp[k].x, chirp[k].y), back);
         most = larger_magnitude(most, values);
         store(z + 2 * k, values);
     }

@@ -8,7 +8,7 @@
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
-// Writes   pixels; largest and brightest, one a strip; z between the steps
+// Writes   pixels; largest and deviation, one a strip; z between the steps
 // Scratch  x, a work space for each worker
 //
 // progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
@@ -37,7 +37,7 @@
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
-            global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *brightest, global float *largest,
+            global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             const uint first_step, const uint end_step)
@@ -61,15 +61,15 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     const size_t i = picture * images + (first + next) / each;
                     switch (step) {
                     case 0:
-                        TASK(job->columns, columns_forward, job, z, x, image, brightest, column_spin, places, i, index);
+                        TASK(job->columns, columns_forward, job, z, x, image, deviation, column_spin, places, i, index);
                         break;
                     case 1:
                         TASK(job->rows, rows, job, z, x, row_spin, places, across, down, gains, i, index);
                         break;
                     case 2:
-                        TASK(job->columns, columns_inverse, job, z, x, largest, column_spin, i, index);
+                        TASK(job->columns, columns_inverse, job, z, x, image, largest, column_spin, i, index);
                         break;
-                    case 3: quantize(job, pixels, z, largest, brightest, i, index); break;
+                    case 3: quantize(job, pixels, z, largest, deviation, i, index); break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);
                     atomic_inc(done);

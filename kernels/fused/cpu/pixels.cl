@@ -23,32 +23,39 @@ typedef PASTE(LOAD_PIXEL, VECTOR) pixels_t;
 // The same as they lie in an image, at any address.
 typedef PASTE(LOAD_PIXEL, VECTOR) __attribute__((aligned(sizeof(LOAD_PIXEL)))) unaligned_pixels_t;
 
-// The left VECTOR columns of a strip as real parts, the right ones as imaginary parts
-INLINE number_t load_pixels(global const LOAD_PIXEL *at)
+// The left VECTOR columns of a strip as real parts, the right ones as imaginary parts, without the ground
+INLINE number_t load_pixels(global const LOAD_PIXEL *at, const float base)
 {
     global const unaligned_pixels_t *row = (global const unaligned_pixels_t *)at;
-    return (number_t){to_floats(row[0]), to_floats(row[1])};
+    return (number_t){to_floats(row[0]) - base, to_floats(row[1]) - base};
 }
 
-// The brightest pixels so far, lane by lane, in the pixels' own type: a byte vector costs a quarter
-INLINE pixels_t brighter(const pixels_t most, global const LOAD_PIXEL *at)
+// The darkest and the brightest pixels so far, lane by lane, in the pixels' own type: a byte vector costs a quarter
+typedef struct {
+    pixels_t least, most;
+} range_t;
+
+INLINE range_t wider(const range_t range, global const LOAD_PIXEL *at)
 {
     global const unaligned_pixels_t *row = (global const unaligned_pixels_t *)at;
-#if PASTE(LOAD_PIXEL, _is_float)
-    const vector_t left = absolute(row[0]), right = absolute(row[1]);
-#else
     const pixels_t left = row[0], right = row[1];
-#endif
-    const pixels_t both = left < right ? right : left;
-    return most < both ? both : most;
+    const pixels_t low = left < right ? left : right, high = left < right ? right : left;
+    return (range_t){low < range.least ? low : range.least, range.most < high ? high : range.most};
 }
 
-// What is left of a complex column, exchanged as the inverse has it: the left columns' values and the right ones'.
-INLINE number_t values_of(const number_t exchanged)
+// A range to begin with, from the VECTOR pixels at a place that it will contain
+INLINE range_t range_at(global const LOAD_PIXEL *at)
 {
-    if (IS_REAL)
-        return swapped(exchanged);
-    return (number_t){absolute(exchanged.im), absolute(exchanged.re)};
+    const pixels_t pixels = *(global const unaligned_pixels_t *)at;
+    return (range_t){pixels, pixels};
+}
+
+// What is left of a complex column, exchanged as the inverse has it: the left columns' values and the right ones'. back
+// is what the ground has become.
+INLINE number_t values_of(const number_t exchanged, const float back)
+{
+    const vector_t left = exchanged.im + back, right = exchanged.re + back;
+    return IS_REAL ? (number_t){left, right} : (number_t){absolute(left), absolute(right)};
 }
 
 INLINE vector_t larger_magnitude(const vector_t most, const number_t values)
@@ -63,4 +70,16 @@ INLINE float largest_of(const vector_t v)
     for (uint i = 0; i < VECTOR; ++i)
         largest = lanes[i] > largest ? lanes[i] : largest;
     return largest;
+}
+
+INLINE float deviation_of(const range_t range, const float base)
+{
+    return largest_of(larger(to_floats(range.most) - base, base - to_floats(range.least)));
+}
+
+// The ground of a picture
+INLINE float ground_of(global const job_t *job, global const LOAD_PIXEL *image, const size_t picture)
+{
+    return ground(image + picture * job->columns.points * job->pitch, job->columns.points, job->rows.points,
+                  job->pitch);
 }

@@ -1,6 +1,6 @@
 // Quantize: magnitudes to grey levels, the book's normalizeF2PGM (see staged/steps/quantize.cl for the rule).
 //
-// Reads    strips of values; largest[] and brightest[] of every strip: each band of rows finds the extremes
+// Reads    strips of values; largest[] and deviation[] of every strip: each band of rows finds the extremes
 //          of its image (of all of them with one scale) by itself, which is less than waiting for them costs
 // Writes   a band of pixels
 //
@@ -24,18 +24,18 @@
 typedef PASTE(STORE_PIXEL, VECTOR) __attribute__((aligned(sizeof(STORE_PIXEL)))) stored_pixels_t;
 
 NOINLINE void quantize(global const job_t *job, global STORE_PIXEL *image, global const vector_t *z,
-                       global const float *largest, global const float *brightest, const size_t picture,
+                       global const float *largest, global const float *deviation, const size_t picture,
                        const uint band)
 {
     const uint strips = job->strips, pitch = job->pitch, height = job->columns.points;
     const float noise = job->noise, levels = job->levels;
-    float most = 0, bright = 0;
+    float most = 0, far = 0;
     for (size_t i = job->one_scale ? 0 : picture * strips, end = (job->one_scale ? job->count : picture + 1) * strips;
          i < end; ++i) {
         most = largest[i] > most ? largest[i] : most;
-        bright = brightest[i] > bright ? brightest[i] : bright;
+        far = deviation[i] > far ? deviation[i] : far;
     }
-    const bool is_noise = most <= noise * bright;
+    const bool is_noise = most <= noise * far;
     const float scale = is_noise ? 0 : levels / most;
     const float nudge = is_noise ? 0 : job->nudge, bound = job->white * most;
     const vector_t white = is_noise ? (vector_t)(0) : (vector_t)(levels);

@@ -145,8 +145,9 @@ INLINE void load_rows(global const job_t *job, global vector_t *x, global const 
 INLINE void store_rows(global const job_t *job, global vector_t *z, global vector_t *x, global const uint *at,
                        global const uint *mirror)
 {
-    // What rounding left in the columns that fill a narrow image up to a strip must not count as its largest value.
-    clear(x, job->rows.points, job->pitch);
+    // The columns that fill a narrow image up to a strip repeat it: they have no largest value of their own.
+    for (uint k = job->rows.points; k < job->pitch; ++k)
+        store(x + 2 * k, load(x + 2 * (k - job->rows.points)));
     for (uint strip = 0; strip < job->strips; ++strip)
         pack_strip(z + 2 * (size_t)job->strip_stride * strip, x + 2 * min(strip * 2 * VECTOR, job->last_start), at,
                    mirror);

@@ -28,7 +28,7 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global complex_t *spectrum,
                 global real_t *values, global const complex_t *tables, global uint *largest,
                 volatile global uint *progress, const uint pictures, const uint reach, const uint one_scale,
-                const real_t noise, const real_t brightest, const real_t levels, const real_t nudge,
+                const real_t dc, const real_t noise, const real_t range, const real_t levels, const real_t nudge,
                 const real_t white, global const mask_data_t *mask_data,
                 const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                 const real_t per_inner2, const int order)
@@ -59,9 +59,9 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
         const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
         columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
     } else if (step == 2)
-        inverse_rows(values, spectrum, tables, largest, one_scale, reach, image, group, picture, x, &found);
+        inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, group, picture, x, &found);
     else {
-        const grey_t grey = {noise, brightest, levels, nudge, white};
+        const grey_t grey = {noise, range, levels, nudge, white};
         quantize(output, (global const values_t *)values, image, largest, one_scale, grey, group * QUANTIZED,
                  min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures, &found);
     }

@@ -1,6 +1,6 @@
 // Inverse rows: spectra to the values of the filtered image, and the largest magnitude of them.
 //
-// Fused: transpose, butterflies back, subtraction from the image, magnitude, extremes. A row of a pair is the real, the
+// Fused: transpose, butterflies back, subtraction from the image, ground put back, magnitude, extremes. A row of a pair is the real, the
 // other the imaginary part of one transform. The values have to wait in memory, since the scale of the output is
 // known only when all are: transforming twice instead moves fewer bytes, but takes longer.
 //
@@ -13,8 +13,8 @@
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the function
 
 INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
-                         global uint *largest, const uint one_scale, const uint reach, global const LOAD_PIXEL *image,
-                         const uint group, const size_t picture, local exchanged_t *x, local uint *found)
+                         global uint *largest, const uint one_scale, const uint reach, const real_t dc,
+                         global const LOAD_PIXEL *image, const uint group, const size_t picture, local exchanged_t *x, local uint *found)
 {
     complex_t v[PER_ITEM];
     spectrum += picture * (2 * (size_t)PLANE);
@@ -40,6 +40,7 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
     const uint p = group * BATCH + own_transform(INNER), step = LENGTH / SPECTRUM_RADIX;
     const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
     const size_t upper = (size_t)p * WIDTH, lower = upper + (size_t)PAIRS * WIDTH;
+    const real_t base = ground(image, HEIGHT, WIDTH, WIDTH), back = dc * base;
     real_t most = 0;
     // All pixels before any value, for which the next pixel would have to wait: the compiler cannot tell them apart.
     if (COMPLEMENT && p < PAIRS)
@@ -48,9 +49,9 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
                 complex_t *value = v + b * SPECTRUM_RADIX + q;
                 if (!BLUESTEIN || t + q * step < POINTS) {
-                    value->y = (image + upper + t)[q * step] - value->y;
+                    value->y = (image + upper + t)[q * step] - base - value->y;
                     if (!alone)
-                        value->x = (image + lower + t)[q * step] - value->x;
+                        value->x = (image + lower + t)[q * step] - base - value->x;
                 }
             }
         }
@@ -58,7 +59,7 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
         FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
             UNROLL
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
-                const complex_t value = KEPT(v[b * SPECTRUM_RADIX + q]);
+                const complex_t value = KEPT(v[b * SPECTRUM_RADIX + q] + back);
                 if (!BLUESTEIN || t + q * step < POINTS) {
                     (values + upper + t)[q * step] = value.y;
                     most = fmax(most, fabs(value.y));
@@ -76,11 +77,11 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
 #ifndef ONE_LAUNCH
 kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
                              global uint *largest, const uint one_scale, const uint reach,
-                             global const LOAD_PIXEL *image)
+                             const real_t dc, global const LOAD_PIXEL *image)
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
-    inverse_rows(values, spectrum, tables, largest, one_scale, reach, image, get_group_id(0), get_global_id(1), x,
-                 &found);
+    inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, get_group_id(0), get_global_id(1),
+                 x, &found);
 }
 #endif

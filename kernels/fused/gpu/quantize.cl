@@ -3,7 +3,7 @@
 // Launch   (SIZE/PIXELS_PER_ITEM, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced
 // Writes   output[i] = levels value/largest, truncated; from the part `white` of the largest on, levels exactly. An
-//          image that never exceeds noise times the brightest input is zero.
+//          image that never exceeds noise times its largest deviation from its ground is zero.
 //
 // -D WIDTH, HEIGHT                         of the image
 // -D PIXELS_PER_ITEM=1 | 4                 that a work-item takes, a divisor of the image's
@@ -28,16 +28,17 @@ typedef PASTE(STORE_PIXEL, 4) pixels_t;
 #define CHOOSE select
 #endif
 
-// Whether no pixel is as bright as this: then what was found is more than rounding noise. Seldom called, only when
-// nothing exceeds the noise of the brightest input that the type allows; ends at the first bright pixel.
-INLINE bool all_darker(global const LOAD_PIXEL *image, const size_t count, const real_t bright, local uint *found)
+// Whether no pixel is as far from its image's ground as this: then what was found is more than rounding noise. Seldom
+// called, only when nothing exceeds the noise of the range that the type has; ends at the first such pixel.
+INLINE bool all_nearer(global const LOAD_PIXEL *image, const size_t count, const real_t far, local uint *found)
 {
     for (size_t start = 0; start < count; start += get_local_size(0)) {
+        const size_t i = start + get_local_id(0);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (get_local_id(0) == 0)
             *found = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (start + get_local_id(0) < count && fabs((real_t)image[start + get_local_id(0)]) >= bright)
+        if (i < count && fabs(image[i] - (real_t)ground(image + i / SIZE * SIZE, HEIGHT, WIDTH, WIDTH)) >= far)
             atomic_or(found, 1);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (*found)
@@ -47,7 +48,7 @@ INLINE bool all_darker(global const LOAD_PIXEL *image, const size_t count, const
 }
 
 typedef struct {
-    real_t noise, brightest;
+    real_t noise, range;
     real_t levels, nudge, white;
 } grey_t;
 
@@ -58,8 +59,8 @@ INLINE void quantize(global pixels_t *output, global const values_t *values, glo
 {
     const real_t most = as_float(largest[one_scale ? 0 : picture]);
     global const LOAD_PIXEL *pixels = one_scale ? image : image + picture * SIZE;
-    const bool is_noise = most <= grey.noise * grey.brightest
-        && !all_darker(pixels, one_scale ? SIZE * pictures : SIZE, most / grey.noise, found);
+    const bool is_noise = most <= grey.noise * grey.range
+        && !all_nearer(pixels, one_scale ? SIZE * pictures : SIZE, most / grey.noise, found);
     values += picture * (SIZE / PIXELS_PER_ITEM);
     output += picture * (SIZE / PIXELS_PER_ITEM);
     for (size_t i = first + get_local_id(0); i < end; i += get_local_size(0)) {
@@ -73,11 +74,11 @@ INLINE void quantize(global pixels_t *output, global const values_t *values, glo
 
 #ifndef ONE_LAUNCH
 kernel void gpu_quantize(global pixels_t *output, global const values_t *values, global const LOAD_PIXEL *image,
-                         global const uint *largest, const uint one_scale, const real_t noise, const real_t brightest,
+                         global const uint *largest, const uint one_scale, const real_t noise, const real_t range,
                          const real_t levels, const real_t nudge, const real_t white)
 {
     local uint found;
-    const grey_t grey = {noise, brightest, levels, nudge, white};
+    const grey_t grey = {noise, range, levels, nudge, white};
     const size_t first = get_group_id(0) * get_local_size(0);
     const size_t end = min(first + get_local_size(0), (size_t)(SIZE / PIXELS_PER_ITEM));
     quantize(output, values, image, largest, one_scale, grey, first, end, get_global_id(1), get_global_size(1), &found);

@@ -1,6 +1,6 @@
 // Rows: pixels to the transforms of all rows, two rows in one complex transform.
 //
-// Fused: load, spin factors, butterflies, transpose. The pixels are read as they are (no complex image is ever
+// Fused: load, ground taken off, spin factors, butterflies, transpose. The pixels are read as they are (no complex image is ever
 // written), and the spectra are stored where the columns will read them (no transpose of its own).
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
@@ -28,14 +28,15 @@ INLINE void rows(global complex_t *spectrum, global const LOAD_PIXEL *image, glo
         const uint p = min((uint)(group * BATCH + own_transform(INNER)), (uint)(PAIRS - 1));
         global const LOAD_PIXEL *upper = image + (size_t)p * WIDTH;
         global const LOAD_PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
+        const real_t base = ground(image, HEIGHT, WIDTH, WIDTH);
         FOR_OWN(own_item(INNER), FIRST_RADIX, b, t) {
             UNROLL
             for (uint q = 0; q < FIRST_RADIX; q++) {
                 complex_t both = 0;
                 if (!BLUESTEIN || t + q * (LENGTH / FIRST_RADIX) < POINTS) {
-                    both.x = (upper + t)[q * (LENGTH / FIRST_RADIX)];
+                    both.x = (upper + t)[q * (LENGTH / FIRST_RADIX)] - base;
                     if (HEIGHT % 2 == 0 || p + PAIRS < HEIGHT)
-                        both.y = (lower + t)[q * (LENGTH / FIRST_RADIX)];
+                        both.y = (lower + t)[q * (LENGTH / FIRST_RADIX)] - base;
                 }
                 v[b * FIRST_RADIX + q] = both;
             }

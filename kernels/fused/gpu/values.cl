@@ -3,7 +3,7 @@
 // A high-pass is the image minus a low-pass. Where the gain H is 1 from a column on (the reach), the columns are
 // filtered with 1 - H, which is zero there: those columns need not be transformed, nor be in memory between the
 // kernels, and the filtered image is the pixels, read once more, minus the result. Where H is 0 there, the result is
-// the image.
+// the image. dc is the filter's own H(0) in both cases: times the ground, it is what the ground has become.
 //
 // Floats from 0 up order as their bits do, so that whole numbers are compared, which is what atomics can do.
 //

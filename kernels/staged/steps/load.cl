@@ -1,22 +1,23 @@
-// Load: the image's pixels become complex numbers with no imaginary part.
+// Load: the image's pixels, without its ground, become complex numbers with no imaginary part.
 //
-// Launch   (width, rows) work-items
+// Launch   (width, height, images) work-items
 // Reads    image[i]                -> coalesced
 // Writes   x[i]                    -> coalesced
 //
-// -D LOAD_PIXEL=uchar | ushort | float
+// -D LOAD_PIXEL=uchar | ushort | float | double
 
 #ifndef LOAD_PIXEL
-#error "load.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
+#error "load.cl: -D LOAD_PIXEL=uchar, ushort, float or double is missing"
 #endif
 
-kernel void load(global complex_t *x, global const LOAD_PIXEL *image, const uint width)
+kernel void load(global complex_t *x, global const LOAD_PIXEL *image, global const real_t *ground,
+                 const uint width)
 {
     const uint column = get_global_id(0);
-    const size_t row = get_global_id(1);
+    const size_t which = get_global_id(2), row = which * get_global_size(1) + get_global_id(1);
     if (column >= width)
         return;
 
     const size_t i = row * width + column;
-    x[i] = (complex_t)((real_t)image[i], 0);
+    x[i] = (complex_t)(image[i] - ground[which], 0);
 }

@@ -1,16 +1,19 @@
-// Magnitude: |x| of every complex number, the book's amplitude.
+// Magnitude: |x| of every complex number, the book's amplitude, with what the ground has become put back: H(0), which is
+// dc, times the ground.
 //
-// Launch   (width, rows) work-items
+// Launch   (width, height, images) work-items
 // Reads    x[i]                    -> coalesced
 // Writes   y[i], a real number     -> coalesced; no hypot: pixels are far from where squares overflow
 
-kernel void magnitude(global real_t *y, global const complex_t *x, const uint width)
+kernel void magnitude(global real_t *y, global const complex_t *x, global const real_t *ground, const real_t dc,
+                      const uint width)
 {
     const uint column = get_global_id(0);
-    const size_t row = get_global_id(1);
+    const size_t which = get_global_id(2), row = which * get_global_size(1) + get_global_id(1);
     if (column >= width)
         return;
 
     const size_t i = row * width + column;
-    y[i] = sqrt(dot(x[i], x[i]));
+    const complex_t value = x[i] + (complex_t)(dc * ground[which], 0);
+    y[i] = sqrt(dot(value, value));
 }

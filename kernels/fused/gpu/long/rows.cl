@@ -1,6 +1,6 @@
 // Long rows, outer step: pixels to what the middle step takes.
 //
-// Fused: load, chirp, spin factors, butterflies. Number (j, b) of a pair of rows lies where frequency j + OUTER b will.
+// Fused: load, ground taken off, chirp, spin factors, butterflies. Number (j, b) of a pair of rows lies where frequency j + OUTER b will.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    image[row][b + MIDDLE a]     -> BATCH pixels side by side
@@ -26,6 +26,7 @@ kernel void gpu_long_rows(global complex_t *lines, global const LOAD_PIXEL *imag
 
     global const LOAD_PIXEL *upper = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global const LOAD_PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
+    const real_t base = ground(image + picture * ((size_t)WIDTH * HEIGHT), HEIGHT, WIDTH, WIDTH);
     const uint b = min(first + own_transform(ACROSS), (uint)(TRANSFORMS - 1));
     FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
         UNROLL
@@ -33,9 +34,9 @@ kernel void gpu_long_rows(global complex_t *lines, global const LOAD_PIXEL *imag
             const uint n = STRIDED(b, t, q, FIRST_RADIX);
             complex_t both = 0;
             if (!LONG_BLUESTEIN || n < LONG_POINTS) {
-                both.x = upper[n];
+                both.x = upper[n] - base;
                 if (p + PAIRS < HEIGHT)
-                    both.y = lower[n];
+                    both.y = lower[n] - base;
                 if (LONG_BLUESTEIN)
                     both = times(both, long_tables[LONG_CHIRP + n]);
             }

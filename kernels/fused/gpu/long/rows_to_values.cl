@@ -1,6 +1,7 @@
 // Long rows, outer step back, where the inverse ends: to values and the largest magnitude of them.
 //
-// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, magnitude, extremes.
+// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, ground put back, magnitude,
+// extremes.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl      -> runs of the numbers j
@@ -10,7 +11,8 @@
 
 kernel void gpu_long_rows_to_values(global real_t *values, global const complex_t *lines,
                                     global const complex_t *tables, global const complex_t *long_tables,
-                                    global uint *largest, const uint one_scale, global const LOAD_PIXEL *image)
+                                    global uint *largest, const uint one_scale, const real_t dc,
+                                    global const LOAD_PIXEL *image)
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
@@ -36,6 +38,7 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
         }
     }
 
+    const real_t base = ground(image + picture * ((size_t)WIDTH * HEIGHT), HEIGHT, WIDTH, WIDTH), back = dc * base;
     // The inverse has real and imaginary parts exchanged: the upper row is y, the lower x. All pixels before any value,
     // as in inverse_rows.cl.
     if (COMPLEMENT && b < TRANSFORMS)
@@ -45,9 +48,9 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
                 const uint n = STRIDED(b, t, q, FIRST_RADIX);
                 complex_t *value = v + i * FIRST_RADIX + q;
                 if (!LONG_BLUESTEIN || n < LONG_POINTS) {
-                    value->y = upper_pixels[n] - value->y;
+                    value->y = upper_pixels[n] - base - value->y;
                     if (p + PAIRS < HEIGHT)
-                        value->x = lower_pixels[n] - value->x;
+                        value->x = lower_pixels[n] - base - value->x;
                 }
             }
         }
@@ -57,12 +60,12 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
             UNROLL
             for (uint q = 0; q < FIRST_RADIX; q++) {
                 const uint n = STRIDED(b, t, q, FIRST_RADIX);
-                const complex_t both = v[i * FIRST_RADIX + q];
+                const complex_t both = KEPT(v[i * FIRST_RADIX + q] + back);
                 if (!LONG_BLUESTEIN || n < LONG_POINTS) {
-                    upper[n] = KEPT(both.y);
+                    upper[n] = both.y;
                     most = fmax(most, fabs(both.y));
                     if (p + PAIRS < HEIGHT) {
-                        lower[n] = KEPT(both.x);
+                        lower[n] = both.x;
                         most = fmax(most, fabs(both.x));
                     }
                 }

@@ -1,0 +1,31 @@
+// Deviation: how far any pixel of an image is from its ground at most. Launched only for images of which little is left.
+//
+// Launch   (some groups x GROUP, images) work-items
+// Reads    image[i], every (groups x GROUP)-th     -> coalesced
+// Writes   far[picture], as the bits of a float; 0 before
+//
+// -D WIDTH, HEIGHT                        of the image
+// -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
+
+#if !defined WIDTH || !defined HEIGHT || !defined LOAD_PIXEL
+#error "fused/gpu/deviation.cl: -D WIDTH, HEIGHT or LOAD_PIXEL is missing"
+#endif
+
+kernel void gpu_deviation(global uint *far, global const LOAD_PIXEL *image, const uint one_scale)
+{
+    local uint found;
+    const size_t picture = get_global_id(1);
+    image += picture * ((size_t)WIDTH * HEIGHT);
+    const real_t base = ground(image, HEIGHT, WIDTH, WIDTH);
+    real_t most = 0;
+    for (size_t i = get_global_id(0); i < (size_t)WIDTH * HEIGHT; i += get_global_size(0))
+        most = fmax(most, fabs(image[i] - base));
+
+    if (get_local_id(0) == 0)
+        found = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_max(&found, as_uint(most));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_max(far + (one_scale ? 0 : picture), found);
+}
