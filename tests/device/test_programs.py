@@ -12,7 +12,7 @@ from fftfilter.errors import BuildError
 def test_a_kernel_that_does_not_compile_names_its_file_and_line():
     """A define that a file needs is missing: it says so itself, at its own line, though another stands before it."""
     lines = programs.source("staged/steps/load.cl").splitlines()
-    line = lines.index('#error "load.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"') + 1
+    line = lines.index('#error "load.cl: -D LOAD_PIXEL=uchar, ushort, float or double is missing"') + 1
     said = rf"cannot build staged/steps/magnitude.cl, staged/steps/load.cl: .*load.cl:{line}:\d+: .*LOAD_PIXEL.*; see "
     with pytest.raises(BuildError, match=said):
         choose().program(("staged/steps/magnitude.cl", "staged/steps/load.cl"), ("REAL=float",))

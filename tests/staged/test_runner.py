@@ -11,7 +11,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.fft_core import plan_rows
-from fftfilter.staged.plan import IMAGE, Stage, X, Y
+from fftfilter.staged.plan import GROUND, IMAGE, Stage, X, Y
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps.load import load
 from fftfilter.staged.steps.magnitude import magnitude
@@ -44,6 +44,8 @@ def new_device():
 
 def buffers(launcher):
     names = {name: launcher.allocate(ROWS.nbytes) for name in (X, Y)}
+    names[GROUND] = launcher.allocate(4)
+    launcher.write(names[GROUND], np.zeros(1, np.float32))
     launcher.write(names[X], ROWS)
     return names
 
@@ -51,7 +53,7 @@ def buffers(launcher):
 def test_a_stage_out_of_place_leaves_its_result_in_x(launcher):
     names = buffers(launcher)
     before = dict(names)
-    Runner(launcher).run([magnitude(2, 2)], names)
+    Runner(launcher).run([magnitude(2, 2, 1, 0.0)], names)
     assert (names[X], names[Y]) == (before[Y], before[X])
     got = np.empty((2, 2), np.float32)
     launcher.read(got, names[X])
@@ -76,7 +78,9 @@ def test_a_stage_on_the_host_has_the_rows_and_its_arguments():
 
 def test_kernels_go_in_as_few_programs_as_their_defines_allow(new_device):
     launcher = Counted(new_device)
-    Runner(launcher).build([magnitude(4, 1), load(4, 1, "uchar"), load(4, 1, "float"), magnitude(8, 1)])
+    Runner(launcher).build(
+        [magnitude(4, 1, 1, 0.0), load(4, 1, 1, "uchar"), load(4, 1, 1, "float"), magnitude(8, 1, 1, 0.0)]
+    )
     assert launcher.programs == [
         ("staged/steps/magnitude.cl", "staged/steps/load.cl"),
         ("staged/steps/magnitude.cl", "staged/steps/load.cl"),
@@ -86,12 +90,12 @@ def test_kernels_go_in_as_few_programs_as_their_defines_allow(new_device):
 
 def test_a_kernel_that_was_built_for_another_plan_is_not_built_again(new_device):
     launcher = Counted(new_device)
-    Runner(launcher).build([magnitude(4, 1), load(4, 1, "uchar")])
+    Runner(launcher).build([magnitude(4, 1, 1, 0.0), load(4, 1, 1, "uchar")])
     both = launcher.programs[0]
-    Runner(launcher).build([load(8, 2, "uchar"), load(8, 2, "ushort")])
+    Runner(launcher).build([load(8, 2, 1, "uchar"), load(8, 2, 1, "ushort")])
     assert launcher.programs[2:] == [both, ("staged/steps/load.cl",)]
     double = Counted(new_device, precision="double")
-    Runner(double).build([load(4, 1, "uchar")])
+    Runner(double).build([load(4, 1, 1, "uchar")])
     assert double.programs == [("staged/steps/load.cl",)]
 
 
@@ -100,7 +104,7 @@ def test_two_runners_do_not_share_a_kernels_arguments(launcher):
     launcher.write(second[X], 2 * ROWS)
     runners = Runner(launcher), Runner(launcher)
     for runner, names in zip(runners, (first, second), strict=True):
-        runner.run([magnitude(2, 2)], names)
+        runner.run([magnitude(2, 2, 1, 0.0)], names)
     for names, wanted in ((first, [[5, 5], [12, 0]]), (second, [[10, 10], [24, 0]])):
         launcher.read(got := np.empty((2, 2), np.float32), names[X])
         assert got.tolist() == wanted
@@ -108,7 +112,7 @@ def test_two_runners_do_not_share_a_kernels_arguments(launcher):
 
 def test_a_work_group_beyond_the_device_is_refused(launcher):
     limit = launcher.device.work_group_limit
-    stage = magnitude(4 * limit, 1)._replace(group=(2 * limit, 1))
+    stage = magnitude(4 * limit, 1, 1, 0.0)._replace(group=(2 * limit, 1, 1))
     with pytest.raises(ParameterError, match=f"work-group size {2 * limit} is not possible on "):
         Runner(launcher).run([stage], buffers(launcher))
 
