@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from . import startup
+from . import startup, system
 
 INTERRUPTED = 130
 
@@ -19,6 +19,7 @@ def main() -> None:
         startup.limit_openblas()
         # A picture is to be filtered, by all appearances.
         if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib is slow
+            system.spare_pyopencl_its_cache()
             startup.import_ahead()
         cli(prog_name=cli.name)
     except SystemExit as end:

@@ -57,8 +57,10 @@ def load_platforms_ahead() -> None:
 
     The environment has to be as the platforms need it by now.
     """
-    _loading.append(threading.Thread(target=_load_platforms))
-    _loading[-1].start()
+    thread = threading.Thread(target=_load_platforms)
+    with suppress(RuntimeError):  # no thread can be started: they are loaded when they are asked for
+        thread.start()
+        _loading.append(thread)
 
 
 def wait_for_platforms() -> None:

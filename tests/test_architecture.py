@@ -34,9 +34,10 @@ ROOMS = {
     "fftfilter": "",
     "errors": "",
     "startup": "",
+    "system": "",
     "output": "errors",
     "transfer": "errors output",
-    "device": "fftfilter errors startup output transfer",
+    "device": "fftfilter errors startup system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors",
@@ -45,11 +46,11 @@ ROOMS = {
     "calls": "transfer filters",
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
-    "folders": "fftfilter errors startup output transfer device fused files images filters",
+    "folders": "fftfilter errors startup system output transfer device fused files images filters",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup files commands",
-    "__main__": "startup cli",
+    "__main__": "startup system cli",
 }
 # All others are free of OpenCL.
 WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}

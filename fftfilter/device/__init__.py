@@ -11,3 +11,8 @@
 
 No filter is chosen here: where one has to run, in the self-test, a function that makes its pipeline is a parameter.
 """
+
+from ..system import spare_pyopencl_its_cache
+
+# Before any module of this room imports pyopencl, which makes up its mind then.
+spare_pyopencl_its_cache()

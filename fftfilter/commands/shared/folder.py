@@ -139,7 +139,8 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
     if options.may_start_processes and isinstance(source, Path) and _has_many(source):
         from ...folders.processes import prepare
 
-        prepare()
+        with suppress(OSError):  # who needs them says why they cannot be started
+            prepare()
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
@@ -176,8 +177,8 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
 @contextmanager
 def _workers(
     run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions
-) -> Iterator[tuple[Workers, str]]:
-    """Start the workers of a run; return them and what the summary calls them."""
+) -> Iterator[tuple[Workers, object]]:
+    """Start the workers of a run; return them and what says at the end who they were."""
     if options.cluster:
         from ...folders.cluster.workers import workers_of_cluster
         from ...folders.jobs import cores
@@ -200,7 +201,7 @@ def _workers(
     else:
         load_ahead()
     with workers_of(plan) as local:
-        yield local, str(plan)
+        yield local, local
 
 
 def _has_many(folder: Path) -> bool:
@@ -252,7 +253,7 @@ def _devices(given: str | None) -> list[str | None]:
 # Running
 
 
-def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: FolderOptions) -> int:
+def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
 
