@@ -25,12 +25,17 @@ TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
 
 def user_cache(name: str) -> Path | None:
     """Return the folder in which a program keeps what it can make again, None where this user has none."""
-    from platformdirs import user_cache_path
+    if sys.platform == "linux" and "HOME" in os.environ:
+        # As platformdirs says, whose import takes 10 ms.
+        found = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ["HOME"], ".cache"), name)
+    else:
+        from platformdirs import user_cache_path
 
-    with suppress(RuntimeError):
-        found = user_cache_path(name)
-        return found if found.is_absolute() else None  # an older platformdirs leaves the ~ of a missing home
-    return None
+        try:
+            found = user_cache_path(name)
+        except RuntimeError:
+            return None
+    return found if found.is_absolute() else None  # an older platformdirs leaves the ~ of a missing home
 
 
 def temporary_cache() -> Path | None:

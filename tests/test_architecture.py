@@ -34,6 +34,7 @@ ROOMS = {
     "fftfilter": "",
     "errors": "",
     "startup": "",
+    "signals": "",
     "system": "",
     "output": "errors",
     "transfer": "errors output",
@@ -46,11 +47,11 @@ ROOMS = {
     "calls": "transfer filters",
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
-    "folders": "fftfilter errors startup system output transfer device fused files images filters",
+    "folders": "fftfilter errors startup signals system output transfer device fused files images filters",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
-    "cli": "fftfilter errors startup files commands",
-    "__main__": "startup system cli",
+    "cli": "fftfilter errors startup signals files commands",
+    "__main__": "startup signals system cli",
 }
 # All others are free of OpenCL.
 WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}

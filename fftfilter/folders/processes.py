@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import startup, system
+from .. import signals, startup, system
 from ..errors import DeviceError, ProcessError
 from . import work
 from .jobs import DeviceLostError, cores
@@ -163,7 +163,7 @@ def prepare() -> None:
         from multiprocessing.forkserver import ensure_running
 
         CONTEXT.set_forkserver_preload(PRELOADED)
-        with _interrupts_ignored():
+        with signals.blocked():
             ensure_running()
 
 
@@ -273,7 +273,7 @@ class LocalWorkers:
             variables["OCL_ICD_VENDORS"] = str(Path(__file__).parent)
         try:
             prepare()
-            with _interrupts_ignored():
+            with signals.blocked():
                 executor = ProcessPoolExecutor(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
                 process = _Process(executor, device)
         except (OSError, ImportError, NotImplementedError, RuntimeError) as error:  # the last: no more threads
@@ -327,22 +327,10 @@ class _ThisProcess(Executor):
         return done
 
 
-@contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Start processes that leave Ctrl-C, which a terminal sends to all, to this one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def _begin(variables: dict[str, str], path: list[str]) -> None:
     """Prepare a process for its work: its environment, and its end if this program goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in signals.BOTH:  # where they cannot be blocked
+        signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
     for name, value in variables.items():
         if name not in os.environ or name == "OCL_ICD_VENDORS":

@@ -37,9 +37,14 @@ OPEN_JOURNALS = 8
 
 @dataclass
 class Stop:
-    """Asked for by an interrupt: files under way are finished, no other is begun."""
+    """Asked for by a signal: files under way are finished, no other is begun."""
 
-    asked: bool = False
+    signal: int | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether it is asked for."""
+        return self.signal is not None
 
 
 @dataclass

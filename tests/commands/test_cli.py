@@ -383,8 +383,11 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
     assert "ReadError" in said
 
 
-def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
-    """Ctrl-C while standard input is waited for."""
+@pytest.mark.parametrize(
+    ("number", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+)
+def test_a_signal_has_its_exit_code_and_leaves_nothing(tmp_path, number, word, code):
+    """While standard input is waited for."""
     with Started(
         [sys.executable, "-m", "fftfilter", "highpass", "-", str(tmp_path / "out.pgm")],
         stdin=subprocess.PIPE,
@@ -394,11 +397,11 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
         waiting.stdin.flush()
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(1.5)
-        waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(20) == 130
+        waiting.send_signal(number)
+        assert waiting.wait(20) == code
         said = waiting.stderr.read().decode()
     # A terminal shows ^C; what is said starts on a line of its own.
-    assert_one_line(said.removeprefix("\n"), "interrupted")
+    assert_one_line(said.removeprefix("\n"), word)
     assert not list(tmp_path.iterdir())
 
 
@@ -427,6 +430,14 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_program_can_catch_it_is_quiet(number):
+    code = f"import os, fftfilter.__main__; os.kill(os.getpid(), {int(number)}); print('not ended')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")
 
 
 def redirected(tmp_path, command):

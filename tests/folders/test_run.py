@@ -600,19 +600,24 @@ def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, proce
     same(out, whole)
 
 
-def test_an_interrupt_finishes_what_is_under_way(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+)
+def test_a_signal_finishes_what_is_under_way(tmp_path, number, word, code):
     given, out = tmp_path / "in", tmp_path / "out"
     for i in range(3000):
         pgm(given / f"{i}.pgm", i % 7, 64, 64)
-    with Started(command("--skip-existing", given, out), stderr=subprocess.PIPE, text=True) as running:
+    with Started(
+        command("--skip-existing", "--processes", "1", given, out), stderr=subprocess.PIPE, text=True
+    ) as running:
         deadline = time.monotonic() + 30
         while not list(out.glob("*.pgm")) and time.monotonic() < deadline:
             time.sleep(0.01)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         said = running.communicate(timeout=30)[1]
-        assert running.returncode == 130, said
+        assert running.returncode == code, said
     assert "finishing the files under way" in said
-    assert "interrupted; the same command with --skip-existing goes on from here" in said
+    assert f"{word}; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
     done = names(out)
     assert 0 < len(done) < 3000

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
@@ -14,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import startup
+from ... import signals, startup
 from .options import combined, filter_options, option, refuse
 
 if TYPE_CHECKING:
@@ -22,10 +20,10 @@ if TYPE_CHECKING:
 
     from ...files.urls import Url
     from ...folders.pool import Workers
-    from ...folders.run import FolderRun, Stop, Survey
+    from ...folders.run import FolderRun, Survey
     from ...transfer import Transfer
 
-INTERRUPTED, NO_DEVICE = 130, 3
+NO_DEVICE = 3
 # Entries of a folder from which on processes are made ready before its files are counted.
 MANY = 16
 
@@ -260,7 +258,12 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     began = time.monotonic()
     progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
     devices: set[str] = set()
-    with _first_interrupt_stops(run.stop):
+
+    def stop(number: int) -> None:
+        run.stop.signal = number
+        click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
+
+    with signals.asking_first(stop):
         try:
             for outcome in run.run(workers, survey.files):
                 progress.advance()
@@ -290,9 +293,10 @@ def _print_warnings(run: FolderRun) -> None:
 
 def _end(run: FolderRun) -> int:
     """Say how to go on where the run was cut short; return the exit code."""
-    if run.stop.asked:
-        click.echo("fftfilter: interrupted; the same command with --skip-existing goes on from here", err=True)
-        return INTERRUPTED
+    if run.stop.signal is not None:
+        said, code = signals.ending(run.stop.signal)
+        click.echo(f"fftfilter: {said}; the same command with --skip-existing goes on from here", err=True)
+        return code
     if run.lost:
         click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
         return NO_DEVICE
@@ -322,25 +326,6 @@ def _left_out(survey: Survey) -> list[str]:
     if survey.not_entered:
         parts.append(f"{survey.not_entered} folders not entered (-r does)")
     return parts
-
-
-@contextmanager
-def _first_interrupt_stops(stop: Stop) -> Iterator[None]:
-    """Let the first Ctrl-C ask for an end, and the next one end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ask(*_: object) -> None:
-        stop.asked = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions) -> int:
