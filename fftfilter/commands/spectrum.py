@@ -41,10 +41,12 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
     """
     from .. import images
+    from ..files.leftovers import remove_leftovers_beside
     from ..transforms import fft2
     from .shared.stage_pictures import log_magnitude
 
     images.check_output(source, target, in_place=in_place)
+    remove_leftovers_beside(target)
     picture = images.read(source)
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import images
-from ..errors import FftfilterError, ParameterError
+from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
-from ..files.messages import quoted_if_odd
+from ..files.messages import quoted_if_odd, reason
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .tree import is_inside
@@ -74,13 +74,31 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     """Write a file that was filtered."""
     began = time.perf_counter()
     try:
-        images.write(loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times)
+        try:
+            _write(loaded, settings)
+        except WriteError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            _make_again(Path(loaded.job.target).parent)
+            _write(loaded, settings)
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)
     finally:
         loaded.outcome.seconds["write"] = time.perf_counter() - began
     return loaded.outcome
+
+
+def _write(loaded: Loaded, settings: Settings) -> None:
+    images.write(loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times)
+
+
+def _make_again(folder: Path) -> None:
+    """Make an output's folder that was removed, or could not be made before; raises WriteError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
 
 
 def failed(outcome: Outcome, error: Exception) -> Outcome:

@@ -111,6 +111,8 @@ class PathJournal:
 
     def add(self, name: str, entry: Entry) -> None:
         """See :meth:`Journal.add`."""
+        if self._file is not None and not os.fstat(self._file).st_nlink:
+            self.close()  # the folder was removed, and made again
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         # What an earlier run or a full disk left may end in the middle of a line.

@@ -5,6 +5,7 @@ survey -> [first pass: the largest value of all] -> jobs -> pool of workers -> o
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections import Counter, OrderedDict
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING
 
 from .. import __version__, images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
+from ..files.atomic import refuse_unwritable
 from ..files.leftovers import remove_leftovers
+from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
 from ..output import scale
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
@@ -95,6 +98,8 @@ class FolderRun:
             refuse_reading_only(self.target.text)
         elif os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+        else:
+            self._refuse_unwritable(self.target)
         self._report = Report(self.report, self._warn_once) if self.report else None
         self._tree = Tree(
             self.source,
@@ -107,6 +112,17 @@ class FolderRun:
         if not in_place and not is_inside(real(self.target), real(self.source)):
             self.settings = replace(self.settings, keep_out=real(self.source))
         self._journals: OrderedDict[str, Journal] = OrderedDict()
+
+    @staticmethod
+    def _refuse_unwritable(target: Path) -> None:
+        """Raise WriteError if nothing can be written into an output folder, or if it cannot be made."""
+        nearest = next(each for each in (target, *target.absolute().parents) if os.path.lexists(each))
+        try:
+            if not nearest.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            refuse_unwritable(str(nearest))
+        except OSError as error:
+            raise WriteError(f"{nearest}: cannot be written into: {reason(error)}") from error
 
     @property
     def urls(self) -> list[Url]:
@@ -256,6 +272,8 @@ class FolderRun:
                 self.counts[outcome.status] += 1
                 if outcome.status == DONE:
                     self._remember(outcome)
+                elif outcome.status == FAILED and isinstance(self.target, Path) and not self.target.is_dir():
+                    raise WriteError(f"{self.target}: was removed, and cannot be made again; choose another folder")
                 if self._report:
                     self._report.add(outcome, self.settings)
                 yield outcome

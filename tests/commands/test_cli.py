@@ -17,6 +17,7 @@ from PIL import Image
 
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
+from fftfilter.files.leftovers import temporary_name
 from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels
 
@@ -345,6 +346,16 @@ def test_an_output_that_cannot_be_written_is_told_before_the_work(run, tmp_path,
     code, _, said = run("highpass", CAMERA, tmp_path / target)
     assert code == 1
     assert_one_line(said, "folder")
+
+
+@pytest.mark.parametrize("command", ["highpass", "spectrum"])
+def test_what_a_killed_run_left_beside_the_output_goes(run, tmp_path, command):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    name = Path(temporary_name("b.png")).name.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    (tmp_path / name).write_text("half")
+    assert run(command, CAMERA, tmp_path / "out.png")[0] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out.png"]
 
 
 def test_color_into_pgm_is_refused_with_a_way_out(run, tmp_path):

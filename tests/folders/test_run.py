@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError
 from fftfilter.files import leftovers
-from fftfilter.folders import codec, journal
+from fftfilter.folders import journal
 from fftfilter.folders.tree import natural
 from fftfilter.images import Depth
 from fftfilter.output.quantize import quantize
@@ -447,23 +448,61 @@ def test_a_full_disk_leaves_nothing_half_written_and_can_be_resumed(run, tmp_pat
     assert (code, len(names(tiny_disk))) == (0, 8)
 
 
-def test_a_folder_that_vanishes(run, tmp_path, monkeypatch):
-    """The output's folder goes while files are filtered: each of its files tells, the others are done."""
-    given, out = tmp_path / "in", tmp_path / "out"
-    pgm(given / "a/1.pgm")
-    pgm(given / "b/2.pgm")
-    write = codec.images.write
+@pytest.mark.parametrize("size", ["rw", "ro", "full"])
+def test_an_output_folder_that_cannot_be_written_is_told_before_the_work(run, tmp_path, tiny_disk, size):
+    """Before a device is looked for: there is none of that name."""
+    given = pgm(tmp_path / "in/a.pgm").parent
+    if size == "full":
+        (tiny_disk / "full").write_bytes(bytes(200 * 1024))
+    elif size == "ro":
+        subprocess.run(["mount", "-o", "remount,ro", tiny_disk], check=True)
+    else:
+        (tiny_disk / "out").write_text("a file")
+    causes = {"rw": "not a directory", "ro": "read-only file system; choose another", "full": "no space left on device"}
+    for source, target in ((given, tiny_disk / "out/deep"), (given / "a.pgm", tiny_disk / "b.pgm")):
+        if size != "rw" or source == given:
+            code, _, said = run("highpass", "--device", "warp drive", source, target)
+            assert (code, said.count("\n")) == (1, 1), said
+            assert causes[size] in said
+    assert "warp" in run("highpass", "--device", "warp drive", given, tmp_path / "out")[2]
 
-    def write_later(picture, target, **options):
-        if target.endswith("1.pgm"):
-            (out / "a").rename(tmp_path / "gone")
-        write(picture, target, **options)
 
-    monkeypatch.setattr(codec.images, "write", write_later)
-    code, _, said = run("highpass", "-r", given, out)
-    assert (code, "1 of 2 files" in said) == (1, True)
-    assert "1.pgm: cannot be written: no such file or directory" in said
-    assert names(out) == ["b/2.pgm"]
+@contextmanager
+def removing(out, tmp_path):
+    """Start a run of many files, and remove its output folder in the middle."""
+    first = pgm(tmp_path / "in/0.pgm", 0, 64, 64)
+    for i in range(1, 3000):
+        (tmp_path / f"in/{i}.pgm").hardlink_to(first)
+    with Started(command("--processes", "2", tmp_path / "in", out), stderr=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 30
+        while len(list(out.glob("*.pgm"))) < 50 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        out.rename(tmp_path / "gone")
+        yield running
+
+
+def test_an_output_folder_that_is_removed_is_made_again(run, tmp_path):
+    out = tmp_path / "out"
+    with removing(out, tmp_path) as running:
+        said = running.communicate(timeout=60)[1]
+    assert running.returncode == 0, said
+    assert "3000 of 3000 files" in said
+    # A file that was being written then is written again, below the new folder.
+    before = [name for name in names(tmp_path / "gone") if not name.startswith(".")]
+    assert sorted(names(out) + before) == names(tmp_path / "in")
+    # What is there is remembered.
+    assert f"{len(names(out))} skipped" in run("highpass", "--skip-existing", tmp_path / "in", out)[2]
+
+
+def test_an_output_folder_that_cannot_be_made_again_ends_the_run(tmp_path):
+    out = tmp_path / "out"
+    with removing(out, tmp_path) as running:
+        if not out.exists():
+            out.write_text("in its place")
+        said = running.communicate(timeout=60)[1]
+    if out.is_file():  # else it was quicker
+        assert (running.returncode, said.count("\n")) == (1, 1), said
+        assert "was removed, and cannot be made again" in said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently on Windows")

@@ -85,6 +85,7 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
 def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     from ... import images
     from ...files import sources
+    from ...files.leftovers import remove_leftovers_beside
     from ...filters import Filter
     from ...output.quantize import magnitude, quantize
     from ...output.scale import parse
@@ -92,6 +93,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     given_range = parse(options.scale)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
     times = sources.times(source) if options.preserve_times else None
+    remove_leftovers_beside(target)
     picture = images.read(source)
     if options.strip:
         picture.metadata = None
