@@ -27,7 +27,7 @@ from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Setting
 from .journal import Entry, journal_of
 from .pool import Pool
 from .report import Report
-from .tree import Tree, identity, is_inside, join, real
+from .tree import Files, Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,12 +63,12 @@ class Survey:
 
 @dataclass
 class FolderRun:
-    """A run over a folder.
+    """A run over the images of a folder, or over files that go into one folder.
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'.
     """
 
-    source: Path | Url
+    source: Path | Url | Files
     target: Path | Url
     settings: Settings
     recursive: bool = False
@@ -87,8 +87,8 @@ class FolderRun:
     """Why no device is left, if so."""
 
     def __post_init__(self) -> None:
-        in_place = self.settings.in_place
-        if not in_place and identity(self.source) == identity(self.target):
+        in_place, source = self.settings.in_place, self.source
+        if not in_place and not isinstance(source, Files) and identity(source) == identity(self.target):
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
@@ -100,18 +100,22 @@ class FolderRun:
             raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
         else:
             self._refuse_unwritable(self.target)
+        self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._report = Report(self.report, self._warn_once) if self.report else None
+        self._tree: Tree | Files
+        if isinstance(source, Files):
+            self._tree = source
+            return
         self._tree = Tree(
-            self.source,
+            source,
             images.extensions(read_only=self.format is not None),
             self.recursive,
             self.pattern,
             None if in_place else self.target,
             self._report.identity if self._report else None,
         )
-        if not in_place and not is_inside(real(self.target), real(self.source)):
-            self.settings = replace(self.settings, keep_out=real(self.source))
-        self._journals: OrderedDict[str, Journal] = OrderedDict()
+        if not in_place and not is_inside(real(self.target), real(source)):
+            self.settings = replace(self.settings, keep_out=real(source))
 
     @staticmethod
     def _refuse_unwritable(target: Path) -> None:
@@ -126,8 +130,9 @@ class FolderRun:
 
     @property
     def urls(self) -> list[Url]:
-        """Source and target, as far as they are URLs."""
-        return [url for url in (self.source, self.target) if isinstance(url, Url)]
+        """Sources and target, as far as they are URLs."""
+        sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source]
+        return [url for url in (*sources, self.target) if isinstance(url, Url)]
 
     def refuse_memory(self) -> None:
         """Raise ParameterError for a URL that only this process sees, as other processes will do the files."""
@@ -138,7 +143,10 @@ class FolderRun:
     def make_absolute(self) -> None:
         """Name files by absolute paths: for workers on other machines, or in other folders."""
         self.source, self.target = self.source.absolute(), self.target.absolute()
-        self._tree.root = self.source
+        if isinstance(self.source, Files):
+            self._tree = self.source
+        elif isinstance(self._tree, Tree):
+            self._tree.root = self.source
 
     @property
     def all_is_well(self) -> bool:
@@ -162,6 +170,10 @@ class FolderRun:
             raise ReadError(
                 f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
             ) from error
+        if isinstance(self.source, Files):
+            targets = [job.target for job in self.jobs(prepare=False)]
+            report = self._report.identity if self._report else None
+            self.source.refuse_overwriting(targets, report, in_place=self.settings.in_place)
         found.bytes = round(self._tree.mean_size * found.files)
         found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
         return found
@@ -169,12 +181,13 @@ class FolderRun:
     def _refuse_collisions(self, relative: str, names: list[str]) -> None:
         made: dict[str, str] = {}
         for name in names:
-            other = made.setdefault(self._target_name(name), name)
-            if other != name:
+            target = self._target_name(name)
+            if target in made:
                 raise ParameterError(
-                    f"{join(relative, other)} and {join(relative, name)} would both become "
-                    f"{join(relative, self._target_name(name))}: rename one, or keep their formats"
+                    f"{join(relative, made[target])} and {join(relative, name)} would both become "
+                    f"{join(relative, target)}: rename one, or keep their formats"
                 )
+            made[target] = name
         keep_out = self.settings.keep_out
         if keep_out and is_inside(real(self.target / relative), keep_out):
             raise ParameterError(
@@ -182,13 +195,15 @@ class FolderRun:
             )
 
     def _target_name(self, name: str) -> str:
+        if isinstance(self.source, Files):
+            name = split(name)[1]
         return name if self.format is None else Path(name).stem + self.format
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
         number = 0
         for branch in self._tree.walk():
-            source, target = self.source / branch.relative, self.target / branch.relative
+            target = self.target / branch.relative
             if prepare and isinstance(target, Path):
                 with suppress(OSError):  # writing each file says why
                     target.mkdir(parents=True, exist_ok=True)
@@ -197,7 +212,7 @@ class FolderRun:
                 for name in branch.names:
                     made = self._target_name(name)
                     digest = journal.digest(made, self._settings_key) if self.skip_existing else None
-                    yield Job(number, file_in(source, name), file_in(target, made), digest)
+                    yield Job(number, branch.file(name), file_in(target, made), digest)
                     number += 1
 
     @cached_property
@@ -261,7 +276,9 @@ class FolderRun:
             self.warnings.append(f"{self.source}: cannot be listed any more: {error.strerror}; its files are not done")
         for path, why in self._tree.failed.items():
             self.counts[FAILED] += 1
-            self.warnings.append(f"{self.source / path}: cannot be listed: {why.strerror}; its files are not done")
+            self.warnings.append(
+                f"{join(str(self.source), path)}: cannot be listed: {why.strerror}; its files are not done"
+            )
 
     def _is_over(self) -> bool:
         return self.stop.asked or self.lost is not None or bool(self.fail_fast and self.counts[FAILED])

@@ -340,9 +340,8 @@ def test_no_such_device_is_exit_code_3(run, tmp_path):
     assert_one_line(said, "no OpenCL device 'warp drive': there is .*0")
 
 
-@pytest.mark.parametrize("target", ["missing/out.png", "folder.png"])
+@pytest.mark.parametrize("target", ["missing/out.png"])
 def test_an_output_that_cannot_be_written_is_told_before_the_work(run, tmp_path, target):
-    (tmp_path / "folder.png").mkdir()
     code, _, said = run("highpass", CAMERA, tmp_path / target)
     assert code == 1
     assert_one_line(said, "folder")

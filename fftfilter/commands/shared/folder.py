@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...files.urls import Url
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
+    from ...folders.tree import Files
     from ...transfer import Transfer
 
 NO_DEVICE = 3
@@ -114,7 +115,7 @@ class FolderOptions:
 
     def check(self, target: str) -> None:
         """Refuse combinations that mean nothing; raises UsageError."""
-        refuse(self.one_file_only, "is for one picture, and IN is a folder.")
+        refuse(self.one_file_only, "is for one picture, and this is a folder.")
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
@@ -125,8 +126,8 @@ class FolderOptions:
             )
 
 
-def run_folder(transfer: Transfer, source: Path | Url, target: str, options: FolderOptions) -> int:
-    """Filter a folder; return the exit code."""
+def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, options: FolderOptions) -> int:
+    """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
@@ -134,6 +135,8 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
     from ...output.scale import FOLDER, parse
 
     options.check(target)
+    if not isinstance(source, Path | Url):
+        refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
     if options.may_start_processes and isinstance(source, Path) and _has_many(source):
         from ...folders.processes import prepare
 
