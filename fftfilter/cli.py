@@ -81,6 +81,10 @@ class Cli(click.Group):
             self._fail(error.format_message(), error.exit_code)
         except FftfilterError as error:
             self._fail(str(error), error.exit_code)
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            what = "'pyopencl[pocl]'" if package == "pyopencl" else package
+            self._fail(f"the package {package} is missing: pip install {what}", 3 if package == "pyopencl" else 1)
         except MemoryError:
             self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
         except BrokenPipeError:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .device.choice import open_device
 from .device.launcher import Launcher, Timing
-from .errors import ParameterError, TooLargeError
+from .errors import ParameterError, TooLargeError, check_option
 from .fused import device_bytes, fused, serves
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
@@ -305,6 +305,7 @@ def _check(what: str, given: str, known: tuple[str, ...]) -> None:
 def _algorithm(name: str, **options: Option) -> Algorithm:
     from .staged import algorithms  # the fused engine does without
 
+    check_option("engine", name, [FUSED, *algorithms.names()])
     return algorithms.load(name, **options)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from .shared.options import GroupedCommand, device_option, file_options, option, precision_option
@@ -45,6 +47,8 @@ def spectrum(
     from ..transforms import fft2
     from .shared.stage_pictures import log_magnitude
 
+    if os.path.isdir(source):  # noqa: PTH112  Path's may raise
+        raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     images.check_output(source, target, in_place=in_place)
     remove_leftovers_beside(target)
     picture = images.read(source)

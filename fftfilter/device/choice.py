@@ -100,5 +100,8 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
         matching = [i for i in by_rank if choice in f"{found[i].name} {found[i].platform.name}".lower()]
     if not matching:
         names = ", ".join(f"{i} {device.name.strip()}" for i, device in enumerate(found))
-        raise DeviceError(f"no OpenCL device {asked!r}: there is {names}")
+        gpu = "a GPU needs its vendor's driver, see 'fftfilter devices'"
+        raise DeviceError(
+            f"no OpenCL device {asked!r}: there is {names}; {gpu if choice == 'gpu' else 'choose one of these'}"
+        )
     return matching[0]

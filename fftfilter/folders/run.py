@@ -30,7 +30,7 @@ from .report import Report
 from .tree import Files, Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from .journal import Journal
     from .pool import Workers
@@ -72,7 +72,7 @@ class FolderRun:
     target: Path | Url
     settings: Settings
     recursive: bool = False
-    pattern: str | None = None
+    pattern: Sequence[str] = ()
     format: str | None = None
     scale_of_all: bool = False
     skip_existing: bool = False
@@ -97,7 +97,7 @@ class FolderRun:
         if isinstance(self.target, Url):
             refuse_reading_only(self.target.text)
         elif os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
-            raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+            raise WriteError(f"{self.target}: is no folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()

@@ -16,7 +16,7 @@ from ..files import urls
 from ..files.urls import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Identity = tuple[int, int] | str
 
@@ -43,10 +43,10 @@ class Branch(NamedTuple):
 class Tree:
     """The images below a folder, to be walked as often as needed.
 
-    Files are taken by their extension, and by ``pattern`` (a glob for the name, or for the path below the
-    root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A link
-    to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at
-    a time.
+    Files are taken by their extension, and by ``pattern`` (globs, one of which has to fit the name, or the path
+    below the root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A
+    link to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at a
+    time.
 
     ``report`` is a file that will be overwritten: ParameterError is raised if it is an image of the tree, too.
     """
@@ -54,7 +54,7 @@ class Tree:
     root: Path | Url
     extensions: Collection[str]
     recursive: bool = False
-    pattern: str | None = None
+    pattern: Sequence[str] = ()
     avoid: Path | Url | None = None
     report: Identity | None = None
     left_out: Counter[str] = field(default_factory=Counter)
@@ -118,10 +118,9 @@ class Tree:
             self.mean_size += (size - self.mean_size) / self._measured
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
-        if self.pattern is not None:
-            what = join(relative, entry.name) if "/" in self.pattern else entry.name
-            if not fnmatchcase(what, self.pattern):
-                return False
+        path = join(relative, entry.name)
+        if self.pattern and not any(fnmatchcase(path if "/" in each else entry.name, each) for each in self.pattern):
+            return False
         extension = PurePath(entry.name).suffix.lower()
         # A broken link is taken, too: that it cannot be read is worth a message.
         if extension in self.extensions and (entry.is_symlink() or entry.is_file()):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,11 +43,13 @@ def check_output(
 ) -> None:
     """Refuse, before any work, a target that could not be written afterwards.
 
-    Raises ParameterError for an extension that cannot be written and for a target that is the source (the
-    same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target
-    in a folder that is missing, read-only or full, and for one that may not be written.
+    Raises ParameterError for an extension that cannot be written, for a terminal, and for a target that is the source
+    (the same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target in a
+    folder that is missing, read-only or full, and for one that may not be written.
     """
     name = shown(target, "standard output")
+    if os.fsdecode(target) == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
+        raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
     if os.fsdecode(target) == STANDARD_STREAM or is_special(path := Path(target)):
         return
     if urls.is_url(target):

@@ -17,6 +17,7 @@ from PIL import Image
 
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
+from fftfilter.device.choice import all_devices
 from fftfilter.files.leftovers import temporary_name
 from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels
@@ -180,7 +181,7 @@ def test_the_profile_keeps_out_of_a_picture_on_standard_output(run):
 
 def test_verbose_says_what_was_done_and_where(run, tmp_path):
     _, _, said = run("highpass", CAMERA, tmp_path / "out.pgm", "-v")
-    assert said.startswith("512 x 512: highpass, ideal, radius n/8; fused on ")
+    assert said.startswith("512 x 512: highpass, ideal, radius n/8 = 64; fused on ")
 
 
 @pytest.mark.parametrize("option", [["--precision", "double"], ["--work-group-size", "32"], ["--transpose", "plain"]])
@@ -322,6 +323,8 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", CAMERA], "OUT"),
         (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
         (["highpass", str(SAMPLES), "-"], "not standard output"),
+        (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
+        (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),
@@ -337,7 +340,40 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run, tmp_path, monkeypatch, arg
 def test_no_such_device_is_exit_code_3(run, tmp_path):
     code, _, said = run("highpass", CAMERA, tmp_path / "out.png", "--device", "warp drive")
     assert code == 3
-    assert_one_line(said, "no OpenCL device 'warp drive': there is .*0")
+    assert_one_line(said, "no OpenCL device 'warp drive': there is .*0 .*; choose one of these")
+    if not any(device.type & 4 for device in all_devices()):  # a simulator is everything
+        assert_one_line(run("highpass", CAMERA, tmp_path / "out.png", "--device", "gpu")[2], "its vendor's driver")
+
+
+def test_a_missing_opencl_package_is_told(tmp_path):
+    code = (
+        "import sys; sys.modules['pyopencl'] = None\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "from fftfilter.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert_one_line(done.stderr, r"the package pyopencl is missing: pip install 'pyopencl\[pocl\]'")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals are POSIX")
+@pytest.mark.parametrize("command", ["highpass", "spectrum"])
+def test_a_picture_is_not_written_to_a_terminal(command):
+    import pty
+
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "fftfilter", command, CAMERA, "-"],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2
+    assert_one_line(done.stderr, "standard output: is a terminal, which shows no pictures; redirect it")
 
 
 @pytest.mark.parametrize("target", ["missing/out.png"])

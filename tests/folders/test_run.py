@@ -158,6 +158,29 @@ def test_a_pattern_chooses_by_name_or_by_path(run, tmp_path):
     assert names(tmp_path / "2") == ["x/b_raw.pgm"]
 
 
+def test_patterns_add_up_and_one_that_fits_nothing_is_told(run, tmp_path):
+    given = tmp_path / "in"
+    for name in ("a.pgm", "b.pgm", "x/c.pgm"):
+        pgm(given / name)
+    assert run("highpass", "-r", "-q", "--pattern", "a*", "--pattern", "x/*", given, tmp_path / "out")[0] == 0
+    assert names(tmp_path / "out") == ["a.pgm", "x/c.pgm"]
+    code, _, said = run("highpass", "--pattern", "*.tif", given, tmp_path / "none")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "no image fits --pattern *.tif" in said
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_report_may_go_to_standard_output_and_says_what_the_default_cutoff_was(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = pgm(tmp_path / "in/a.pgm", 0, 64, 80).parent
+    pgm(given / "b.pgm", 0, 9, 7)
+    code, out, _ = run("highpass", "--report", "-", given, tmp_path / "out")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (code, [line["filter"]["radius"] for line in lines]) == (0, ["8", "0.875"])
+    assert not (tmp_path / "-").exists()
+    assert "radius n/8 = 8;" in run("highpass", "-v", given / "a.pgm", tmp_path / "a.pgm")[2]
+
+
 def test_natural_order(run, tmp_path):
     given = tmp_path / "in"
     for name in ("img10.pgm", "img9.pgm", "IMG1.pgm", "b2/x.pgm", "b10/x.pgm"):
@@ -226,6 +249,8 @@ def test_another_format(run, tmp_path):
     assert "1 .pbm" in run("highpass", given, tmp_path / "kept")[2]
     assert run("highpass", "--format", "png", given, tmp_path / "out")[0] == 0
     assert names(tmp_path / "out") == ["a.png", "b.png", "c.png"]
+    assert run("highpass", "--format", ".TIF", given, tmp_path / "tif")[0] == 0
+    assert names(tmp_path / "tif") == ["a.tif", "b.tif", "c.tif"]
     assert Image.open(tmp_path / "out/a.png").format == "PNG"
     assert run("highpass", "--format", "xyz", given, tmp_path / "out")[0] == 2
 
@@ -637,6 +662,16 @@ def test_only_what_changed_is_done_again(run, tmp_path):
     assert skipped() == 4
     assert skipped("--dry-run", "-q") == 0
     assert run("highpass", "--skip-existing", "-n", given, out)[1].count("skip, done before") == 4
+
+
+def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):
+    (tmp_path / "a").write_text("x")
+    last = journal.stamp(tmp_path / "a")
+    book = journal.PathJournal(tmp_path)
+    book.add("a", journal.Entry("digest", "settings", last))
+    book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
+    book.close()
+    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
 
 
 def test_a_long_journal_is_written_anew(tmp_path):

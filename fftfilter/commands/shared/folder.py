@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ... import signals, startup
+from ...errors import ParameterError
 from .options import combined, filter_options, option, refuse
 
 if TYPE_CHECKING:
@@ -30,7 +31,13 @@ MANY = 16
 
 folder_options = combined(
     option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too; OUT gets the same tree."),
-    option("--pattern", group="Folders", metavar="GLOB", help="Only files whose name fits, such as '*_raw.tif'."),
+    option(
+        "--pattern",
+        group="Folders",
+        multiple=True,
+        metavar="GLOB",
+        help="Only files whose name fits, such as '*_raw.tif'; of several patterns, one.",
+    ),
     option(
         "--format",
         "format_",
@@ -49,9 +56,9 @@ folder_options = combined(
     option(
         "--report",
         group="Folders",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE.jsonl",
-        help="Write a line of JSON about each file.",
+        help="Write a line of JSON about each file; - is standard output.",
     ),
     option(
         "--cluster",
@@ -81,7 +88,7 @@ class FolderOptions:
     scale: str
     format: str | None
     recursive: bool
-    pattern: str | None
+    pattern: tuple[str, ...]
     skip_existing: bool
     fail_fast: bool
     dry_run: bool
@@ -169,6 +176,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     )
     startup.resume_collector()
     survey = run.survey()
+    if options.pattern and not survey.files:
+        raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
     if options.dry_run:
         return _dry_run(run, survey, devices, options)
     with _workers(run, survey, devices, options) as (workers, where):

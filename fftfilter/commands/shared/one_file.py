@@ -123,7 +123,8 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
 def _summary(filter_: Filter, picture: Picture) -> str:
     _, height, width = picture.planes.shape
-    return f"{width} x {height}: {filter_.transfer}; {filter_.engine} on {filter_.launcher.device.name}"
+    filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}"
 
 
 def _times(filter_: Filter) -> str:
