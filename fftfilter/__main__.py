@@ -25,7 +25,8 @@ def main() -> None:
         # A picture is to be filtered, by all appearances.
         if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib is slow
             system.spare_pyopencl_its_cache()
-            startup.import_ahead()
+            with signals.held():
+                startup.import_ahead()
         cli(prog_name=cli.name)
     except SystemExit as end:
         signals.end_quietly()

@@ -52,16 +52,18 @@ def asking_first(ask: Callable[[int], None]) -> Iterator[None]:
         end_by_exception()
         ask(number)
 
-    if threading.current_thread() is not threading.main_thread():
+    with _handled_by(once):
         yield
-        return
-    before = [signal.getsignal(number) for number in BOTH]
-    _handle(lambda _: once)
-    try:
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Within it a signal waits for the end: pyopencl's import aborts the process if it is left by an exception."""
+    came: list[int] = []
+    with _handled_by(lambda number, _: came.append(number)):
         yield
-    finally:
-        for number, handler in zip(BOTH, before, strict=True):
-            signal.signal(number, handler)
+    if came:
+        signal.raise_signal(came[0])
 
 
 @contextmanager
@@ -81,6 +83,21 @@ def blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Within it signals call a function, if this is the thread that signals are handled in."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in BOTH}
+    _handle(lambda _: handler)
+    try:
+        yield
+    finally:
+        for number, own in before.items():
+            signal.signal(number, own)
 
 
 def _handle(choose: Callable[[int], signal._HANDLER]) -> None:

@@ -38,7 +38,7 @@ ROOMS = {
     "system": "",
     "output": "errors",
     "transfer": "errors output",
-    "device": "fftfilter errors startup system output transfer",
+    "device": "fftfilter errors startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors",

@@ -479,6 +479,25 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_pyopencl_is_imported_waits_for_its_end(tmp_path, number, code):
+    """Its extension module makes enumerations, and aborts the process if one cannot be made."""
+    script = (
+        "import enum, os, sys, fftfilter.__main__ as program\n"
+        "make = enum.EnumType.__call__\n"
+        "def interrupted(*given, **named):\n"
+        "    if given[1:2] == ('program_kind',): os.kill(os.getpid(), NUMBER)\n"
+        "    return make(*given, **named)\n"
+        "enum.EnumType.__call__ = interrupted\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "program.main()"
+    ).replace("NUMBER", str(int(number)))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 2), done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_before_the_program_can_catch_it_is_quiet(number):
     code = f"import os, fftfilter.__main__; os.kill(os.getpid(), {int(number)}); print('not ended')"
