@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    # Until main() can catch it, Ctrl-C is no error of whatever is being imported.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 import os
 import sys
 
-from . import startup
-
-INTERRUPTED = 130
+from . import signals, startup, system
 
 
 def main() -> None:
     """Run the command line and end the process."""
     startup.pause_collector()
     try:
+        signals.end_by_exception()
         if startup.looks_like_many(sys.argv):
             startup.start_forkserver()
         from .cli import cli
@@ -21,16 +26,21 @@ def main() -> None:
         startup.limit_openblas()
         # A picture is to be filtered, by all appearances.
         if len(sys.argv) > 3 and (sys.argv[-2] == "-" or os.path.isfile(sys.argv[-2])):  # noqa: PTH113  pathlib is slow
-            startup.import_ahead()
+            system.spare_pyopencl_its_cache()
+            with signals.held():
+                startup.import_ahead()
         cli(prog_name=cli.name)
     except SystemExit as end:
+        signals.end_quietly()
         if isinstance(end.code, int):
             startup.leave(end.code)
         raise
-    except KeyboardInterrupt:  # before the command line was there to catch it
-        sys.stderr.write("\nfftfilter: interrupted\n")
-        startup.leave(INTERRUPTED)
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as interrupt:  # before the command line was there to catch it
+        signals.end_quietly()
+        said, code = signals.ending_by(interrupt)
+        sys.stderr.write(f"\nfftfilter: {said}\n")
+        startup.leave(code)
+        sys.exit(code)
 
 
 if __name__ == "__main__":

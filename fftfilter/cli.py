@@ -5,6 +5,7 @@
 2  usage: an unknown option, an invalid value
 3  no usable OpenCL device
 130  interrupted
+143  terminated
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from . import __version__, commands
+from . import __version__, commands, signals
 from .errors import FftfilterError, TooLargeError
 from .files.standard_streams import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTERRUPTED = 130
 # -v -v: where an error came from is wanted.
 TRACEBACK = 2
 # The module of several commands. All others have the name of their command.
@@ -69,8 +69,8 @@ class Cli(click.Group):
         try:
             result = super().main(args, prog_name, **extra)
             sys.stdout.flush()
-        except (KeyboardInterrupt, click.Abort):
-            self._fail("interrupted", INTERRUPTED)
+        except (KeyboardInterrupt, click.Abort) as interrupt:
+            self._fail(*signals.ending_by(interrupt.__cause__ or interrupt))
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             sys.exit(error.exit_code)
@@ -81,6 +81,10 @@ class Cli(click.Group):
             self._fail(error.format_message(), error.exit_code)
         except FftfilterError as error:
             self._fail(str(error), error.exit_code)
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            what = "'pyopencl[pocl]'" if package == "pyopencl" else package
+            self._fail(f"the package {package} is missing: pip install {what}", 3 if package == "pyopencl" else 1)
         except MemoryError:
             self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
         except BrokenPipeError:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
-from .errors import ParameterError, TooLargeError, check_unmasked
+from .errors import ParameterError, TooLargeError, check_option, check_unmasked
 from .fused import device_bytes, fused, serves
 from .output.ground import spread
 from .output.noise import NOISE
@@ -518,6 +518,7 @@ def _check(what: str, given: str, known: tuple[str, ...]) -> None:
 def _algorithm(name: str, **options: Option) -> Algorithm:
     from .staged import algorithms  # the fused engine does without
 
+    check_option("engine", name, [FUSED, *algorithms.names()])
     return algorithms.load(name, **options)
 
 

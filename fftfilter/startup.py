@@ -22,15 +22,12 @@ import atexit
 import ctypes
 import gc
 import os
-import signal
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from . import signals, system
 
 HAS_FORKSERVER = hasattr(os, "fork")
 # Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
@@ -71,8 +68,10 @@ def load_platforms_ahead() -> None:
 
     The environment has to be as the platforms need it by now.
     """
-    _loading.append(threading.Thread(target=_load_platforms))
-    _loading[-1].start()
+    thread = threading.Thread(target=_load_platforms)
+    with suppress(RuntimeError):  # no thread can be started: they are loaded when they are asked for
+        thread.start()
+        _loading.append(thread)
 
 
 def wait_for_platforms() -> None:
@@ -106,25 +105,12 @@ def start_forkserver() -> None:
     """Start the process that a folder's processes are forked from, if it does not run yet."""
     # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
     os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
-    if HAS_FORKSERVER:
+    if HAS_FORKSERVER and system.startable_processes(2) == 2:
         from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
         set_forkserver_preload(["fftfilter.folders.preloaded"])
-        with interrupts_ignored():
+        with signals.blocked(), suppress(OSError):  # who needs them says why they cannot be started
             ensure_running()
-
-
-@contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Start processes that leave Ctrl-C, which a terminal sends to all, to this one."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def leave(code: int) -> None:

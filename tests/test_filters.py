@@ -284,7 +284,7 @@ def test_the_fused_engine_has_no_intermediate_results():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"engine": "magic"}, "'magic' is no algorithm: choose binary-exchange, "),
+        ({"engine": "magic"}, "engine 'magic' is impossible: choose fused, binary-exchange, "),
         ({"output": "phase"}, "output 'phase' is unknown: choose magnitude or real"),
         ({"transpose": "twisted"}, "transpose 'twisted' is unknown: choose tiled or plain or float4"),
         ({"precision": "half"}, "precision 'half' is unknown"),

@@ -102,8 +102,8 @@ def test_a_file_with_other_pixels_is_told(tmp_path):
         found()
 
 
-@pytest.mark.parametrize("arguments", [(), ("--verify",), ("--verify", "3"), ("--", "--verify", "a", "b")], ids=str)
-def test_arguments_that_are_missing_or_too_many_are_named(arguments):
+@pytest.mark.parametrize("arguments", [(), ("--verify",), ("--verify", "3")], ids=str)
+def test_arguments_that_are_missing_are_named(arguments):
     code, _, error = run("highpass", *arguments)
     assert (code, error.count("\n"), "argument" in error) == (2, 1, True)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,17 @@ if TYPE_CHECKING:
     from ..staged.algorithms import Entry
 
 WIDTH = 100
-FUSED = """fused: The default for images, and no transform of rows: the whole filter in four steps
-   See      docs/fused.md, fftfilter/fused/cpu/pipeline.py and fftfilter/fused/gpu/pipeline.py"""
+FUSED: dict[str, Any] = {
+    "name": "fused",
+    "title": "The default for images, and no transform of rows: the whole filter in four steps",
+    "idea": "each step does several of the book's and keeps between them what fits on the chip; real images are "
+    "transformed as real, and frequencies that the filter removes are not computed",
+    "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",
+    "trips": "four steps; small images, and all on a CPU, in one launch",
+    "limits": "an --engine only, no algorithm= of fftfilter.fft; single precision; no intermediate results",
+    "source": "docs/fused.md, fftfilter/fused/cpu/pipeline.py and fftfilter/fused/gpu/pipeline.py",
+    "options": {},
+}
 
 
 @click.command()
@@ -24,7 +33,8 @@ FUSED = """fused: The default for images, and no transform of rows: the whole fi
 def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
     """List the FFT algorithms: idea, radix, passes through global memory, limits, source.
 
-    Each is an --engine of the filters, and an algorithm= of fftfilter.fft in Python, which takes its options.
+    Each is an --engine of the filters; all but fused are an algorithm= of fftfilter.fft in Python, which takes their
+    options.
 
     \b
     Example: fftfilter engines
@@ -33,15 +43,16 @@ def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noq
     from ..errors import check_option
     from ..staged import algorithms
 
+    catalogue = [algorithms.Entry(**FUSED), *algorithms.catalogue()]
     for name in names:
-        check_option("engine", name, algorithms.names())
-    entries = [entry for entry in algorithms.catalogue() if not names or entry.name in names]
+        check_option("engine", name, [entry.name for entry in catalogue])
+    entries = [entry for entry in catalogue if not names or entry.name in names]
     if as_json:
         import json
 
         click.echo(json.dumps([entry._asdict() for entry in entries], indent=2))
     else:
-        click.echo("\n\n".join([*([] if names else [FUSED]), *(_text(entry) for entry in entries)]))
+        click.echo("\n\n".join(map(_text, entries)))
 
 
 def _text(entry: Entry) -> str:

@@ -22,8 +22,9 @@ from .shared.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from ..folders.tree import Files
     from ..transfer import Transfer
 
 RADIUS = (
@@ -95,7 +96,8 @@ other_options = combined(
 
 HELP = """{what}
 
-IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/).
+IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/). Several IN are
+files, and go into the folder OUT.
 
 \b
 Example: {examples}
@@ -118,14 +120,14 @@ class FilterCommand(GroupedCommand):
 def filter_command(name: str, cutoffs: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
     """Return the command of a radial filter, whose options are those of ``transfer``'s function of its name."""
 
-    def command(*, source: str, target: str, **given: Any) -> int:
+    def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         from .. import transfer
 
         own = {key: given.pop(key) for key in ("radius", "inner", "outer", "shape", "order") if key in given}
-        return run(getattr(transfer, name)(**own), source, target, given)
+        return run(getattr(transfer, name)(**own), sources, target, given)
 
     decorated = combined(
-        click.argument("source", metavar="IN"),
+        click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
         cutoffs,
         shape_options,
@@ -158,15 +160,38 @@ bandstop = filter_command(
 )
 
 
-def run(transfer: Transfer, source: str, target: str, given: dict[str, Any]) -> int:
-    """Filter a picture or a folder; return the exit code."""
-    from ..files.urls import is_folder, place, without_file_scheme
+def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str, Any]) -> int:
+    """Filter a picture, a folder, or files into a folder, by the rules of ``cp``; return the exit code."""
+    from ..files.urls import place, without_file_scheme
 
-    if not source or not target:
-        raise click.UsageError(f"{'OUT' if source else 'IN'} is an empty name; for this folder give a dot.")
-    source, target = without_file_scheme(source), without_file_scheme(target)
-    where = place(source)
-    if os.path.isdir(where) if isinstance(where, Path) else is_folder(where):  # noqa: PTH112  Path's may raise
-        return run_folder(transfer, where, target, FolderOptions.of(given))
-    run_file(transfer, source, target, FileOptions.of(given))
+    if not sources:
+        raise click.UsageError("Missing argument 'OUT'.")
+    if not all(sources) or not target:
+        raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name; for this folder give a dot.")
+    sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
+    if len(sources) == 1 and _is_folder(sources[0]):
+        return run_folder(transfer, place(sources[0]), target, FolderOptions.of(given))
+    if target.endswith("/") or (target != "-" and _is_folder(target)):
+        return run_folder(transfer, _files(sources), target, FolderOptions.of(given))
+    if len(sources) > 1:
+        raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is none.")
+    run_file(transfer, sources[0], target, FileOptions.of(given))
     return 0
+
+
+def _is_folder(name: str) -> bool:
+    from ..files.urls import is_folder, place
+
+    where = place(name)
+    return os.path.isdir(where) if isinstance(where, Path) else is_folder(where)  # noqa: PTH112  Path's may raise
+
+
+def _files(names: list[str]) -> Files:
+    """Return several IN as files; raises UsageError for what is none."""
+    from ..folders.tree import Files
+
+    for name in names:
+        if name == "-" or _is_folder(name):
+            what = "standard input, which has no name" if name == "-" else "a folder, which goes alone"
+            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
+    return Files(names)

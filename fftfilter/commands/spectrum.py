@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -50,12 +51,16 @@ def spectrum(
     import numpy as np
 
     from .. import images
+    from ..files.leftovers import remove_leftovers_beside
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from .shared.stage_pictures import log_magnitude
 
+    if os.path.isdir(source):  # noqa: PTH112  Path's may raise
+        raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     images.check_output(source, target, in_place=in_place)
+    remove_leftovers_beside(target)
     number = np.dtype(np.complex64 if precision == "single" else np.complex128)
     algorithm = load(engine)
 

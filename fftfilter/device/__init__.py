@@ -11,3 +11,11 @@
 
 No filter is chosen here: where one has to run, in the self-test, a function that makes its pipeline is a parameter.
 """
+
+from .. import signals
+from ..system import spare_pyopencl_its_cache
+
+# pyopencl is imported here, before any module of this room does: it makes up its mind about caches then.
+spare_pyopencl_its_cache()
+with signals.held():
+    import pyopencl  # noqa: F401

@@ -31,7 +31,8 @@ _process: list[int] = []
 def open_device(wanted: str | int | None, make_pipeline: MakePipeline) -> Device:
     """Return the device that ``wanted`` names (see :func:`choose`), checked with a small filter if it is new here.
 
-    ``make_pipeline`` makes the pipeline that filters. Raises RefusedError if the device computes wrongly.
+    ``make_pipeline`` makes the pipeline that filters. Raises DeviceError if it lacks what it needs to build
+    programs, RefusedError if it computes wrongly.
     """
     check_process()
     with _choosing:
@@ -60,7 +61,8 @@ def choose(wanted: str | int | None = None) -> Device:
     with _choosing:
         found = all_devices()
         if not found:
-            raise DeviceError("no OpenCL device: run 'fftfilter devices' for what is missing and how to install it")
+            why = embedded_pocl.lack() or "run 'fftfilter devices' for what is missing and how to install it"
+            raise DeviceError(f"no OpenCL device: {why}")
         return _device(_index(str(asked), found))
 
 
@@ -106,7 +108,8 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
     choice = asked.strip().lower()
     if choice == "auto":
         if rank(found[by_rank[0]])[0] == 0:
-            raise DeviceError("no OpenCL device but a simulator: choose it by its name with --device")
+            why = embedded_pocl.lack() or "choose it by its name with --device"
+            raise DeviceError(f"no OpenCL device but a simulator: {why}")
         return by_rank[0]
     if choice in ("gpu", "cpu"):
         kind = cl.device_type.GPU if choice == "gpu" else cl.device_type.CPU
@@ -117,5 +120,8 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
         matching = [i for i in by_rank if choice in f"{found[i].name} {found[i].platform.name}".lower()]
     if not matching:
         names = ", ".join(f"{i} {device.name.strip()}" for i, device in enumerate(found))
-        raise DeviceError(f"no OpenCL device {asked!r}: there is {names}")
+        gpu = "a GPU needs its vendor's driver, see 'fftfilter devices'"
+        raise DeviceError(
+            f"no OpenCL device {asked!r}: there is {names}; {gpu if choice == 'gpu' else 'choose one of these'}"
+        )
     return matching[0]

@@ -16,17 +16,19 @@ from __future__ import annotations
 import ctypes
 import os
 import re
-import stat
 from contextlib import suppress
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import startup
+from .. import startup, system
+from ..errors import DeviceError
 
 if TYPE_CHECKING:
     import pyopencl as cl
 
+VENDOR = "Portable Computing Language"
 PLATFORM = "OpenCL 3.0 PoCL 3.0-rc2  Linux, Release, RELOC, LLVM 14.0.6, SLEEF, DISTRO, POCL_DEBUG"
 WHEEL = "/libpocl-21062cec.so"  # the digits are a hash of the library, so no other build has this name
 TRIPLET = "x86_64-unknown-linux-gnu"
@@ -58,17 +60,22 @@ def prepare_environment() -> None:
 
     Unpinned, two workers may land on one core, which almost doubles the time. PoCL counts cores from 0 and
     aborts at one that the process may not use, so this is only for a process that may use them all.
+
+    Raises DeviceError where no thread can be started.
     """
     if not hasattr(os, "sched_getaffinity"):
         return
+    _limit_workers()
     if "POCL_MAX_PTHREAD_COUNT" not in os.environ and os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
         os.environ.setdefault("POCL_AFFINITY", "1")
-    if "POCL_CACHE_DIR" not in os.environ and not _has_cache():
-        _use_temporary_cache()
+    if "POCL_CACHE_DIR" not in os.environ and not system.can_hold(_own_cache()):
+        folder = system.temporary_cache()
+        if folder is not None:
+            os.environ["POCL_CACHE_DIR"] = str(folder / "pocl")
 
 
 def load_ahead() -> None:
-    """Import OpenCL, and load its platforms in a thread, while files are read."""
+    """Import OpenCL, and load its platforms in a thread, while files are read; raises DeviceError."""
     startup.import_ahead()
     prepare_environment()
     startup.load_platforms_ahead()
@@ -81,25 +88,41 @@ def load_library() -> None:
         ctypes.CDLL(f"{Path(package.origin or '').parent}/.libs{WHEEL}" if package else "")
 
 
-def _has_cache() -> bool:
-    """Tell whether PoCL can write to its own cache folder, or make it; without a cache it has no device."""
+@cache
+def _limit_workers() -> None:
+    """Let PoCL start as many workers as it can: it aborts at one too many."""
+    wanted = len(os.sched_getaffinity(0)) + system.SPARE_TASKS
+    possible = system.startable_threads(wanted)
+    if possible <= system.SPARE_TASKS:
+        raise DeviceError(
+            f"OpenCL cannot start its threads: {possible} more are allowed, and {system.SPARE_TASKS + 1} needed; "
+            "raise the limit on processes (ulimit -u)"
+        )
+    if possible < wanted:
+        os.environ.setdefault("POCL_MAX_PTHREAD_COUNT", str(possible - system.SPARE_TASKS))
+
+
+def _own_cache() -> Path:
+    """Return the folder in which PoCL keeps programs by itself; where it cannot, it has no device, or aborts."""
     home = os.environ.get("HOME")
-    cache = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "/tmp")  # noqa: S108  PoCL's words
-    folder = Path(cache, "pocl", "kcache")
-    nearest = next((each for each in (folder, *folder.parents) if os.access(each, os.F_OK)), folder)
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+    folder = os.environ.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "/tmp")  # noqa: S108  PoCL's words
+    return Path(folder, "pocl", "kcache")
 
 
-def _use_temporary_cache() -> None:
-    """Let PoCL keep its programs among the temporary files, in a folder that only this user can write to."""
-    import tempfile
-
-    folder = Path(tempfile.gettempdir(), f"pocl-cache-{os.getuid()}")
-    with suppress(OSError):
-        folder.mkdir(mode=0o700, exist_ok=True)
-        status = folder.lstat()
-        if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022:
-            os.environ["POCL_CACHE_DIR"] = str(folder)
+def lack() -> str | None:
+    """Return what PoCL lacks on this machine to build programs, in words, None if nothing; it would abort."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    limit = system.largest_file()
+    if limit is not None and limit < system.PROGRAM_FILE_BYTES:
+        return f"PoCL writes programs to files of up to 1 MB, and {limit:,} bytes are allowed: raise ulimit -f"
+    folder = os.environ.get("POCL_CACHE_DIR")
+    if system.can_hold(Path(folder) if folder else _own_cache()):
+        return None
+    return (
+        "PoCL has no folder for its programs: set POCL_CACHE_DIR to one that can be written to, has 4 MB free and "
+        "is not mounted noexec"
+    )
 
 
 def ways_out() -> str:
@@ -150,14 +173,28 @@ def repair(device: cl.Device) -> str | None:
     return f"PoCL builds for {fitting[0]}: its LLVM takes this CPU for {name}, which its builtins do not fit"
 
 
+def unknown_cpu(device: cl.Device) -> str | None:
+    """Return what keeps :func:`repair` from knowing the CPU, with a way out, None if it knows."""
+    if device.platform.version.strip() != PLATFORM or _listed_flags():
+        return None
+    return "PoCL is told the right CPU by the flags in /proc/cpuinfo, which has none: let it be read,"
+
+
+def _listed_flags() -> set[str]:
+    """Return the CPU's features as the system lists them."""
+    with suppress(OSError):
+        line = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text("latin-1"), re.MULTILINE)
+        return set(line[1].split()) if line else set()
+    return set()
+
+
 def _flags(device: cl.Device) -> set[str]:
     """Return the CPU features as PoCL sees them; none if the device claims one that the system does not list.
 
     PoCL picks its library by CPUID, which may differ from /proc/cpuinfo on a virtual machine. The device's vector
     width and FMA bit come from the same call as that choice: a feature that they deny does not count.
     """
-    line = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text("latin-1"), re.MULTILINE)
-    flags = set(line[1].split()) if line else set()
+    flags = _listed_flags()
     width, fma = device.native_vector_width_float, bool(device.single_fp_config & FP_FMA)
     for claimed, those in (width >= 16, {"avx512f"}), (width >= 8, {"avx"}), (fma, {"fma", "fma4"}):
         if claimed and not flags & those:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import os
 import zlib
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import __version__
-from ..errors import RefusedError
+from .. import __version__, system
+from ..errors import DeviceError, RefusedError
 from ..output.stack import Stack
 from ..transfer import highpass, reference
+from . import embedded_pocl
 from .launcher import Launcher
-from .programs import folder
+from .programs import folder as kernels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,18 +38,26 @@ LARGEST_ERROR = 1e-2
 
 @cache
 def check(device: Device, make_pipeline: MakePipeline) -> None:
-    """Raise RefusedError if a device computes wrongly; it is checked once with each driver."""
+    """Raise RefusedError if a device computes wrongly, DeviceError if it cannot build programs here.
+
+    What it computes is checked once with each driver.
+    """
+    if device.platform == embedded_pocl.VENDOR and (lack := embedded_pocl.lack()):
+        raise DeviceError(f"{device.name} cannot be used: {lack}")
     passed = _cache_file(device)
-    if device.is_simulator or passed.exists():
+    # Unlike Path's, this knows no error: a folder that cannot be entered holds nothing.
+    if device.is_simulator or (passed and os.path.exists(passed)):  # noqa: PTH110
         return
     error = measure(device, make_pipeline)
     if error > LARGEST_ERROR:
         raise RefusedError(
             f"{device.name} ({device.platform}, driver {device.cl_device.driver_version}) computes wrongly: "
             f"relative error {error:.1e} in a small filter, at most {LARGEST_ERROR:.0e} is right; "
-            "update its driver or choose another device with --device"
+            f"{embedded_pocl.unknown_cpu(device.cl_device) or 'update its driver'} "
+            "or choose another device with --device"
         )
-    _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
+    if passed:
+        _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
 
 
 def measure(device: Device, make_pipeline: MakePipeline) -> float:
@@ -65,25 +75,29 @@ def _remember(file: Path, result: Mapping[str, object]) -> None:
     import json
     import tempfile
 
-    try:
+    with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=file.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as out:
-            json.dump(result, out)
-        Path(name).replace(file)
-    except OSError:
-        return
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as out:
+                json.dump(result, out)
+            Path(name).replace(file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
 
 
-def _cache_file(device: Device) -> Path:
-    from platformdirs import user_cache_path
-
+def _cache_file(device: Device) -> Path | None:
+    """Return the file that is there if a device has passed; None where nothing can be kept."""
+    folder = system.user_cache("fftfilter")
+    if folder is None:
+        return None
     cl_device = device.cl_device
     described = [__version__, cl_device.name, cl_device.driver_version, cl_device.version]
     described += [cl_device.platform.name, cl_device.platform.version, str(device.repaired)]
     key = zlib.crc32("\n".join(described).encode())  # hashlib takes 3 ms to load
-    for root, _, names in sorted(os.walk(folder())):
+    for root, _, names in sorted(os.walk(kernels())):
         for name in sorted(names):
             with open(f"{root}/{name}", "rb", buffering=0) as kernel:  # noqa: PTH123  50 files: Path takes its time
                 key = zlib.crc32(kernel.read(), key)
-    return user_cache_path("fftfilter") / f"trusted-{key:08x}.json"
+    return folder / f"trusted-{key:08x}.json"

@@ -57,6 +57,21 @@ def store(target: str | os.PathLike[str], parts: Parts, times: Times | None = No
     _replace(path, old, parts, times)
 
 
+def refuse_unwritable(folder: str) -> None:
+    """Raise OSError, with the cause as the system would tell it, if no file can be made in a folder; makes none."""
+    disk = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        is_read_only = disk and disk.f_flag & os.ST_RDONLY
+        raise _system_error(errno.EROFS if is_read_only else errno.EACCES)
+    # What is kept for root counts for root; some file systems do not count their files.
+    if disk and (not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree)):
+        raise _system_error(errno.ENOSPC)
+
+
+def _system_error(number: int) -> OSError:
+    return OSError(number, os.strerror(number))
+
+
 def is_special(path: Path) -> bool:
     """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
@@ -89,7 +104,7 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
 def _replace(path: str, old: os.stat_result | None, parts: Parts, times: Times | None) -> None:
     """Create a file, or replace the old one in one step; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        raise _system_error(errno.EACCES)
     temporary = temporary_name(path)
     try:
         with open(temporary, "xb", buffering=0) as file:

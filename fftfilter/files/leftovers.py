@@ -15,9 +15,15 @@ import time
 import zlib
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
+from .standard_streams import STANDARD_STREAM
+from .urls import is_url
+
 _NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.tmp", re.DOTALL)
+# Entries that are looked at in half a millisecond.
+_QUICKLY = 1000
 _DAY = 24 * 3600
 _STARTED = time.time()
 
@@ -29,21 +35,27 @@ def temporary_name(path: str) -> str:
     return os.path.join(folder, own)  # noqa: PTH118  pathlib would take as long as writing a small file
 
 
-def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None) -> int:
+def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None, most: int | None = None) -> int:
     """Remove what killed runs left in a folder; return the number of files.
 
-    ``dead`` is a process of this machine that is known to be gone: then only its files are removed. A folder
-    that cannot be listed counts as empty.
+    ``dead`` is a process of this machine that is known to be gone: then only its files are removed. ``most`` is how
+    many entries are looked at. A folder that cannot be listed counts as empty.
     """
     removed = 0
     with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
+        for entry in islice(entries, most):
             found = _NAME.fullmatch(entry.name)
             if found and _is_leftover(entry, int(found[1]), found[2], dead):
                 with suppress(OSError):
                     Path(entry.path).unlink()
                     removed += 1
     return removed
+
+
+def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
+    """Remove what killed runs left in the folder of one output, as far as that costs no time."""
+    if not is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
+        remove_leftovers(Path(target).parent, most=_QUICKLY)
 
 
 def _is_leftover(entry: os.DirEntry[str], process: int, machine: str, dead: int | None) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from .. import system
 from ..errors import DeviceError, FftfilterError
 from ..filters import MOST_CHANNELS, Filter
 from ..output.quantize import magnitude, quantize
@@ -48,7 +49,7 @@ class Batch:
     def __init__(self, settings: Settings, device: str | None = None, threads: int = 1) -> None:
         self.settings = settings
         self._device = device
-        self._threads = threads
+        self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
         self._waiting: dict[Key, list[Loaded]] = {}

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import images, verify
-from ..errors import FftfilterError, ParameterError
+from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
-from ..files.messages import quoted_if_odd
+from ..files.messages import quoted_if_odd, reason
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .journal import digest_of
@@ -82,9 +82,13 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     """Write a file that was filtered."""
     began = time.perf_counter()
     try:
-        loaded.outcome.left_out = images.write(
-            loaded.picture, loaded.job.target, png_level=settings.png_level, times=loaded.times
-        )
+        try:
+            _write(loaded, settings)
+        except WriteError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            _make_again(Path(loaded.job.target).parent)
+            _write(loaded, settings)
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
         _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:
@@ -103,6 +107,19 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)
+
+
+def _write(loaded: Loaded, settings: Settings) -> None:
+    target, level = loaded.job.target, settings.png_level
+    loaded.outcome.left_out = images.write(loaded.picture, target, png_level=level, times=loaded.times)
+
+
+def _make_again(folder: Path) -> None:
+    """Make an output's folder that was removed, or could not be made before; raises WriteError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
 
 
 def failed(outcome: Outcome, error: Exception) -> Outcome:

@@ -106,18 +106,21 @@ class PathJournal:
         self._lines: IO[bytes] | None = None
         self._offsets: dict[int, int] = {}
         """Where the last line of a name begins, by the name's hash."""
+        self._earlier: dict[int, list[int]] = {}
+        """Where the others begin: of two runs at a time, the last line need not be that of the last file."""
 
     def digest(self, name: str, settings: str) -> str | None:
         """See :meth:`Journal.digest`."""
         if self._lines is None:
             self._open()
-        entry = self._entry(name)
-        if entry is None or entry.settings != settings or stamp(self._folder / name) != entry.stamp:
-            return None
-        return entry.digest
+        entries = self._entries(name)
+        now = stamp(self._folder / name) if entries else None
+        return next((each.digest for each in entries if each.settings == settings and each.stamp == now), None)
 
     def add(self, name: str, entry: Entry) -> None:
         """See :meth:`Journal.add`."""
+        if self._file is not None and not os.fstat(self._file).st_nlink:
+            self.close()  # the folder was removed, and made again
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
         # What an earlier run or a full disk left may end in the middle of a line.
@@ -134,14 +137,16 @@ class PathJournal:
         if file is not None:
             os.close(file)
 
-    def _entry(self, name: str) -> Entry | None:
-        offset = self._offsets.get(hash(name))
-        if offset is None or self._lines is None:
-            return None
-        self._lines.seek(offset)
-        found = _read_line(self._lines.readline())
-        # Another name's hash may be the same: then a file is done again.
-        return found[1] if found and found[0] == name else None
+    def _entries(self, name: str) -> list[Entry]:
+        """Return what the lines of a name say."""
+        key, found = hash(name), []
+        if key in self._offsets and self._lines is not None:
+            for offset in (self._offsets[key], *self._earlier.get(key, ())):
+                self._lines.seek(offset)
+                line = _read_line(self._lines.readline())
+                if line and line[0] == name:  # another name's hash may be the same
+                    found.append(line[1])
+        return found
 
     def _open(self) -> None:
         """Find the lines, after they were written anew if most of them are out of date."""
@@ -152,6 +157,7 @@ class PathJournal:
     def _find(self) -> int:
         """Enter where lines begin; return how many there are."""
         self._offsets.clear()
+        self._earlier.clear()
         try:
             self._lines = self._path.open("rb")
         except OSError:
@@ -160,7 +166,10 @@ class PathJournal:
         with suppress(OSError):
             for text in self._lines:
                 if found := _read_line(text):
-                    self._offsets[hash(found[0])] = offset
+                    key = hash(found[0])
+                    if key in self._offsets:
+                        self._earlier.setdefault(key, []).append(self._offsets[key])
+                    self._offsets[key] = offset
                     lines += 1
                 offset += len(text)
         return lines

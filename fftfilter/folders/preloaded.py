@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import gc
 
-from .. import startup
+from .. import startup, system
 
 startup.pause_collector()
+system.spare_pyopencl_its_cache()
 startup.limit_openblas()
 
 import pytools.py_codegen  # noqa: E402, F401

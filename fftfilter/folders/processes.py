@@ -24,7 +24,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import startup
+from .. import signals, startup, system
 from ..errors import DeviceError, ProcessError
 from . import work
 from .jobs import DeviceLostError, cores
@@ -53,9 +53,8 @@ class Plan(NamedTuple):
     devices: Sequence[str | None]
     processes: int
     threads: int
-
-    def __str__(self) -> str:
-        return f"{self.processes} processes" if self.processes else "this process"
+    is_asked_for: bool = True
+    """Whether the user wants processes: else this process does without, where none can be started."""
 
 
 def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int | None, *, over_network: bool) -> Plan:
@@ -70,8 +69,9 @@ def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int
         count = len(devices) * (processes or 1)
         return Plan([*devices] * (processes or 1), count, max(1, cores() // count))
     device = devices[0]
+    is_asked_for = processes is not None
     if processes is None:
-        processes = useful_processes(survey)
+        processes = system.startable_processes(useful_processes(survey)) or 1
         if processes > 1 and device != "cpu" and not _is_cpu(device):
             if _is_auto(device) and _has_cpu_runtime():
                 device = "cpu"
@@ -79,7 +79,7 @@ def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int
                 processes = 1
     if processes == 1:
         return Plan([device], 0, cores())
-    return Plan([device] * processes, processes, max(1, cores() // processes))
+    return Plan([device] * processes, processes, max(1, cores() // processes), is_asked_for)
 
 
 def useful_processes(survey: Survey) -> int:
@@ -163,9 +163,18 @@ class LocalWorkers:
         self._failed_starts = 0
         self._processes: dict[Worker, _Process] = {}
         self._to_start = list(plan.devices) if plan.processes else []
+        if system.startable_processes(plan.processes) < plan.processes:
+            raise ProcessError(
+                f"{plan.processes} processes cannot be started: the limit on processes (ulimit -u) allows no more; "
+                "give --processes 1"
+            )
         self._workers: list[Worker] = []
+        self._started = 0
         if not plan.processes:
-            self._workers.append(Worker("this process", _ThisProcess(), plan.devices[0], plan.threads))
+            self._work_here(plan.threads)
+
+    def __str__(self) -> str:
+        return f"{self._started} processes" if self._started > 1 else "1 process" if self._started else "this process"
 
     @property
     def seconds_between_looks(self) -> float | None:
@@ -178,7 +187,7 @@ class LocalWorkers:
         Raises DeviceLostError if there is none.
         """
         if self._to_start and has_work:
-            self._workers.append(self._start(self._to_start.pop(0)))
+            self._start_next()
         elif not has_work:
             self._to_start.clear()
         if not self._workers:
@@ -222,6 +231,23 @@ class LocalWorkers:
         for process in self._processes.values():
             process.close()
 
+    def _work_here(self, threads: int) -> None:
+        self._workers.append(Worker("this process", _ThisProcess(), self._plan.devices[0], threads))
+
+    def _start_next(self) -> None:
+        """Start another process; where that is not possible, those that there are do its work, or this one."""
+        try:
+            self._workers.append(self._start(self._to_start.pop(0)))
+            self._started += 1
+        except ProcessError as error:
+            if not self._workers and self._plan.is_asked_for:
+                raise
+            self._to_start.clear()
+            if self._plan.is_asked_for:
+                self.notes.append(str(error))
+            if not self._workers:
+                self._work_here(cores())
+
     def _start(self, device: str | None) -> Worker:
         """Start a process that opens a device."""
         sharing = sum(other == device for other in self._plan.devices)
@@ -231,10 +257,10 @@ class LocalWorkers:
             variables["OCL_ICD_VENDORS"] = str(Path(__file__).parent)
         try:
             startup.start_forkserver()
-            with startup.interrupts_ignored():
+            with signals.blocked():
                 executor = ProcessPoolExecutor(1, CONTEXT, initializer=_begin, initargs=(variables, sys.path))
                 process = _Process(executor, device)
-        except (OSError, ImportError, NotImplementedError) as error:
+        except (OSError, ImportError, NotImplementedError, RuntimeError) as error:  # the last: no more threads
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             raise ProcessError(f"{sys.executable}: cannot start processes: {cause}; give --processes 1") from error
         worker = Worker(f"a process of device {device}", executor, device, self._plan.threads)
@@ -287,7 +313,8 @@ class _ThisProcess(Executor):
 
 def _begin(variables: dict[str, str], path: list[str]) -> None:
     """Prepare a process for its work: its environment, and its end if this program goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in signals.BOTH:  # where they cannot be blocked
+        signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
     for name, value in variables.items():
         if name not in os.environ or name == "OCL_ICD_VENDORS":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import images
 from ..errors import ParameterError, WriteError
+from ..files.standard_streams import STANDARD_STREAM
 from . import journal
 from .tree import identity, real
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Report:
-    """A file with a line about each outcome.
+    """A file with a line about each outcome; "-" is standard output.
 
     Raises ParameterError for a file that the run itself might read or write: one with an image's name, behind any
     link. `Tree` refuses an input that is the same file under another name, by its :attr:`identity`.
@@ -27,9 +29,10 @@ class Report:
 
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         self._path = path
+        self._is_standard_output = str(path) == STANDARD_STREAM
         self._warn = warn
         self._file: IO[str] | None = None
-        self.identity = identity(path)
+        self.identity = None if self._is_standard_output else identity(path)
         """Of the file that would be overwritten, None if there is none yet."""
         self.is_incomplete = False
         """Whether lines are missing."""
@@ -43,6 +46,9 @@ class Report:
 
     def open(self) -> None:
         """Begin an empty file; raises WriteError."""
+        if self._is_standard_output:
+            self._file = sys.stdout
+            return
         try:
             self._file = self._path.open("w", encoding="utf-8", buffering=1)
         except OSError as error:
@@ -58,7 +64,7 @@ class Report:
 
     def close(self) -> None:
         """End the file."""
-        if self._file:
+        if self._file and not self._is_standard_output:
             try:
                 self._file.close()
             except OSError as error:
@@ -77,6 +83,10 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
 
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
+    filtered_by = settings.transfer.given()
+    for part in filtered_by.get("parts", [filtered_by]):
+        if part["kind"] in ("lowpass", "highpass") and "radius" not in part and outcome.shape:
+            part["radius"] = f"{min(outcome.shape[1:]) / 8:g}"  # what n/8 is for this one
     given = {name: value for name, value in settings.options.items() if value is not None}
     return {
         "input": outcome.job.source,
@@ -86,7 +96,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "height": height,
         "channels": channels,
         "type": outcome.dtype,
-        "filter": {**settings.transfer.given(), **given},
+        "filter": {**filtered_by, **given},
         "scale": "each" if settings.scale is None else settings.scale._asdict(),
         "extremes": outcome.extremes,
         "difference": _difference(outcome.difference),

@@ -5,6 +5,7 @@ survey -> [first pass: the largest value of all] -> jobs -> pool of workers -> o
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections import Counter, OrderedDict
@@ -17,17 +18,19 @@ from typing import TYPE_CHECKING
 
 from .. import __version__, images, verify
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
+from ..files.atomic import refuse_unwritable
 from ..files.leftovers import remove_leftovers
+from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
 from ..output import scale
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
 from .journal import Entry, digest_of, journal_of
 from .pool import Pool
 from .report import Report
-from .tree import Tree, identity, is_inside, join, real
+from .tree import Files, Tree, identity, is_inside, join, real
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from .journal import Journal
     from .pool import Workers
@@ -37,9 +40,14 @@ OPEN_JOURNALS = 8
 
 @dataclass
 class Stop:
-    """Asked for by an interrupt: files under way are finished, no other is begun."""
+    """Asked for by a signal: files under way are finished, no other is begun."""
 
-    asked: bool = False
+    signal: int | None = None
+
+    @property
+    def asked(self) -> bool:
+        """Whether it is asked for."""
+        return self.signal is not None
 
 
 @dataclass
@@ -55,16 +63,16 @@ class Survey:
 
 @dataclass
 class FolderRun:
-    """A run over a folder.
+    """A run over the images of a folder, or over files that go into one folder.
 
     ``format`` is the extension of all outputs, with its dot, None to keep the inputs'.
     """
 
-    source: Path | Url
+    source: Path | Url | Files
     target: Path | Url
     settings: Settings
     recursive: bool = False
-    pattern: str | None = None
+    pattern: Sequence[str] = ()
     format: str | None = None
     scale_of_all: bool = False
     skip_existing: bool = False
@@ -83,8 +91,8 @@ class FolderRun:
     """Why no device is left, if so."""
 
     def __post_init__(self) -> None:
-        in_place = self.settings.in_place
-        if not in_place and identity(self.source) == identity(self.target):
+        in_place, source = self.settings.in_place, self.source
+        if not in_place and not isinstance(source, Files) and identity(source) == identity(self.target):
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
@@ -93,25 +101,43 @@ class FolderRun:
         if isinstance(self.target, Url):
             refuse_reading_only(self.target.text)
         elif os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
-            raise WriteError(f"{self.target}: is no folder; {self.source} is one, so its output must be one, too")
+            raise WriteError(f"{self.target}: is no folder, which the output has to be; choose another name")
+        else:
+            self._refuse_unwritable(self.target)
+        self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._report = Report(self.report, self._warn_once) if self.report else None
+        self._files = 0
+        self._tree: Tree | Files
+        if isinstance(source, Files):
+            self._tree = source
+            return
         self._tree = Tree(
-            self.source,
+            source,
             images.extensions(read_only=self.format is not None),
             self.recursive,
             self.pattern,
             None if in_place else self.target,
             self._report.identity if self._report else None,
         )
-        if not in_place and not is_inside(real(self.target), real(self.source)):
-            self.settings = replace(self.settings, keep_out=real(self.source))
-        self._journals: OrderedDict[str, Journal] = OrderedDict()
-        self._files = 0
+        if not in_place and not is_inside(real(self.target), real(source)):
+            self.settings = replace(self.settings, keep_out=real(source))
+
+    @staticmethod
+    def _refuse_unwritable(target: Path) -> None:
+        """Raise WriteError if nothing can be written into an output folder, or if it cannot be made."""
+        nearest = next(each for each in (target, *target.absolute().parents) if os.path.lexists(each))
+        try:
+            if not nearest.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            refuse_unwritable(str(nearest))
+        except OSError as error:
+            raise WriteError(f"{nearest}: cannot be written into: {reason(error)}") from error
 
     @property
     def urls(self) -> list[Url]:
-        """Source and target, as far as they are URLs."""
-        return [url for url in (self.source, self.target) if isinstance(url, Url)]
+        """Sources and target, as far as they are URLs."""
+        sources = map(place, self.source.names) if isinstance(self.source, Files) else [self.source]
+        return [url for url in (*sources, self.target) if isinstance(url, Url)]
 
     def refuse_memory(self) -> None:
         """Raise ParameterError for a URL that only this process sees, as other processes will do the files."""
@@ -122,7 +148,10 @@ class FolderRun:
     def make_absolute(self) -> None:
         """Name files by absolute paths: for workers on other machines, or in other folders."""
         self.source, self.target = self.source.absolute(), self.target.absolute()
-        self._tree.root = self.source
+        if isinstance(self.source, Files):
+            self._tree = self.source
+        elif isinstance(self._tree, Tree):
+            self._tree.root = self.source
 
     @property
     def all_is_well(self) -> bool:
@@ -147,6 +176,10 @@ class FolderRun:
                 f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
             ) from error
         self._files = found.files
+        if isinstance(self.source, Files):
+            targets = [job.target for job in self.jobs(prepare=False)]
+            report = self._report.identity if self._report else None
+            self.source.refuse_overwriting(targets, report, in_place=self.settings.in_place)
         found.bytes = round(self._tree.mean_size * found.files)
         found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
         return found
@@ -154,14 +187,15 @@ class FolderRun:
     def _refuse_collisions(self, relative: str, names: list[str]) -> None:
         made: dict[str, str] = {}
         for name in names:
+            target = self._target_name(name)
             if self.verify:
-                verify.refuse(self._target_name(name))
-            other = made.setdefault(self._target_name(name), name)
-            if other != name:
+                verify.refuse(target)
+            if target in made:
                 raise ParameterError(
-                    f"{join(relative, other)} and {join(relative, name)} would both become "
-                    f"{join(relative, self._target_name(name))}: rename one, or keep their formats"
+                    f"{join(relative, made[target])} and {join(relative, name)} would both become "
+                    f"{join(relative, target)}: rename one, or keep their formats"
                 )
+            made[target] = name
         keep_out = self.settings.keep_out
         if keep_out and is_inside(real(self.target / relative), keep_out):
             raise ParameterError(
@@ -169,13 +203,15 @@ class FolderRun:
             )
 
     def _target_name(self, name: str) -> str:
+        if isinstance(self.source, Files):
+            name = split(name)[1]
         return name if self.format is None else Path(name).stem + self.format
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
         number = 0
         for branch in self._tree.walk():
-            source, target = self.source / branch.relative, self.target / branch.relative
+            target = self.target / branch.relative
             if prepare and isinstance(target, Path):
                 with suppress(OSError):  # writing each file says why
                     target.mkdir(parents=True, exist_ok=True)
@@ -184,7 +220,7 @@ class FolderRun:
                 for name in branch.names:
                     made = self._target_name(name)
                     digest = journal.digest(made, self._settings_key) if self.skip_existing else None
-                    yield Job(number, file_in(source, name), file_in(target, made), digest, self._is_verified(number))
+                    yield Job(number, branch.file(name), file_in(target, made), digest, self._is_verified(number))
                     number += 1
 
     def _is_verified(self, number: int) -> bool:
@@ -251,7 +287,9 @@ class FolderRun:
             self.warnings.append(f"{self.source}: cannot be listed any more: {error.strerror}; its files are not done")
         for path, why in self._tree.failed.items():
             self.counts[FAILED] += 1
-            self.warnings.append(f"{self.source / path}: cannot be listed: {why.strerror}; its files are not done")
+            self.warnings.append(
+                f"{join(str(self.source), path)}: cannot be listed: {why.strerror}; its files are not done"
+            )
 
     def _is_over(self) -> bool:
         return self.stop.asked or self.lost is not None or bool(self.fail_fast and self.counts[FAILED])
@@ -263,6 +301,8 @@ class FolderRun:
                 self.cautions.update(outcome.cautions)
                 if outcome.status == DONE:
                     self._remember(outcome)
+                elif outcome.status == FAILED and isinstance(self.target, Path) and not self.target.is_dir():
+                    raise WriteError(f"{self.target}: was removed, and cannot be made again; choose another folder")
                 if self._report:
                     self._report.add(outcome, self.settings)
                 yield outcome

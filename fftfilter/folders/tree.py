@@ -1,4 +1,4 @@
-"""The images in a folder, folder by folder, in natural order."""
+"""The files of a run: the images in a folder, folder by folder in natural order, or files by their names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..files import urls
 from ..files.urls import Url
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
 Identity = tuple[int, int] | str
 
@@ -26,21 +26,27 @@ _NUMBER = re.compile(r"[0-9]+")
 
 
 class Branch(NamedTuple):
-    """A folder of the tree and its images."""
+    """A folder and its images."""
 
     relative: str
     """Its path below the root, "" for the root itself."""
     names: list[str]
+    folder: Path | Url | None
+    """None for files whose names are complete."""
+
+    def file(self, name: str) -> str:
+        """Return the complete name of a file."""
+        return name if self.folder is None else urls.file_in(self.folder, name)
 
 
 @dataclass
 class Tree:
     """The images below a folder, to be walked as often as needed.
 
-    Files are taken by their extension, and by ``pattern`` (a glob for the name, or for the path below the
-    root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A link
-    to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at
-    a time.
+    Files are taken by their extension, and by ``pattern`` (globs, one of which has to fit the name, or the path
+    below the root if it has a /). Hidden files and folders are left out, as is the folder ``avoid`` (the output). A
+    link to a folder is followed unless it leads back to one that it lies in. One folder's names are in memory at a
+    time.
 
     ``report`` is a file that will be overwritten: ParameterError is raised if it is an image of the tree, too.
     """
@@ -48,7 +54,7 @@ class Tree:
     root: Path | Url
     extensions: Collection[str]
     recursive: bool = False
-    pattern: str | None = None
+    pattern: Sequence[str] = ()
     avoid: Path | Url | None = None
     report: Identity | None = None
     left_out: Counter[str] = field(default_factory=Counter)
@@ -77,7 +83,7 @@ class Tree:
         names, inner = self._list(folder, relative)
         if names:
             names.sort(key=natural)
-            yield Branch(relative, names)
+            yield Branch(relative, names, folder)
         if not self.recursive:
             self.not_entered += len(inner)
             return
@@ -112,10 +118,9 @@ class Tree:
             self.mean_size += (size - self.mean_size) / self._measured
 
     def _is_wanted(self, entry: os.DirEntry[str] | urls.Entry, relative: str) -> bool:
-        if self.pattern is not None:
-            what = join(relative, entry.name) if "/" in self.pattern else entry.name
-            if not fnmatchcase(what, self.pattern):
-                return False
+        path = join(relative, entry.name)
+        if self.pattern and not any(fnmatchcase(path if "/" in each else entry.name, each) for each in self.pattern):
+            return False
         extension = PurePath(entry.name).suffix.lower()
         # A broken link is taken, too: that it cannot be read is worth a message.
         if extension in self.extensions and (entry.is_symlink() or entry.is_file()):
@@ -128,6 +133,42 @@ class Tree:
             return False
         # The listing has the number of a file, and whether it is a link: only a few need another look.
         return (entry.is_symlink() or entry.inode() == self.report[1]) and identity(entry.path) == self.report
+
+
+@dataclass
+class Files:
+    """Files by their complete names; has what :class:`Tree` has."""
+
+    names: list[str]
+    left_out: Counter[str] = field(default_factory=Counter)
+    not_entered: int = 0
+    failed: dict[str, OSError] = field(default_factory=dict)
+    mean_size: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{len(self.names)} files"
+
+    def walk(self) -> Iterator[Branch]:
+        """Return the files in the order in which they are given."""
+        sizes = [Path(name).stat().st_size for name in self.names[:FILES_MEASURED] if os.path.isfile(name)]  # noqa: PTH113
+        self.mean_size = sum(sizes) / max(1, len(sizes))
+        yield Branch("", self.names, None)
+
+    def absolute(self) -> Files:
+        """Return the files by absolute names."""
+        return Files([str(urls.place(name).absolute()) for name in self.names])
+
+    def refuse_overwriting(self, targets: Iterable[str], report: Identity | None, *, in_place: bool) -> None:
+        """Raise ParameterError if an output, or the report, is one of the files; ``in_place`` allows its own output."""
+        known = {identity(urls.place(name)): name for name in self.names}
+        if report is not None and report in known:
+            raise ParameterError(f"{known[report]}: is the --report, too; choose another file")
+        for name, target in zip(self.names, targets, strict=True):
+            own = identity(urls.place(target))
+            if own is not None and own in known and not (in_place and identity(urls.place(name)) == own):
+                raise ParameterError(
+                    f"{target}: is one of the inputs; choose another folder, or --in-place to overwrite"
+                )
 
 
 def _is_folder(entry: os.DirEntry[str] | urls.Entry) -> bool:

@@ -87,7 +87,7 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     Raises ParameterError for what cannot be written.
     """
     if format_ is not None:
-        suffix = _SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower()}")
+        suffix = _SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower().removeprefix('.')}")
         if suffix not in FORMATS:
             name = shown(target, "standard output")
             raise ParameterError(f"{name}: cannot be written as {format_!r}; choose {_GOOD_EXTENSIONS}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
-from ..files.atomic import is_same_file, is_special, store
+from ..files.atomic import is_same_file, is_special, refuse_unwritable, store
 from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.standard_streams import STANDARD_STREAM
 from . import pnm
@@ -40,11 +41,13 @@ def check_output(
 ) -> None:
     """Refuse, before any work, a target that could not be written afterwards.
 
-    Raises ParameterError for an extension that cannot be written and for a target that is the source (the
-    same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target
-    in a folder that is missing, and for one that may not be written.
+    Raises ParameterError for an extension that cannot be written, for a terminal, and for a target that is the source
+    (the same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target in a
+    folder that is missing, read-only or full, and for one that may not be written.
     """
     name = shown(target, "standard output")
+    if os.fsdecode(target) == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
+        raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
     if os.fsdecode(target) == STANDARD_STREAM or is_special(path := Path(target)):
         return
     if urls.is_url(target):
@@ -67,8 +70,7 @@ def _check_path(target: str | os.PathLike[str], name: str, format_: str | None) 
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is followed.
         if not folder.is_dir():
             raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise WriteError(f"{name}: no permission to write in its folder; choose another one")
+        refuse_unwritable(str(folder))
         if path.exists() and not os.access(path, os.W_OK):
             raise WriteError(f"{name}: exists and is write-protected; choose another name")
     except OSError as error:

@@ -17,6 +17,8 @@ from PIL import Image
 
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
+from fftfilter.device.choice import all_devices
+from fftfilter.files.leftovers import temporary_name
 from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels
 
@@ -195,7 +197,7 @@ def test_the_profile_keeps_out_of_a_picture_on_standard_output(run):
 
 def test_verbose_says_what_was_done_and_where(run, tmp_path):
     _, _, said = run("highpass", CAMERA, tmp_path / "out.pgm", "-v")
-    assert said.startswith("512 x 512: highpass, ideal, radius n/8; fused on ")
+    assert said.startswith("512 x 512: highpass, ideal, radius n/8 = 64; fused on ")
 
 
 @pytest.mark.parametrize("option", [["--precision", "double"], ["--work-group-size", "32"], ["--transpose", "plain"]])
@@ -337,6 +339,8 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["highpass", CAMERA], "OUT"),
         (["highpass", str(SAMPLES), "out.png"], "has the name of an image"),
         (["highpass", str(SAMPLES), "-"], "not standard output"),
+        (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
+        (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),
@@ -352,15 +356,57 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run, tmp_path, monkeypatch, arg
 def test_no_such_device_is_exit_code_3(run, tmp_path):
     code, _, said = run("highpass", CAMERA, tmp_path / "out.png", "--device", "warp drive")
     assert code == 3
-    assert_one_line(said, "no OpenCL device 'warp drive': there is .*0")
+    assert_one_line(said, "no OpenCL device 'warp drive': there is .*0 .*; choose one of these")
+    if not any(device.type & 4 for device in all_devices()):  # a simulator is everything
+        assert_one_line(run("highpass", CAMERA, tmp_path / "out.png", "--device", "gpu")[2], "its vendor's driver")
 
 
-@pytest.mark.parametrize("target", ["missing/out.png", "folder.png"])
+def test_a_missing_opencl_package_is_told(tmp_path):
+    code = (
+        "import sys; sys.modules['pyopencl'] = None\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "from fftfilter.__main__ import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 3
+    assert_one_line(done.stderr, r"the package pyopencl is missing: pip install 'pyopencl\[pocl\]'")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="terminals are POSIX")
+@pytest.mark.parametrize("command", ["highpass", "spectrum"])
+def test_a_picture_is_not_written_to_a_terminal(command):
+    import pty
+
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "fftfilter", command, CAMERA, "-"],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 2
+    assert_one_line(done.stderr, "standard output: is a terminal, which shows no pictures; redirect it")
+
+
+@pytest.mark.parametrize("target", ["missing/out.png"])
 def test_an_output_that_cannot_be_written_is_told_before_the_work(run, tmp_path, target):
-    (tmp_path / "folder.png").mkdir()
     code, _, said = run("highpass", CAMERA, tmp_path / target)
     assert code == 1
     assert_one_line(said, "folder")
+
+
+@pytest.mark.parametrize("command", ["highpass", "spectrum"])
+def test_what_a_killed_run_left_beside_the_output_goes(run, tmp_path, command):
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    name = Path(temporary_name("b.png")).name.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    (tmp_path / name).write_text("half")
+    assert run(command, CAMERA, tmp_path / "out.png")[0] == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["out.png"]
 
 
 def test_color_into_pgm_is_refused_with_a_way_out(run, tmp_path):
@@ -399,8 +445,11 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
     assert "ReadError" in said
 
 
-def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
-    """Ctrl-C while standard input is waited for."""
+@pytest.mark.parametrize(
+    ("number", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+)
+def test_a_signal_has_its_exit_code_and_leaves_nothing(tmp_path, number, word, code):
+    """While standard input is waited for."""
     with Started(
         [sys.executable, "-m", "fftfilter", "highpass", "-", str(tmp_path / "out.pgm")],
         stdin=subprocess.PIPE,
@@ -410,11 +459,11 @@ def test_an_interrupt_is_exit_code_130_and_leaves_nothing(tmp_path):
         waiting.stdin.flush()
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(1.5)
-        waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(20) == 130
+        waiting.send_signal(number)
+        assert waiting.wait(20) == code
         said = waiting.stderr.read().decode()
     # A terminal shows ^C; what is said starts on a line of its own.
-    assert_one_line(said.removeprefix("\n"), "interrupted")
+    assert_one_line(said.removeprefix("\n"), word)
     assert not list(tmp_path.iterdir())
 
 
@@ -443,6 +492,33 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (130, "\nfftfilter: interrupted\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_pyopencl_is_imported_waits_for_its_end(tmp_path, number, code):
+    """Its extension module makes enumerations, and aborts the process if one cannot be made."""
+    script = (
+        "import enum, os, sys, fftfilter.__main__ as program\n"
+        "make = enum.EnumType.__call__\n"
+        "def interrupted(*given, **named):\n"
+        "    if given[1:2] == ('program_kind',): os.kill(os.getpid(), NUMBER)\n"
+        "    return make(*given, **named)\n"
+        "enum.EnumType.__call__ = interrupted\n"
+        f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
+        "program.main()"
+    ).replace("NUMBER", str(int(number)))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (code, 2), done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are POSIX")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_program_can_catch_it_is_quiet(number):
+    code = f"import os, fftfilter.__main__; os.kill(os.getpid(), {int(number)}); print('not ended')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")
 
 
 def redirected(tmp_path, command):

@@ -14,9 +14,8 @@ from fftfilter.staged import algorithms
 
 def test_all_are_listed_with_all_labels():
     text = CliRunner().invoke(engines, []).output
-    fused, *blocks = text.strip().split("\n\n")
-    assert fused.startswith("fused: The default for images")
-    assert [block.partition(":")[0] for block in blocks] == algorithms.names()
+    blocks = text.strip().split("\n\n")
+    assert [block.partition(":")[0] for block in blocks] == ["fused", *algorithms.names()]
     for block in blocks:
         for label in algorithms.LABELS:
             assert f"\n   {label} " in block
@@ -27,14 +26,15 @@ def test_one_is_listed_with_its_options():
     assert text.startswith("stockham: ")
     assert "Options  radix=4, arithmetic=plain" in text
     assert "book" not in text
+    assert CliRunner().invoke(engines, ["fused"]).output.startswith("fused: The default for images")
 
 
 def test_json_has_the_same():
     entries = json.loads(CliRunner().invoke(engines, ["--json"]).output)
-    assert [entry["name"] for entry in entries] == algorithms.names()
+    assert [entry["name"] for entry in entries] == ["fused", *algorithms.names()]
     assert entries[0].keys() == {"name", "title", "options", *(label.lower() for label in algorithms.LABELS)}
 
 
 def test_an_unknown_one_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match=r"choose .*book"):
+    with pytest.raises(ParameterError, match=r"choose fused, .*book"):
         CliRunner().invoke(engines, ["magic"], catch_exceptions=False)

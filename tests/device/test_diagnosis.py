@@ -18,7 +18,8 @@ from fftfilter.fused import fused
 def test_why_a_device_is_taken(monkeypatch):
     index = choose("auto").index
     assert diagnosis.chosen("cpu") == (index, "--device asks for 'cpu'")
-    assert diagnosis.chosen("gpu") == (None, "no OpenCL device 'gpu': there is " + names())
+    way_out = "; a GPU needs its vendor's driver, see 'fftfilter devices'"
+    assert diagnosis.chosen("gpu") == (None, f"no OpenCL device 'gpu': there is {names()}{way_out}")
     assert diagnosis.chosen()[1] in ("auto: the only device", "auto: no GPU, and the best CPU runtime")
     monkeypatch.setenv("FFTFILTER_DEVICE", "portable")
     assert diagnosis.chosen() == (index, "FFTFILTER_DEVICE asks for 'portable'")

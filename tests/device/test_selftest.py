@@ -78,6 +78,7 @@ def test_the_default_pipeline_is_right_here():
 def test_a_cache_that_cannot_be_written_is_no_error(new_here, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path))
     selftest.check(new_here, Counted())
 
 

@@ -60,6 +60,12 @@ def test_files_of_processes_that_are_gone_go(tmp_path, gone):
     assert left(tmp_path) == sorted(kept)
 
 
+def test_only_so_many_entries_are_looked_at(tmp_path, gone):
+    for i in range(9):
+        put(tmp_path, name_of(gone, start=f"{i}.pgm"))
+    assert remove_leftovers(tmp_path, most=4) == 4
+
+
 def test_files_of_other_machines_go_when_they_are_old(tmp_path, gone):
     put(tmp_path, name_of(gone, here=False, start="old"), age=WEEK)
     kept = put(tmp_path, name_of(gone, here=False))

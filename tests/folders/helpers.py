@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 
@@ -39,3 +40,30 @@ def command(*arguments):
 def process(*arguments, **options):
     """Run a high-pass as a process of its own; return what it said and its exit code."""
     return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def children(pid):
+    """Return the processes that a process has started, by any of its threads."""
+    found = []
+    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
+        found += map(int, thread.read_text().split())
+    return found
+
+
+def workers(pid):
+    """Return the processes that filter: those that the forkserver has forked."""
+    servers = [child for child in children(pid) if "forkserver" in Path(f"/proc/{child}/cmdline").read_text()]
+    return [worker for server in servers for worker in children(server)]
+
+
+def session(leader):
+    """Return the processes of a session that are no zombies, such as those that a run has left behind."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, of = status.read_text("latin-1").rpartition(")")[2].split()[:4]
+        except OSError:
+            continue  # it went meanwhile
+        if int(of) == leader and state not in "ZX":
+            found.append(int(status.parent.name))
+    return found

@@ -24,30 +24,17 @@ from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
 from fftfilter.folders.processes import Plan, choose_workers, workers_of
 from fftfilter.folders.run import Survey
-from tests.folders.helpers import command, names, pgm, process, same
+from tests.folders.helpers import command, names, pgm, process, same, workers
 from tests.helpers import Started
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
+ENDINGS = [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
 TWO = {"POCL_DEVICES": "pthread pthread"}
 
 
 def with_environment(**variables):
     return {"env": os.environ | variables}
-
-
-def children(pid):
-    """Return the processes that a process has started, by any of its threads."""
-    found = []
-    for thread in Path(f"/proc/{pid}/task").glob("*/children"):
-        found += map(int, thread.read_text().split())
-    return found
-
-
-def workers(pid):
-    """Return the processes that filter: those that the forkserver has forked."""
-    servers = [child for child in children(pid) if "forkserver" in Path(f"/proc/{child}/cmdline").read_text()]
-    return [worker for server in servers for worker in children(server)]
 
 
 def is_running(pid):
@@ -246,23 +233,28 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
         list(Pool(local, 1).run(jobs, Settings(transfer.highpass())))
 
 
-def test_an_interrupt_from_the_terminal_reaches_all_processes_and_ends_well(tmp_path):
+@pytest.mark.parametrize(("number", "word", "code"), ENDINGS)
+def test_a_signal_that_reaches_all_processes_ends_well(tmp_path, number, word, code):
+    """As a terminal sends Ctrl-C, and a service manager SIGTERM."""
     with running(tmp_path, 3000) as started:
-        os.killpg(started.pid, signal.SIGINT)
+        os.killpg(started.pid, number)
         said = started.communicate(timeout=120)[1]
-        assert started.returncode == 130, said
+        assert started.returncode == code, said
+    assert f"fftfilter: {word}; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
     done = names(tmp_path / "out")
     assert f"{len(done)} of 3000 files filtered" in said
     assert not [name for name in done if name.startswith(".")]
 
 
-def test_a_second_interrupt_ends_at_once(tmp_path):
+@pytest.mark.parametrize(("number", "word", "code"), ENDINGS)
+def test_a_second_signal_ends_at_once(tmp_path, number, word, code):
     with running(tmp_path, 3000) as started:
-        os.killpg(started.pid, signal.SIGINT)
-        os.killpg(started.pid, signal.SIGINT)
+        os.killpg(started.pid, number)
+        os.killpg(started.pid, number)
         said = started.communicate(timeout=60)[1]
-    assert started.returncode == 130, said
+    assert started.returncode == code, said
+    assert f"fftfilter: {word}" in said
     assert "Traceback" not in said
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,7 @@ from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError
 from fftfilter.files import leftovers
-from fftfilter.folders import codec, journal
+from fftfilter.folders import journal
 from fftfilter.folders.tree import natural
 from fftfilter.images import Depth
 from fftfilter.output.quantize import quantize
@@ -178,6 +180,29 @@ def test_a_pattern_chooses_by_name_or_by_path(run, tmp_path):
     assert names(tmp_path / "2") == ["x/b_raw.pgm"]
 
 
+def test_patterns_add_up_and_one_that_fits_nothing_is_told(run, tmp_path):
+    given = tmp_path / "in"
+    for name in ("a.pgm", "b.pgm", "x/c.pgm"):
+        pgm(given / name)
+    assert run("highpass", "-r", "-q", "--pattern", "a*", "--pattern", "x/*", given, tmp_path / "out")[0] == 0
+    assert names(tmp_path / "out") == ["a.pgm", "x/c.pgm"]
+    code, _, said = run("highpass", "--pattern", "*.tif", given, tmp_path / "none")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "no image fits --pattern *.tif" in said
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_report_may_go_to_standard_output_and_says_what_the_default_cutoff_was(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = pgm(tmp_path / "in/a.pgm", 0, 64, 80).parent
+    pgm(given / "b.pgm", 0, 9, 7)
+    code, out, _ = run("highpass", "--report", "-", given, tmp_path / "out")
+    lines = [json.loads(line) for line in out.splitlines()]
+    assert (code, [line["filter"]["radius"] for line in lines]) == (0, ["8", "0.875"])
+    assert not (tmp_path / "-").exists()
+    assert "radius n/8 = 8;" in run("highpass", "-v", given / "a.pgm", tmp_path / "a.pgm")[2]
+
+
 def test_natural_order(run, tmp_path):
     given = tmp_path / "in"
     for name in ("img10.pgm", "img9.pgm", "IMG1.pgm", "b2/x.pgm", "b10/x.pgm"):
@@ -246,6 +271,8 @@ def test_another_format(run, tmp_path):
     assert "1 .pbm" in run("highpass", given, tmp_path / "kept")[2]
     assert run("highpass", "--format", "png", given, tmp_path / "out")[0] == 0
     assert names(tmp_path / "out") == ["a.png", "b.png", "c.png"]
+    assert run("highpass", "--format", ".TIF", given, tmp_path / "tif")[0] == 0
+    assert names(tmp_path / "tif") == ["a.tif", "b.tif", "c.tif"]
     assert Image.open(tmp_path / "out/a.png").format == "PNG"
     assert run("highpass", "--format", "xyz", given, tmp_path / "out")[0] == 2
 
@@ -306,6 +333,65 @@ def test_format_names_what_goes_to_standard_output(tmp_path):
         check=True,
     )
     assert done.stdout.startswith(b"\x89PNG")
+
+
+# Files into a folder
+
+
+def test_files_go_into_a_folder_as_with_cp(run, tmp_path):
+    """The bytes of single runs, by the machinery of folders: resumed, reported, converted."""
+    files = [pgm(tmp_path / name, i) for i, name in enumerate(["a.pgm", "x/b.pgm", "y/c.pgm"])]
+    out = tmp_path / "out"
+    out.mkdir()
+    assert run("highpass", "-q", files[0], out) == (0, "", "")
+    report = tmp_path / "report.jsonl"
+    code, _, said = run("highpass", "--skip-existing", "--report", report, *files, out)
+    assert (code, said.split(" filtered")[0]) == (0, "2 of 3 files")
+    assert "1 skipped" in said
+    assert len(report.read_text().splitlines()) == 3
+    assert names(out) == ["a.pgm", "b.pgm", "c.pgm"]
+    for file in files:
+        assert (out / file.name).read_bytes() == alone(run, file, tmp_path / "single.pgm")
+    # A slash at its end names a folder, too.
+    code, _, said = run("highpass", "--format", "png", tmp_path / "none.pgm", *files, f"{tmp_path}/new/")
+    assert (code, "none.pgm: cannot be read" in said) == (1, True)
+    assert names(tmp_path / "new") == ["a.png", "b.png", "c.png"]
+    assert run("highpass", "-n", "-q", *files, out)[1].count(" -> ") == 3
+
+
+def test_files_by_processes(tmp_path):
+    files = [pgm(tmp_path / f"in/{i}.pgm", i) for i in range(50)]
+    done = process("--processes", "2", *files, f"{tmp_path}/out/")
+    assert "50 of 50 files filtered" in done.stderr
+    assert "by 2 processes" in done.stderr
+    assert process("--processes", "1", tmp_path / "in", tmp_path / "alone").returncode == 0
+    same(tmp_path / "out", tmp_path / "alone")
+
+
+def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp_path):
+    a, b, other = (pgm(tmp_path / name) for name in ("in/a.pgm", "in/b.pgm", "x/a.pgm"))
+    out, before = tmp_path / "out", a.read_bytes()
+    out.mkdir()
+    (out / "a.pgm").symlink_to(b)
+    for given, why in (
+        ((a, b, tmp_path / "new"), "OUT must be a folder"),
+        ((a, b, tmp_path / "new.png"), "OUT must be a folder"),
+        ((a, "-", out), "standard input, which has no name"),
+        ((a, tmp_path / "in", out), "a folder, which goes alone"),
+        ((a, other, out), "would both become a.pgm"),
+        ((a, b, tmp_path / "in"), "is one of the inputs"),
+        ((a, b, out), "is one of the inputs"),
+        (("--in-place", a, b, out), "is one of the inputs"),
+        (("--report", b, a, b, f"{tmp_path}/new/"), "has the name of an image"),
+        (("--pattern", "*", a, f"{tmp_path}/new/"), "is for a folder"),
+    ):
+        code, _, said = run("highpass", *given)
+        assert (code, said.count("\n")) == (2, 1), said
+        assert why in said
+    assert not (tmp_path / "new").exists()
+    assert (a.read_bytes(), b.read_bytes()) == (before, before)
+    assert run("highpass", "-q", "--in-place", a, b, tmp_path / "in") == (0, "", "")
+    assert a.read_bytes() != before
 
 
 # Each file stands alone
@@ -469,23 +555,61 @@ def test_a_full_disk_leaves_nothing_half_written_and_can_be_resumed(run, tmp_pat
     assert (code, len(names(tiny_disk))) == (0, 8)
 
 
-def test_a_folder_that_vanishes(run, tmp_path, monkeypatch):
-    """The output's folder goes while files are filtered: each of its files tells, the others are done."""
-    given, out = tmp_path / "in", tmp_path / "out"
-    pgm(given / "a/1.pgm")
-    pgm(given / "b/2.pgm")
-    write = codec.images.write
+@pytest.mark.parametrize("size", ["rw", "ro", "full"])
+def test_an_output_folder_that_cannot_be_written_is_told_before_the_work(run, tmp_path, tiny_disk, size):
+    """Before a device is looked for: there is none of that name."""
+    given = pgm(tmp_path / "in/a.pgm").parent
+    if size == "full":
+        (tiny_disk / "full").write_bytes(bytes(200 * 1024))
+    elif size == "ro":
+        subprocess.run(["mount", "-o", "remount,ro", tiny_disk], check=True)
+    else:
+        (tiny_disk / "out").write_text("a file")
+    causes = {"rw": "not a directory", "ro": "read-only file system; choose another", "full": "no space left on device"}
+    for source, target in ((given, tiny_disk / "out/deep"), (given / "a.pgm", tiny_disk / "b.pgm")):
+        if size != "rw" or source == given:
+            code, _, said = run("highpass", "--device", "warp drive", source, target)
+            assert (code, said.count("\n")) == (1, 1), said
+            assert causes[size] in said
+    assert "warp" in run("highpass", "--device", "warp drive", given, tmp_path / "out")[2]
 
-    def write_later(picture, target, **options):
-        if target.endswith("1.pgm"):
-            (out / "a").rename(tmp_path / "gone")
-        write(picture, target, **options)
 
-    monkeypatch.setattr(codec.images, "write", write_later)
-    code, _, said = run("highpass", "-r", given, out)
-    assert (code, "1 of 2 files" in said) == (1, True)
-    assert "1.pgm: cannot be written: no such file or directory" in said
-    assert names(out) == ["b/2.pgm"]
+@contextmanager
+def removing(out, tmp_path):
+    """Start a run of many files, and remove its output folder in the middle."""
+    first = pgm(tmp_path / "in/0.pgm", 0, 64, 64)
+    for i in range(1, 1000):
+        (tmp_path / f"in/{i}.pgm").hardlink_to(first)
+    with Started(command("--processes", "2", tmp_path / "in", out), stderr=subprocess.PIPE, text=True) as running:
+        deadline = time.monotonic() + 30
+        while len(list(out.glob("*.pgm"))) < 50 and time.monotonic() < deadline:
+            time.sleep(0.005)
+        out.rename(tmp_path / "gone")
+        shutil.rmtree(tmp_path / "gone")
+        yield running
+
+
+def test_an_output_folder_that_is_removed_is_made_again(run, tmp_path):
+    out = tmp_path / "out"
+    with removing(out, tmp_path) as running:
+        said = running.communicate(timeout=60)[1]
+    assert running.returncode == 0, said
+    assert "1000 of 1000 files" in said
+    assert len(names(out)) > 500
+    # What is there is remembered.
+    assert f"{len(names(out))} skipped" in run("highpass", "--skip-existing", tmp_path / "in", out)[2]
+
+
+def test_an_output_folder_that_cannot_be_made_again_ends_the_run(tmp_path):
+    out = tmp_path / "out"
+    with removing(out, tmp_path) as running:
+        if not out.exists():
+            out.write_text("in its place")
+        said = running.communicate(timeout=60)[1]
+    if out.is_file():  # else it was quicker
+        assert running.returncode == 1, said
+        assert "was removed, and cannot be made again" in said.splitlines()[-1]
+        assert said.count("\n") <= 2, said  # what was done just before is not noted
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions work differently on Windows")
@@ -562,6 +686,16 @@ def test_only_what_changed_is_done_again(run, tmp_path):
     assert run("highpass", "--skip-existing", "-n", given, out)[1].count("skip, done before") == 4
 
 
+def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):
+    (tmp_path / "a").write_text("x")
+    last = journal.stamp(tmp_path / "a")
+    book = journal.PathJournal(tmp_path)
+    book.add("a", journal.Entry("digest", "settings", last))
+    book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
+    book.close()
+    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
+
+
 def test_a_long_journal_is_written_anew(tmp_path):
     (tmp_path / "a").write_text("x")
     entry = journal.Entry("digest", "settings", journal.stamp(tmp_path / "a"))
@@ -622,19 +756,24 @@ def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, proce
     same(out, whole)
 
 
-def test_an_interrupt_finishes_what_is_under_way(tmp_path):
+@pytest.mark.parametrize(
+    ("number", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+)
+def test_a_signal_finishes_what_is_under_way(tmp_path, number, word, code):
     given, out = tmp_path / "in", tmp_path / "out"
     for i in range(3000):
         pgm(given / f"{i}.pgm", i % 7, 64, 64)
-    with Started(command("--skip-existing", given, out), stderr=subprocess.PIPE, text=True) as running:
+    with Started(
+        command("--skip-existing", "--processes", "1", given, out), stderr=subprocess.PIPE, text=True
+    ) as running:
         deadline = time.monotonic() + 30
         while not list(out.glob("*.pgm")) and time.monotonic() < deadline:
             time.sleep(0.01)
-        running.send_signal(signal.SIGINT)
+        running.send_signal(number)
         said = running.communicate(timeout=30)[1]
-        assert running.returncode == 130, said
+        assert running.returncode == code, said
     assert "finishing the files under way" in said
-    assert "interrupted; the same command with --skip-existing goes on from here" in said
+    assert f"{word}; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
     done = names(out)
     assert 0 < len(done) < 3000

@@ -1,6 +1,6 @@
 """Filters small images on Oclgrind: what test_oclgrind.py starts, in a process of its own.
 
-    python oclgrind_run.py cpu | gpu | one-launch
+    python oclgrind_run.py cpu | cpu-workers | gpu | one-launch
 
 Every result is held to the reference. Oclgrind writes its reports to stderr.
 """
@@ -61,6 +61,17 @@ def cpu():
     check(make, H.mask(high.gain(6, 9)), (1, 6, 9))
 
 
+def cpu_workers():
+    """The CPU form shared by two workers, which take tasks and wait for each other."""
+
+    def make(launcher, transfer, stack):
+        return FusedCpuPipeline(launcher, transfer, stack, lanes=4, workers=2)
+
+    check(make, H.highpass(2), (2, 9, 13))
+    check(make, H.lowpass(2), (1, 16, 40))
+    check(make, H.lowpass(2), (1, 67, 8), real=True)
+
+
 def gpu():
     """In one step, then in rounds through local memory, then in two steps."""
     sizes = {10**4: ((10, 6), (3, 17)), 80: ((32, 1), (17, 1)), 5: ((12, 16), (15, 1), (3, 15), (11, 11))}
@@ -93,5 +104,5 @@ def one_launch():
     check(make, H.highpass(), (2, 10, 10))
 
 
-{"cpu": cpu, "gpu": gpu, "one-launch": one_launch}[sys.argv[1]]()
+{"cpu": cpu, "cpu-workers": cpu_workers, "gpu": gpu, "one-launch": one_launch}[sys.argv[1]]()
 sys.stdout.write("all done\n")

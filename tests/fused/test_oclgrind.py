@@ -30,6 +30,7 @@ WATCHFUL = {
         ("cpu", {}),
         ("gpu", {"OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable"}),
         # It takes groups that wait for each other for a race.
+        ("cpu-workers", {"OCLGRIND_DATA_RACES": ""}),
         ("one-launch", {"OCLGRIND_BUILD_OPTIONS": "-cl-opt-disable", "OCLGRIND_DATA_RACES": ""}),
     ],
 )

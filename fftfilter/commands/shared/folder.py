@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -12,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ... import startup
+from ... import signals, startup
+from ...errors import ParameterError
 from .options import combined, filter_options, option, refuse
 
 if TYPE_CHECKING:
@@ -20,14 +19,21 @@ if TYPE_CHECKING:
 
     from ...files.urls import Url
     from ...folders.pool import Workers
-    from ...folders.run import FolderRun, Stop, Survey
+    from ...folders.run import FolderRun, Survey
+    from ...folders.tree import Files
     from ...transfer import Transfer
 
-INTERRUPTED, NO_DEVICE = 130, 3
+NO_DEVICE = 3
 
 folder_options = combined(
     option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too; OUT gets the same tree."),
-    option("--pattern", group="Folders", metavar="GLOB", help="Only files whose name fits, such as '*_raw.tif'."),
+    option(
+        "--pattern",
+        group="Folders",
+        multiple=True,
+        metavar="GLOB",
+        help="Only files whose name fits, such as '*_raw.tif'; of several patterns, one.",
+    ),
     option(
         "--format",
         "format_",
@@ -46,9 +52,9 @@ folder_options = combined(
     option(
         "--report",
         group="Folders",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE.jsonl",
-        help="Write a line of JSON about each file.",
+        help="Write a line of JSON about each file; - is standard output.",
     ),
     option(
         "--cluster",
@@ -78,7 +84,7 @@ class FolderOptions:
     scale: str
     format: str | None
     recursive: bool
-    pattern: str | None
+    pattern: tuple[str, ...]
     skip_existing: bool
     fail_fast: bool
     dry_run: bool
@@ -108,7 +114,7 @@ class FolderOptions:
 
     def check(self, target: str) -> None:
         """Refuse combinations that mean nothing; raises UsageError."""
-        refuse(self.one_file_only, "is for one picture, and IN is a folder.")
+        refuse(self.one_file_only, "is for one picture, and this is a folder.")
         if target == "-":
             raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
         if self.in_place and self.skip_existing:
@@ -121,8 +127,8 @@ class FolderOptions:
             )
 
 
-def run_folder(transfer: Transfer, source: Path | Url, target: str, options: FolderOptions) -> int:
-    """Filter a folder; return the exit code."""
+def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, options: FolderOptions) -> int:
+    """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
@@ -130,6 +136,8 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
     from ...output.scale import FOLDER, parse
 
     options.check(target)
+    if not isinstance(source, Path | Url):
+        refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
@@ -161,6 +169,8 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
         for caution in run.settings.scale.cautions():
             click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()
+    if options.pattern and not survey.files:
+        raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
     if options.dry_run:
         return _dry_run(run, survey, devices, options)
     with _workers(run, survey, devices, options) as (workers, where):
@@ -170,8 +180,8 @@ def run_folder(transfer: Transfer, source: Path | Url, target: str, options: Fol
 @contextmanager
 def _workers(
     run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions
-) -> Iterator[tuple[Workers, str]]:
-    """Start the workers of a run; return them and what the summary calls them."""
+) -> Iterator[tuple[Workers, object]]:
+    """Start the workers of a run; return them and what says at the end who they were."""
     if options.cluster:
         from ...folders.cluster.workers import workers_of_cluster
         from ...folders.jobs import cores
@@ -185,16 +195,17 @@ def _workers(
         with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
-    from ...device.embedded_pocl import load_ahead
     from ...folders.processes import choose_workers, workers_of
 
     plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
     if plan.processes:
         run.refuse_memory()
     else:
+        from ...device.embedded_pocl import load_ahead
+
         load_ahead()
     with workers_of(plan) as local:
-        yield local, str(plan)
+        yield local, local
 
 
 def _refuse_image_name(target: str) -> None:
@@ -236,7 +247,7 @@ def _devices(given: str | None) -> list[str | None]:
 # Running
 
 
-def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: FolderOptions) -> int:
+def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
@@ -244,7 +255,12 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: str, options: 
     began = time.monotonic()
     progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
     devices: set[str] = set()
-    with _first_interrupt_stops(run.stop):
+
+    def stop(number: int) -> None:
+        run.stop.signal = number
+        click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
+
+    with signals.asking_first(stop):
         try:
             for outcome in run.run(workers, survey.files):
                 progress.advance()
@@ -281,9 +297,10 @@ def _print_warnings(run: FolderRun) -> None:
 
 def _end(run: FolderRun) -> int:
     """Say how to go on where the run was cut short; return the exit code."""
-    if run.stop.asked:
-        click.echo("fftfilter: interrupted; the same command with --skip-existing goes on from here", err=True)
-        return INTERRUPTED
+    if run.stop.signal is not None:
+        said, code = signals.ending(run.stop.signal)
+        click.echo(f"fftfilter: {said}; the same command with --skip-existing goes on from here", err=True)
+        return code
     if run.lost:
         click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
         return NO_DEVICE
@@ -313,25 +330,6 @@ def _left_out(survey: Survey) -> list[str]:
     if survey.not_entered:
         parts.append(f"{survey.not_entered} folders not entered (-r does)")
     return parts
-
-
-@contextmanager
-def _first_interrupt_stops(stop: Stop) -> Iterator[None]:
-    """Let the first Ctrl-C ask for an end, and the next one end."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ask(*_: object) -> None:
-        stop.asked = True
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
-
-    before = signal.signal(signal.SIGINT, ask)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions) -> int:

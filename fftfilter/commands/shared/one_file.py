@@ -90,6 +90,7 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
 def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     from ... import images
     from ...files import sources
+    from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
     from ...filters import Filter
     from ...output.quantize import magnitude, quantize
@@ -102,6 +103,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         verify.refuse(target, options.format)
     times = sources.times(source) if options.preserve_times else None
+    remove_leftovers_beside(target)
     picture = _read(source, options)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format)
@@ -168,8 +170,9 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
 
 def _summary(filter_: Filter, picture: Picture, left_out: list[str]) -> str:
     _, height, width = picture.planes.shape
+    filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
-    return f"{width} x {height}: {filter_.transfer}; {filter_.engine} on {filter_.launcher.device.name}{without}"
+    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{without}"
 
 
 def _times(filter_: Filter) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import warnings
 from contextlib import ExitStack, contextmanager
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from ... import signals
 from ...errors import DeviceError, ParameterError
 from ..jobs import DeviceLostError, cores
 
@@ -111,8 +111,8 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
 
     quiet = {"silence_logs": logging.CRITICAL + 1}
     here = {"host": "127.0.0.1", "dashboard": False}
-    # Ctrl-C, which a terminal sends to all, is for the process that sends the files; here for systems without masks.
-    leave_interrupts = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    # Signals are for the process that sends the files; here for systems without masks.
+    leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
     workers = {
         index: {
             "cls": Nanny,
@@ -122,7 +122,7 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
                 "nthreads": 1,
                 "memory_limit": 0,
                 "env": _environment(device, devices.count(device)),
-                "preload": [leave_interrupts],
+                "preload": [leave_signals],
             },
         }
         for index, device in enumerate(devices)
@@ -136,28 +136,9 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
         # Dask would leave an empty folder among the temporary ones.
         scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
         stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
-        with _interrupts_blocked():
+        with signals.blocked():
             cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
         yield cluster.scheduler_address
-
-
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """Let the processes that start not hear Ctrl-C, from their first moment; here it waits for the end.
-
-    A mask is inherited, by threads and by the processes that they start, now or later.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    from multiprocessing.resource_tracker import ensure_running
-
-    ensure_running()  # would unmask it when the first process starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _environment(device: str | None, sharing: int) -> dict[str, str]:

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from fftfilter import transfer
+from fftfilter import signals, transfer
 from fftfilter.cli import cli
 from fftfilter.device import choice
 from fftfilter.folders import pool
@@ -256,17 +256,17 @@ def test_a_worker_of_another_version_is_not_used(run, tmp_path, given, address, 
     assert (code, "and this is 9.9" in said) == (3, True)
 
 
-def test_an_interrupt_finishes_the_batches_under_way(tmp_path, address):
+def test_a_signal_finishes_the_batches_under_way(tmp_path, address):
     for i in range(3000):
         pgm(tmp_path / f"in/{i}.pgm", i % 7, 64, 64)
     out = tmp_path / "out"
     command = ("fftfilter", "highpass", "--cluster", address, tmp_path / "in", out)
     with process(*command, stderr=subprocess.PIPE) as running:
         wait_for(lambda: list(out.glob("*.pgm")))
-        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGTERM)
         said = running.communicate(timeout=30)[1]
-    assert running.returncode == 130, said
-    assert "interrupted; the same command with --skip-existing goes on from here" in said
+    assert running.returncode == 143, said
+    assert "terminated; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
     done = names(out)
     assert f"{len(done)} of 3000 files filtered" in said
@@ -282,11 +282,12 @@ def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
     assert names(tmp_path / "out") == names(given)
 
 
-def test_workers_of_ones_own_do_not_hear_an_interrupt_from_their_first_moment():
+def test_workers_of_ones_own_do_not_hear_a_signal_from_their_first_moment():
     spawned = multiprocessing.get_context("spawn").Process(target=time.sleep, args=(0.1,))
-    with dask_scheduler._interrupts_blocked(), ThreadPoolExecutor(1) as dask:
+    with signals.blocked(), ThreadPoolExecutor(1) as dask:
         dask.submit(spawned.start).result()
     os.kill(spawned.pid, signal.SIGINT)
+    os.kill(spawned.pid, signal.SIGTERM)
     spawned.join(30)
     assert spawned.exitcode == 0
 

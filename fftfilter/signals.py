@@ -1,0 +1,110 @@
+"""Ctrl-C (SIGINT) and SIGTERM: both end the program in the same way, with exit codes of their own.
+
+A signal raises an exception in the main thread, which removes what is half written on its way out. A folder's run asks
+for its end with the first, and raises at the second. Processes that a run starts hear neither: a terminal and a service
+manager send them to all, and this process ends the others. Who starts the program with a signal ignored, as ``nohup``
+does, has it ignored.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import FrameType
+
+BOTH = (signal.SIGINT, signal.SIGTERM)
+
+
+class TerminatedError(KeyboardInterrupt):
+    """SIGTERM: for whoever catches an interrupt, it is one."""
+
+
+def ending(number: int) -> tuple[str, int]:
+    """Return what is said of an end by a signal, and its exit code."""
+    return ("terminated", 143) if number == signal.SIGTERM else ("interrupted", 130)
+
+
+def ending_by(interrupt: BaseException) -> tuple[str, int]:
+    """Return what is said of an end by an exception, and its exit code."""
+    return ending(signal.SIGTERM if isinstance(interrupt, TerminatedError) else signal.SIGINT)
+
+
+def end_quietly() -> None:
+    """Let a signal end this process without a word: when all is done."""
+    _handle(lambda _: signal.SIG_DFL)
+
+
+def end_by_exception() -> None:
+    """Let a signal raise KeyboardInterrupt or TerminatedError."""
+    _handle(lambda number: _terminate if number == signal.SIGTERM else signal.default_int_handler)
+
+
+@contextmanager
+def asking_first(ask: Callable[[int], None]) -> Iterator[None]:
+    """Within it the first signal calls ``ask`` with its number, and the next one raises."""
+
+    def once(number: int, _: FrameType | None) -> None:
+        end_by_exception()
+        ask(number)
+
+    with _handled_by(once):
+        yield
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Within it a signal waits for the end: pyopencl's import aborts the process if it is left by an exception."""
+    came: list[int] = []
+    with _handled_by(lambda number, _: came.append(number)):
+        yield
+    if came:
+        signal.raise_signal(came[0])
+
+
+@contextmanager
+def blocked() -> Iterator[None]:
+    """Let the processes and threads that start within it hear no signal, from their first moment; here it waits.
+
+    A mask is inherited, also by what they start later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing.resource_tracker import ensure_running
+
+    ensure_running()  # would unmask them when the first process starts
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, BOTH)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """Within it signals call a function, if this is the thread that signals are handled in."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in BOTH}
+    _handle(lambda _: handler)
+    try:
+        yield
+    finally:
+        for number, own in before.items():
+            signal.signal(number, own)
+
+
+def _handle(choose: Callable[[int], signal._HANDLER]) -> None:
+    for number in BOTH:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, choose(number))
+
+
+def _terminate(_: int, __: FrameType | None) -> None:
+    raise TerminatedError

@@ -1,0 +1,123 @@
+"""What the system lets this process do: keep files in a folder, start threads.
+
+A container may have a user without a home, a read-only file system, a full disk, few processes. Compilers and drivers
+of OpenCL that meet such a limit abort the process without a word, so that it is looked for before they are loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+# What a compiled program takes, in bytes, with what is written on the way, and the largest file of it.
+PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
+# A process that may start as many threads as these starts as few as it needs.
+PLENTY = 4096
+# Threads and processes that are left for a compiler, whose linker is a process of its own.
+SPARE_TASKS = 2
+# Threads and processes that a process for a folder takes, here and there, and those that all take together.
+TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
+
+
+def user_cache(name: str) -> Path | None:
+    """Return the folder in which a program keeps what it can make again, None where this user has none."""
+    if sys.platform == "linux" and "HOME" in os.environ:
+        # As platformdirs says, whose import takes 10 ms.
+        found = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ["HOME"], ".cache"), name)
+    else:
+        from platformdirs import user_cache_path
+
+        try:
+            found = user_cache_path(name)
+        except RuntimeError:
+            return None
+    return found if found.is_absolute() else None  # an older platformdirs leaves the ~ of a missing home
+
+
+def temporary_cache() -> Path | None:
+    """Make a folder among the temporary ones that only this user can write to; None where that is not possible."""
+    places = (os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm")  # noqa: S108
+    for place in filter(None, places):
+        folder = Path(place, f"fftfilter-{os.getuid()}")
+        if can_hold(folder):
+            with suppress(OSError):
+                folder.mkdir(mode=0o700, exist_ok=True)
+                status = folder.lstat()
+                if stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022:
+                    return folder
+    return None
+
+
+def can_hold(folder: Path) -> bool:
+    """Whether compiled programs can be kept in a folder, or in one that can be made: written, and then executed."""
+    nearest = next((each for each in (folder, *folder.parents) if os.access(each, os.F_OK)), folder)
+    if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+        return False
+    if not hasattr(os, "statvfs"):
+        return True
+    disk = os.statvfs(nearest)
+    # Some file systems do not count their files.
+    is_full = disk.f_bavail * disk.f_frsize < PROGRAM_BYTES or (disk.f_files > 0 and not disk.f_favail)
+    return not (is_full or disk.f_flag & getattr(os, "ST_NOEXEC", 0))
+
+
+def largest_file() -> int | None:
+    """Return the bytes that a file may have (``ulimit -f``), None without a limit."""
+    return _limit("RLIMIT_FSIZE")
+
+
+def spare_pyopencl_its_cache() -> None:
+    """Let pyopencl keep nothing where it cannot, which it would fail of; call it before pyopencl is imported."""
+    if sys.platform == "win32" or "PYOPENCL_NO_CACHE" in os.environ:
+        return
+    folder, limit = user_cache("pyopencl"), largest_file()
+    if folder is None or not can_hold(folder) or (limit is not None and limit < PROGRAM_FILE_BYTES):
+        os.environ["PYOPENCL_NO_CACHE"] = "1"
+
+
+def startable_threads(wanted: int) -> int:
+    """Return how many threads can be started now, at most ``wanted``: where few processes are allowed, by trying."""
+    allowed = [limit for limit in (_limit("RLIMIT_NPROC"), _pids_of_container()) if limit is not None]
+    if not allowed or min(allowed) >= PLENTY:
+        return wanted
+    end = threading.Event()
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(wanted):
+            thread = threading.Thread(target=end.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError:  # that is how Python says so
+        pass
+    finally:
+        end.set()
+        for thread in started:
+            thread.join()
+    return len(started)
+
+
+def startable_processes(wanted: int) -> int:
+    """Return how many processes for a folder can be started, with all their threads, at most ``wanted``."""
+    tasks = TASKS_OF_ALL + TASKS_A_PROCESS * wanted
+    return max(0, (startable_threads(tasks) - TASKS_OF_ALL) // TASKS_A_PROCESS)
+
+
+def _limit(name: str) -> int | None:
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit = resource.getrlimit(getattr(resource, name))[0]
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _pids_of_container() -> int | None:
+    """Return how many processes and threads a container may have, as its control group says."""
+    for file in ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max"):
+        with suppress(OSError, ValueError):
+            return int(Path(file).read_text("ascii"))  # "max" is none
+    return None
