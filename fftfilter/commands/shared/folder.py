@@ -202,13 +202,14 @@ def _workers(
         with workers_of_cluster(options.cluster, workers, threads) as cluster:
             yield cluster, f"cluster {options.cluster}"
         return
-    from ...device.embedded_pocl import load_ahead
     from ...folders.processes import choose_workers, workers_of
 
     plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
     if plan.processes:
         run.refuse_memory()
     else:
+        from ...device.embedded_pocl import load_ahead
+
         load_ahead()
     with workers_of(plan) as local:
         yield local, local
