@@ -9,7 +9,8 @@
     diagnosis.py       what is wrong with this machine's OpenCL, and the line that repairs it
     embedded_pocl.py   the PoCL that pip installs, made to build on every CPU
 
-No filter is chosen here: where one has to run, in the self-test, a function that makes its pipeline is a parameter.
+Its import is that of pyopencl, which takes a tenth of a second. No filter is chosen here: where one has to run, in the
+self-test, a function that makes its pipeline is a parameter.
 """
 
 from .. import signals

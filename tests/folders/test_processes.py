@@ -24,6 +24,7 @@ from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
 from fftfilter.folders.processes import Plan, choose_workers, workers_of
 from fftfilter.folders.run import Survey
+from tests.files.helpers import environment
 from tests.folders.helpers import command, names, pgm, process, same, workers
 from tests.helpers import Started
 
@@ -112,12 +113,25 @@ def test_processes_write_what_this_process_does(tmp_path, given, options):
     assert "100 skipped" in again.stderr
 
 
-@pytest.mark.parametrize(("devices", "environment"), [("all", TWO), ("pthread,cpu", {})])
-def test_devices_share_a_folder(tmp_path, given, devices, environment):
+def test_the_process_that_shares_the_files_loads_neither_numpy_nor_opencl(tmp_path, given):
+    code = (
+        "import sys\nfrom fftfilter.cli import cli\n"
+        "if __name__ == '__main__':\n"
+        "    try: cli()\n"
+        "    except SystemExit as end: print(end.code, {'numpy', 'pyopencl'} & set(sys.modules))\n"
+    )
+    (tmp_path / "run.py").write_text(code)
+    command = [sys.executable, tmp_path / "run.py", "highpass", "-q", "--processes", "2", given, tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=environment())
+    assert (done.stdout, done.stderr) == ("0 set()\n", "")
+
+
+@pytest.mark.parametrize(("devices", "variables"), [("all", TWO), ("pthread,cpu", {})])
+def test_devices_share_a_folder(tmp_path, given, devices, variables):
     # The simulator that the tests install is a platform too, and must not be among "all".
-    listed = process("-n", "--device", devices, given, tmp_path / "out", **with_environment(**environment))
+    listed = process("-n", "--device", devices, given, tmp_path / "out", **with_environment(**variables))
     assert "Oclgrind" not in listed.stdout
-    done = process("--device", devices, given, tmp_path / "out", **with_environment(**environment))
+    done = process("--device", devices, given, tmp_path / "out", **with_environment(**variables))
     assert done.returncode == 0, done.stderr
     assert "100 of 100 files filtered" in done.stderr
     assert "by 2 processes on " in done.stderr
@@ -148,7 +162,7 @@ def test_without_a_device_nothing_is_done_and_it_is_said_once(tmp_path, given):
 
 
 @contextmanager
-def running(tmp_path, count, *options, **environment):
+def running(tmp_path, count, *options, **variables):
     """Start a run that is not over soon, of files of one size, and wait until it has written something."""
     given = tmp_path / "in"
     first = pgm(given / "0.pgm", 0, 128, 128)
@@ -158,7 +172,7 @@ def running(tmp_path, count, *options, **environment):
         command("--processes", "2", *options, given, tmp_path / "out"),
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | environment,
+        env=os.environ | variables,
         start_new_session=True,
     ) as started:
         deadline = time.monotonic() + 60
