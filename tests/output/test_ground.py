@@ -36,8 +36,11 @@ def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("transfer", PASSES, ids=str)
-@pytest.mark.parametrize("size", [SIZE, (71, 67), (9, 5)], ids=str)
+@pytest.mark.parametrize(
+    ("size", "transfer"),
+    [*((SIZE, each) for each in PASSES), ((71, 67), H.bandstop(5, 9)), ((9, 5), H.lowpass(5))],
+    ids=str,
+)
 def test_one_grey_level_on_a_bright_ground_is_as_exact_as_any(launcher, form, transfer, size, rng):
     image = 60000 + rng.integers(0, 2, (1, *size), dtype=np.uint16)
     gain = transfer.gain(*size)
@@ -96,9 +99,8 @@ def test_any_picture_of_16_bits_is_within_8_levels_of_its_own(engine, size, deta
     for transfer in (H.highpass(3), H.bandpass(10, 12)):
         got = Filter(transfer, engine=engine)(image)
         assert np.abs(got.astype(int) - by_reference(image, transfer, np.uint16, 65535)).max() <= 8
-        assert_grey_levels(
-            Filter(transfer, engine=engine)(image, dtype=np.uint8), by_reference(image, transfer, np.uint8, 255)
-        )
+    got = Filter(H.highpass(3), engine=engine)(image, dtype=np.uint8)
+    assert_grey_levels(got, by_reference(image, H.highpass(3), np.uint8, 255))
 
 
 def test_streams_and_channels_do_so_too(rng):
