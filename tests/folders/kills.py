@@ -62,7 +62,7 @@ def main():
 
 def kill_one(folder, seed, seconds):
     """Kill a run and resume it; return what was hit, None if the run was over before, and the seconds that it took."""
-    chance = random.Random(seed)  # noqa: S311  no secret
+    chance = random.Random(seed)
     kind = chance.choice(KINDS)
     processes = 2 if kind.endswith("worker") else chance.choice((1, 2))
     out = folder / f"out{seed}"
