@@ -1,26 +1,30 @@
 """What a folder's processes import: the forkserver imports this module once, and is forked for each of them.
 
 It opens no OpenCL platform: those do not survive a fork. PoCL's library alone may be loaded, as nothing has run in it.
+Pillow is left to the processes that meet a file for it.
 """
 
 from __future__ import annotations
 
 import gc
+from importlib import import_module
 
 from .. import startup, system
 
+# What is imported by functions, on first use, and what imports all the rest.
+MODULES = (
+    *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
+    *("fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid", "fftfilter.files.atomic"),
+    *("fftfilter.images.depth", "fftfilter.images.pnm", "fftfilter.images.reading", "fftfilter.images.writing"),
+)
+
 startup.pause_collector()
-system.spare_pyopencl_its_cache()
 startup.limit_openblas()
+system.spare_pyopencl_its_cache()
+for name in MODULES:
+    import_module(name)
 
-import pytools.py_codegen  # noqa: E402, F401
-
-from ..device import embedded_pocl  # noqa: E402
-from ..files import atomic  # noqa: E402, F401
-from ..fused.cpu import pipeline  # noqa: E402, F401
-from ..images import depth, pillow_reader, png_writer, pnm, reading, writing  # noqa: E402, F401
-from ..transfer import grid  # noqa: E402, F401
-from . import batch, codec  # noqa: E402, F401
+from ..device import embedded_pocl  # noqa: E402  it imports pyopencl
 
 embedded_pocl.load_library()
 gc.freeze()  # what is collected later is not looked for here, so that forks share it
