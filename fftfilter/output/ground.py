@@ -39,6 +39,7 @@ def deviation(planes: Array) -> NDArray[np.float64]:
 
 def spread(planes: Array) -> NDArray[np.float64]:
     """Return the root of the mean square of each plane's deviations from its ground."""
-    away = planes - ground(planes)[..., None, None]
-    found: NDArray[np.float64] = np.sqrt(np.mean(np.square(away, out=away), axis=(-2, -1)))
+    unit = np.maximum(deviation(planes), np.finfo(np.float64).tiny)  # squares of large floats would overflow
+    away = (planes - ground(planes)[..., None, None]) / unit[..., None, None]
+    found: NDArray[np.float64] = unit * np.sqrt(np.mean(np.square(away, out=away), axis=(-2, -1)))
     return found

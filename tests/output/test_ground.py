@@ -33,6 +33,8 @@ def test_the_ground_is_the_middle_one_of_three_pixels_of_each_plane():
 
 def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
     assert spread(np.array([[3, 3, 3, 3, 7]], np.uint8)) == pytest.approx(4 / np.sqrt(5))
+    assert spread(np.array([[0, 0, 0, 0, 1e300]])) == pytest.approx(1e300 / np.sqrt(5))
+    assert spread(np.zeros((1, 5))) == 0
 
 
 @pytest.mark.parametrize("form", FORMS)
