@@ -468,3 +468,13 @@ def test_the_options_of_single_calls_are_those_of_a_filter_and_its_calls():
     assert {*FilterOptions.__annotations__, "profile"} == {*Filter.__init__.__kwdefaults__}
     assert {*PixelOptions.__annotations__, "channel_axis"} == {*Filter.stream.__kwdefaults__}
     assert {*Filter.stream.__kwdefaults__, "observe"} == {*Filter.__call__.__kwdefaults__}
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+@pytest.mark.parametrize("shape", ["butterworth", "gaussian"])
+def test_little_that_passes_a_high_pass_has_all_its_digits(engine, shape, rng):
+    image = rng.integers(0, 256, (60, 100), dtype=np.uint8)
+    transfer = H.highpass("1000%", shape=shape)
+    got = Filter(transfer, engine=engine)(image, dtype=np.uint16)
+    wanted = by_reference(image, transfer, np.uint16, 65535)
+    assert np.abs(got.astype(int) - wanted).max() <= 8

@@ -34,12 +34,17 @@ class Picture:
     """What its file says about it; None leaves that out of the output."""
     tiff_compression: int = 1
     """The number that TIFF has for the compression of the file that it came from; 1 is none."""
+    was_integer: bool = False
+    """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
 
     def cautions(self) -> list[str]:
-        """Return a line if samples are below 0, as filters give magnitudes."""
-        if self.planes.dtype != F32 or self.planes.min() >= 0:
-            return []
-        return ["samples below 0: the output is the magnitude of the filtered values, which has no sign"]
+        """Return a line for each thing that users of such samples may not expect."""
+        said = []
+        if self.was_integer:
+            said.append("integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1")
+        if self.planes.dtype == F32 and self.planes.min() < 0:
+            said.append("samples below 0: the output is the magnitude of the filtered values, which has no sign")
+        return said
 
 
 class Depth(NamedTuple):

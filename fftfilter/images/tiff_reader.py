@@ -57,6 +57,7 @@ def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
         picture, orientation = read_with_pillow(data, name, working), 1  # Pillow turns a TIFF upright
     picture.metadata = of_tiff(data, page.offset, len(picture.planes), is_big=page.parent.is_bigtiff)
     picture.tiff_compression = int(page.compression)
+    picture.was_integer = picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu"
     return upright(picture, orientation)
 
 

@@ -82,6 +82,7 @@ class StagedPipeline:
         group = launcher.reduction_size
         pair = first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width)
+        radial = transfer.radial if table is None else None
         dc = transfer.at_dc(table)
         # The bins may lie in any order between the transforms, as long as the mask is read in that order.
         order = (columns.reversed_bits, rows.reversed_bits)
@@ -95,7 +96,7 @@ class StagedPipeline:
             Box("rows", fft_core(rows, count * height, FORWARD, ordered=False), upright, left, one),
             Box("rows-transposed", (turn(width, height, count),), turned, top, one),
             Box("spectrum", fft_core(columns, count * width, FORWARD, ordered=False), turned, corner, whole),
-            Box("spectrum-masked", (mask(height, width, count, transfer.radial, order),), turned, corner, dc * whole),
+            Box("spectrum-masked", (mask(height, width, count, radial, order),), turned, corner, dc * whole),
             Box("columns-inverse", fft_core(columns, count * width, INVERSE, ordered=False), turned, top, dc * one),
             Box("columns-transposed", (turn(height, width, count),), upright, left, dc * one),
             Box("filtered", fft_core(rows, count * height, INVERSE, ordered=False), upright, everywhere, dc),
@@ -115,7 +116,7 @@ class StagedPipeline:
             stages=tuple(stage for box in self.flow for stage in box.stages),
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
-                MASK: mask_table(height, width, transfer.radial, table, launcher.real),
+                MASK: mask_table(height, width, radial, table, launcher.real),
                 GROUND: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
             },

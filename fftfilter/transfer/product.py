@@ -66,8 +66,11 @@ class Transfer:
         return self.gain(height, width) / self.largest
 
     def on_grid(self, height: int, width: int) -> tuple[Reach, NDArray[np.float64] | None]:
-        """Return the part of the grid where H varies, and the :meth:`table` unless H is a single radial part."""
-        if self.radial:
+        """Return the part of the grid where H varies, and the :meth:`table` unless kernels can compute H.
+
+        They compute a single radial part, in single precision.
+        """
+        if self.radial and not self.radial.is_faint(height, width):
             return self.radial.reach(height, width), None
         from .grid import table_reach
 

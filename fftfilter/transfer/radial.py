@@ -28,6 +28,8 @@ Pass = Literal["lowpass", "highpass", "bandpass", "bandstop"]
 PASSES: tuple[Pass, ...] = get_args(Pass)
 HIGHEST_ORDER = 100
 USUAL_ORDER = 2
+# Below this 1 - H has lost as many digits as single precision can spare.
+FAINT = 1 / 16
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,15 @@ class Radial:
             return None
         what = "everything" if self.passes_dc else "nothing"
         return f"radius {radius or 'n/8'} lies beyond the highest frequency: the {self.kind} passes {what}"
+
+    def is_faint(self, height: int, width: int) -> bool:
+        """Whether so little passes everywhere that 1 minus a low-pass has few digits left in single precision."""
+        import numpy as np
+
+        outer, inner = self.cutoffs(height, width)
+        cutoff = outer if inner is None else inner
+        farthest = float(cutoff.low(self.shape, self.order, np.array(width // 2), np.array(height // 2)))
+        return not self.passes_dc and 1 - FAINT < farthest < 1
 
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tifffile
 from click.testing import CliRunner
 from PIL import Image
 
@@ -593,5 +594,8 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     Image.fromarray(np.eye(8, dtype=np.float32) - 0.5).save(tmp_path / "in.tif")
     line = "fftfilter: samples below 0: the output is the magnitude of the filtered values, which has no sign\n"
     assert run("lowpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
+    tifffile.imwrite(tmp_path / "in.tif", np.arange(64, dtype=np.int16).reshape(8, 8))
+    line = "fftfilter: integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1\n"
+    assert run("highpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)
