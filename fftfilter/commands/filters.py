@@ -51,6 +51,12 @@ shape_options = combined(
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
     option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
+    option(
+        "--width",
+        group="Filter",
+        metavar="W",
+        help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
+    ),
 )
 other_options = combined(
     option(
@@ -123,7 +129,7 @@ def filter_command(name: str, cutoffs: Callable[[Any], Any], what: str, *example
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         from .. import transfer
 
-        own = {key: given.pop(key) for key in ("radius", "inner", "outer", "shape", "order") if key in given}
+        own = {key: given.pop(key) for key in ("radius", "inner", "outer", "shape", "order", "width") if key in given}
         return run(getattr(transfer, name)(**own), sources, target, given)
 
     decorated = combined(

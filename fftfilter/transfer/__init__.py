@@ -4,7 +4,7 @@
     H.lowpass("8px", shape="gaussian") * H.bandstop(30, 34)
 
     units.py       a radius as it is given, "8px", and on an image's grid
-    shapes.py      how a low-pass falls off: ideal, gaussian, butterworth
+    shapes.py      how a low-pass falls off: ideal, gaussian, butterworth, cosine, fermi
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     gains.py       any gain for each frequency, for images of one size
     product.py     Transfer, a product of these, which is what filters take
@@ -31,37 +31,47 @@ if TYPE_CHECKING:
 __all__ = ["Transfer", "bandpass", "bandstop", "highpass", "lowpass", "mask"]
 
 
-def lowpass(radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
+def lowpass(
+    radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+) -> Transfer:
     """Return a transfer function that passes what is nearer to DC than a cutoff.
 
     ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
-    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). ``shape`` is ideal, gaussian or
-    butterworth, and ``order`` the steepness of butterworth, 1 to 100, by default 2. Raises ParameterError.
+    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). ``shape`` is ideal, gaussian,
+    butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by default 2; ``width``, a radius
+    in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi (r/10, at most r). Raises
+    ParameterError.
 
         H.lowpass(40)
         H.lowpass("8px", shape="butterworth", order=4)
     """
-    return Transfer((Radial.of("lowpass", radius=radius, shape=shape, order=order),))
+    return Transfer((Radial.of("lowpass", radius=radius, shape=shape, order=order, width=width),))
 
 
-def highpass(radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
+def highpass(
+    radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+) -> Transfer:
     """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
-    return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order),))
+    return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order, width=width),))
 
 
-def bandpass(inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
+def bandpass(
+    inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+) -> Transfer:
     """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
 
     The inner radius is the smaller one; of periods that is the longer one. Raises ParameterError.
 
         H.bandpass("20px", "4px")
     """
-    return Transfer((Radial.of("bandpass", inner=inner, outer=outer, shape=shape, order=order),))
+    return Transfer((Radial.of("bandpass", inner=inner, outer=outer, shape=shape, order=order, width=width),))
 
 
-def bandstop(inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None) -> Transfer:
+def bandstop(
+    inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+) -> Transfer:
     """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
-    return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order),))
+    return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order, width=width),))
 
 
 def mask(gains: ArrayLike) -> Transfer:
