@@ -61,6 +61,9 @@ class Mask:
             raise ParameterError(f"the {self} does not fit an image of {width} x {height}: give one of its size")
         return self.gains.astype(np.float64)
 
+    def caution(self, height: int, width: int) -> None:
+        """Return None: there is no cutoff to lie beyond the grid."""
+
     def given(self) -> dict[str, Any]:
         """Return what it was made of, in short."""
         return {"kind": "mask", "width": self.gains.shape[1], "height": self.gains.shape[0]}

@@ -16,7 +16,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..errors import ParameterError
-from .shapes import IDEAL, SHAPES
+from .shapes import IDEAL, SHAPES, USUAL_ORDER
 from .units import Radius
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 Pass = Literal["lowpass", "highpass", "bandpass", "bandstop"]
 PASSES: tuple[Pass, ...] = get_args(Pass)
 HIGHEST_ORDER = 100
-USUAL_ORDER = 2
 # A narrower edge, as a part of the radius, is beyond single precision.
 NARROWEST = 1e-3
 
@@ -126,8 +125,8 @@ class Radial:
         Raises ParameterError for a width that the radius has no room for, or that is no width beside it.
         """
         shape = SHAPES[self.shape]
-        if self.width is None or not shape.widest:
-            return shape.usual_width or float(self.order)
+        if self.width is None:
+            return float(self.order) if shape.has_order else shape.usual
         part = self.width.bins(height, width) / radius
         if not NARROWEST <= part <= shape.widest:
             way_out = f"at most {shape.widest:g} times the radius" if part > 1 else "more, or the ideal shape"

@@ -49,17 +49,20 @@ def fermi(distance2: Gain, width: float) -> Gain:
         return np.where(distance2 > 0, 1 / (1 + np.exp((np.sqrt(distance2) - 1) / width)), 1.0)
 
 
+USUAL_ORDER = 2
+
+
 class Shape(NamedTuple):
     """A shape; ``gain`` is a function of (distance / radius)^2, which falls, and of the order or the width.
 
-    Widths are parts of the radius: ``usual_width``, or another up to ``widest``; both are 0 where there is none. Ideal
-    has no function: whether a bin is nearer than the cutoff is decided exactly (``grid.py``), not by a rounded
-    distance.
+    ``usual`` is the order or width that it has by default. Widths are parts of the radius, up to ``widest``, which is 0
+    where there is none. Ideal has no function: whether a bin is nearer than the cutoff is decided exactly
+    (``grid.py``), not by a rounded distance.
     """
 
     gain: Callable[[Gain, float], Gain] | None
     has_order: bool = False
-    usual_width: float = 0.0
+    usual: float = 0.0
     widest: float = 0.0
 
 
@@ -67,8 +70,8 @@ ShapeName = Literal["ideal", "gaussian", "butterworth", "cosine", "fermi"]
 SHAPES: dict[str, Shape] = {
     "ideal": Shape(None),
     "gaussian": Shape(gaussian),
-    "butterworth": Shape(butterworth, has_order=True),
-    "cosine": Shape(cosine, usual_width=1 / 2, widest=2.0),
-    "fermi": Shape(fermi, usual_width=1 / 10, widest=1.0),
+    "butterworth": Shape(butterworth, has_order=True, usual=USUAL_ORDER),
+    "cosine": Shape(cosine, usual=1 / 2, widest=2.0),
+    "fermi": Shape(fermi, usual=1 / 10, widest=1.0),
 }
 IDEAL = "ideal"
