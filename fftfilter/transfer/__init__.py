@@ -103,9 +103,10 @@ def stripes(angle: float, *, width: Given | None = None, spare: Given | None = N
     return Transfer((Stripes.of(angle, width=width, spare=spare),))
 
 
-def mask(gains: ArrayLike) -> Transfer:
+def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
     """Return any real, finite gains ``(height, width)`` for images of that size, DC in the corner as numpy.fft has it.
 
+    With ``any_size`` they serve images of other sizes, too: as a function of frequency, linear between the gains.
     Raises ParameterError.
 
         fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
@@ -113,4 +114,4 @@ def mask(gains: ArrayLike) -> Transfer:
     """
     from .gains import Mask
 
-    return Transfer((Mask.of(gains),))
+    return Transfer((Mask.of(gains, any_size=any_size),))

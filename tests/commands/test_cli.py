@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from PIL import Image
 
 from fftfilter import __version__, transfer
@@ -23,17 +22,6 @@ from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels
 
 CAMERA = str(SAMPLES / "camera.pgm")
-
-
-@pytest.fixture
-def run():
-    """Run the program in this process; returns exit code, stdout and stderr."""
-
-    def run(*arguments, stdin=None):
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
-        return result.exit_code, result.stdout_bytes, result.stderr
-
-    return run
 
 
 def process(*arguments, stdin=None, **environment):
