@@ -29,6 +29,7 @@ def lowpass(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -36,7 +37,7 @@ def lowpass(
 
     ``options`` are those of :class:`Options`.
     """
-    made = transfer.lowpass(radius, shape=shape, order=order)
+    made = transfer.lowpass(radius, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
 
@@ -46,6 +47,7 @@ def highpass(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -53,7 +55,7 @@ def highpass(
 
     ``options`` are those of :class:`Options`.
     """
-    made = transfer.highpass(radius, shape=shape, order=order)
+    made = transfer.highpass(radius, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
 
@@ -64,6 +66,7 @@ def bandpass(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -71,7 +74,7 @@ def bandpass(
 
     ``options`` are those of :class:`Options`.
     """
-    made = transfer.bandpass(inner, outer, shape=shape, order=order)
+    made = transfer.bandpass(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
 
@@ -82,6 +85,7 @@ def bandstop(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -89,7 +93,7 @@ def bandstop(
 
     ``options`` are those of :class:`Options`.
     """
-    made = transfer.bandstop(inner, outer, shape=shape, order=order)
+    made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
 

@@ -44,10 +44,11 @@ def lowpass(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.lowpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.lowpass(radius, shape=shape, order=order), options)
+    return _filtered(stack, transfer.lowpass(radius, shape=shape, order=order, width=width), options)
 
 
 def highpass(
@@ -56,10 +57,11 @@ def highpass(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.highpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.highpass(radius, shape=shape, order=order), options)
+    return _filtered(stack, transfer.highpass(radius, shape=shape, order=order, width=width), options)
 
 
 def bandpass(
@@ -69,10 +71,11 @@ def bandpass(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.bandpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.bandpass(inner, outer, shape=shape, order=order), options)
+    return _filtered(stack, transfer.bandpass(inner, outer, shape=shape, order=order, width=width), options)
 
 
 def bandstop(
@@ -82,10 +85,11 @@ def bandstop(
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
+    width: Given | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.bandstop` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.bandstop(inner, outer, shape=shape, order=order), options)
+    return _filtered(stack, transfer.bandstop(inner, outer, shape=shape, order=order, width=width), options)
 
 
 def apply_mask(stack: Array, mask: ArrayLike, **options: Unpack[Options]) -> Array:

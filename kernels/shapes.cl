@@ -1,30 +1,43 @@
 // Shapes and passes: the gain of a filter, made of how a low-pass falls off. The twins of fftfilter/transfer/shapes.py.
 //
-// A shape is a function of distance2, (distance / radius)^2; order is the steepness of those that have one. The ideal
-// shape is none of them: the host decides exactly which bins are nearer than the cutoff, and kernels compare whole
-// numbers.
+// A shape is a function of distance2, (distance / radius)^2, and of what decides how steeply it falls: the order, or the
+// width as a part of the radius. The ideal shape is none of them: the host decides exactly which bins are nearer than
+// the cutoff, and kernels compare whole numbers.
 //
 // One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. A built-in
 // function that is called here has to be declared in fused/cpu/builtins.cl, too.
 //
-// -D SHAPE=ideal | gaussian | butterworth             for the files behind this one: which of them
+// -D SHAPE=ideal | gaussian | butterworth | cosine | fermi
+//                                                     for the files behind this one: which of them
 // -D PASS=lowpass | highpass | bandpass | bandstop    which of the passes below
 
 #ifndef GAIN
 #define GAIN real_t
 #endif
 
-static inline GAIN gaussian(const GAIN distance2, const int order)
+static inline GAIN gaussian(const GAIN distance2, const real_t unused)
 {
     return exp2(-distance2);
 }
 
-static inline GAIN butterworth(const GAIN distance2, const int order)
+static inline GAIN butterworth(const GAIN distance2, const real_t order)
 {
     GAIN square = distance2, power = 1;
-    for (int rest = order; rest > 0; rest >>= 1, square *= square)
+    for (int rest = (int)order; rest > 0; rest >>= 1, square *= square)
         power = rest & 1 ? power * square : power;
     return 1 / (1 + power);
+}
+
+static inline GAIN cosine(const GAIN distance2, const real_t width)
+{
+    const GAIN half_turns = (sqrt(distance2) - 1) / width, quarter = (GAIN)((real_t)0.5);
+    return quarter - quarter * sinpi(min(max(half_turns, -quarter), quarter));
+}
+
+// DC passes whole, so that a high-pass leaves nothing of a constant.
+static inline GAIN fermi(const GAIN distance2, const real_t width)
+{
+    return distance2 > 0 ? 1 / (1 + exp((sqrt(distance2) - 1) / width)) : (GAIN)(1);
 }
 
 // What is made of a low-pass with the outer cutoff and one with the inner.

@@ -1,8 +1,10 @@
-"""``highpass``, ``lowpass``, ``bandpass`` and ``bandstop``: a picture or a folder filtered."""
+"""``highpass``, ``lowpass`` and the other filters: a picture or a folder filtered."""
 
 from __future__ import annotations
 
 import os
+from functools import reduce
+from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +34,9 @@ RADIUS = (
     "25% (of Nyquist)."
 )
 
+# What the functions of `transfer` take.
+OWN = ("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare")
+
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
@@ -51,7 +56,71 @@ shape_options = combined(
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
     option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
+    option(
+        "--width",
+        group="Filter",
+        metavar="W",
+        help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
+    ),
 )
+PEAK = "FX,FY[,WIDTH]"
+MASK = (
+    "A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of frequency, "
+    "for images of any size, and made even."
+)
+
+peak_options = combined(
+    option(
+        "--at",
+        group="Filter",
+        metavar=PEAK,
+        required=True,
+        multiple=True,
+        help="A peak in cycles per pixel, x to the right and y downward; it goes with its conjugate. WIDTH, in the "
+        "units of a cutoff, is the distance where the gain is 1/2, 0.006cyc if left out. May be repeated.",
+    ),
+    option(
+        "--harmonics", group="Filter", type=int, default=1, show_default=True, metavar="N", help="Multiples, 1 to N."
+    ),
+    option(
+        "--shape",
+        group="Filter",
+        type=click.Choice(list(SHAPES)),
+        default="gaussian",
+        show_default=True,
+        help="How the gain rises around the peak.",
+    ),
+)
+stripe_options = combined(
+    option(
+        "--angle",
+        group="Filter",
+        type=float,
+        metavar="DEG",
+        required=True,
+        help="Along the stripes, counterclockwise; 0 for horizontal ones.",
+    ),
+    option(
+        "--width",
+        group="Filter",
+        metavar="W",
+        help="Where the gain is 1/2 beside their ridge in the spectrum, in the units of a cutoff.  [default: 0.003cyc]",
+    ),
+    option("--spare", group="Filter", metavar="R", help="Frequencies below this radius stay.  [default: 40px]"),
+)
+mask_options = option("--mask", "mask", group="Filter", metavar="FILE", required=True, help=MASK)
+# Filters that every other one takes as options.
+FACTORS = {
+    "notch": option("--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."),
+    "stripes": option(
+        "--stripes",
+        metavar="DEG",
+        type=float,
+        group="Filter",
+        help="Take out stripes along an angle, too; see 'stripes'.",
+    ),
+    "mask": option("--mask", metavar="FILE", group="Filter", help="Multiply by the gains of a file, too; see 'mask'."),
+}
 other_options = combined(
     option(
         "--scale",
@@ -117,29 +186,55 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def filter_command(name: str, cutoffs: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
-    """Return the command of a radial filter, whose options are those of ``transfer``'s function of its name."""
+def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
+    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name."""
+    factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        from .. import transfer
+        notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
+        own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
+        made = [] if name == "mask" else _own(name, own)
+        made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
+        made += [] if stripes is None else _own("stripes", {"angle": stripes})
+        if mask is not None:
+            from .shared.mask_file import mask_of
 
-        own = {key: given.pop(key) for key in ("radius", "inner", "outer", "shape", "order") if key in given}
-        return run(getattr(transfer, name)(**own), sources, target, given)
+            made.append(mask_of(mask))
+        return run(reduce(mul, made), sources, target, given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
-        cutoffs,
-        shape_options,
+        own_options,
+        *factors,
         other_options,
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
 
 
+def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
+    """Return the factors that a filter's own options say: a notch for each peak, else one."""
+    from .. import transfer
+
+    if name != "notch":
+        return [getattr(transfer, name)(**given)]
+    made = []
+    for text in given.pop("at"):
+        parts = text.split(",", 2)
+        try:
+            at = float(parts[0]), float(parts[1])
+        except (ValueError, IndexError):
+            raise click.UsageError(
+                f"{text!r} is no peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px."
+            ) from None
+        made.append(transfer.notch(at, width=parts[2] if len(parts) > 2 else None, **given))
+    return made
+
+
 highpass = filter_command(
     "highpass",
-    one_cutoff,
+    combined(one_cutoff, shape_options),
     "Keep what is finer than the cutoff: edges, texture.",
     "in.pgm out.pgm",
     "--radius 8px photo.png edges.png",
@@ -147,16 +242,39 @@ highpass = filter_command(
 )
 lowpass = filter_command(
     "lowpass",
-    one_cutoff,
+    combined(one_cutoff, shape_options),
     "Keep what is coarser than the cutoff: blur.",
     "--radius 40 in.png out.png",
     "--shape gaussian --radius 10% in.png out.png",
 )
 bandpass = filter_command(
-    "bandpass", two_cutoffs, "Keep what lies between two cutoffs.", "--inner 8 --outer 64 in.png out.png"
+    "bandpass",
+    combined(two_cutoffs, shape_options),
+    "Keep what lies between two cutoffs.",
+    "--inner 8 --outer 64 in.png out.png",
 )
 bandstop = filter_command(
-    "bandstop", two_cutoffs, "Remove what lies between two cutoffs.", "--inner 20 --outer 40 in.png out.png"
+    "bandstop",
+    combined(two_cutoffs, shape_options),
+    "Remove what lies between two cutoffs.",
+    "--inner 20 --outer 40 in.png out.png",
+)
+notch = filter_command(
+    "notch",
+    peak_options,
+    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate.",
+    "--at 0.123,0.047 --harmonics 3 in.png out.png",
+    "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
+)
+stripes = filter_command(
+    "stripes",
+    stripe_options,
+    "Take out parallel stripes of all periods, such as those of a scan.",
+    "--angle 0 in.png out.png",
+    "--angle 33 --width 0.003cyc --spare 20px in.png out.png",
+)
+mask = filter_command(
+    "mask", mask_options, "Multiply the spectrum by gains from a file.", "--mask gains.png in.png out.png"
 )
 
 

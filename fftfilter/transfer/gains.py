@@ -1,9 +1,10 @@
-"""A transfer function as a table: the gain of every frequency of images of one size."""
+"""A transfer function as a table: the gain of every frequency of images of one size, or between them of any."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -28,9 +29,11 @@ class Mask:
     """The largest gain, if it exceeds 1, else 1."""
     is_even: bool
     """Whether H(-k) = H(k), so that filtered images are real."""
+    any_size: bool = False
+    """Whether it serves images of other sizes, with gains between those of the table."""
 
     @classmethod
-    def of(cls, given: ArrayLike) -> Mask:
+    def of(cls, given: ArrayLike, *, any_size: bool = False) -> Mask:
         """Check an array of real, finite gains; raises ParameterError."""
         check_unmasked("mask", given)
         array = np.asarray(given)
@@ -53,23 +56,39 @@ class Mask:
         if is_even:
             gains = gains / 2 + mirrored / 2
         gains.flags.writeable = False
-        return cls(gains, largest, is_even)
+        return cls(gains, largest, is_even, any_size)
 
     def gain(self, height: int, width: int) -> Gain:
-        """Return the gains in float64; raises ParameterError for images of another size."""
+        """Return the gains in float64; raises ParameterError for images of another size if they are for one."""
+        if self.any_size:
+            return _between(_between(self.gains.astype(np.float64), height).T, width).T
         if self.gains.shape != (height, width):
             raise ParameterError(f"the {self} does not fit an image of {width} x {height}: give one of its size")
         return self.gains.astype(np.float64)
 
+    def caution(self, height: int, width: int) -> None:
+        """Return None: there is no cutoff to lie beyond the grid."""
+
     def given(self) -> dict[str, Any]:
         """Return what it was made of, in short."""
-        return {"kind": "mask", "width": self.gains.shape[1], "height": self.gains.shape[0]}
+        size = {"width": self.gains.shape[1], "height": self.gains.shape[0]}
+        return {"kind": "mask", **size, "crc32": f"{crc32(self.gains.tobytes()):08x}"}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it, with a description in place of the gains."""
         height, width = self.gains.shape
         low, high = float(self.gains.min()), float(self.gains.max())
-        return f"H.mask(<{self.gains.dtype} ({height}, {width}), {low:g} to {high:g}>)"
+        any_size = ", any_size=True" if self.any_size else ""
+        return f"H.mask(<{self.gains.dtype} ({height}, {width}), {low:g} to {high:g}>{any_size})"
 
     def __str__(self) -> str:
         return f"mask of {self.gains.shape[1]} x {self.gains.shape[0]}"
+
+
+def _between(gains: Gain, n: int) -> Gain:
+    """Return the gains of n frequencies, on straight lines between those of the first axis, which repeat."""
+    count = len(gains)
+    place = np.rint(np.fft.fftfreq(n, 1 / n)) * count / n
+    low = np.floor(place)
+    part, at = (place - low)[:, None], low.astype(np.int64)
+    return np.asarray(gains[at % count] * (1 - part) + gains[(at + 1) % count] * part)

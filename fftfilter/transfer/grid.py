@@ -33,11 +33,15 @@ class Reach(NamedTuple):
 
 
 class Cutoff(NamedTuple):
-    """A cutoff on the grid of a ``(height, width)`` image; ``radius`` in cycles across the shorter side n."""
+    """A cutoff on the grid of a ``(height, width)`` image; ``radius`` in cycles across the shorter side n.
+
+    ``falloff`` is what the shape takes beside the distance: the order, or the width as a part of the radius.
+    """
 
     height: int
     width: int
     radius: float
+    falloff: float = 0.0
 
     def near(self, kx: Bins, ky: Bins) -> Near:
         """Tell whether bins are nearer to DC than the radius.
@@ -74,13 +78,13 @@ class Cutoff(NamedTuple):
         n = min(self.height, self.width)
         return min(n / self.width / self.radius, 1e15), min(n / self.height / self.radius, 1e15)
 
-    def low(self, shape: str, order: int, kx: Bins, ky: Bins) -> Gain:
+    def low(self, shape: str, kx: Bins, ky: Bins) -> Gain:
         """Return the gain of a low-pass of a shape at bins."""
         function = SHAPES[shape].gain
         if function is None:
             return self.near(kx, ky).astype(np.float64)
         x, y = self.steps()
-        return function((kx * x) ** 2 + (ky * y) ** 2, order)
+        return function((kx * x) ** 2 + (ky * y) ** 2, self.falloff)
 
 
 def table_reach(gains: NDArray[np.floating]) -> Reach:

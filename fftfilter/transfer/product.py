@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
     from .gains import Mask
     from .grid import Gain, Reach
+    from .peaks import Notch
+    from .ridges import Stripes
 
-    Part = Radial | Mask
+    Part = Radial | Notch | Stripes | Mask
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,8 @@ class Transfer:
         return table_reach(table), table
 
     def cautions(self, height: int, width: int) -> list[str]:
-        """Return a line for each part whose cutoff lies beyond the grid of a ``(height, width)`` image."""
-        found = (part.caution(height, width) for part in self.parts if isinstance(part, Radial))
+        """Return a line for each part that has no effect on a ``(height, width)`` image, or leaves nothing of it."""
+        found = (part.caution(height, width) for part in self.parts)
         return [line for line in found if line is not None]
 
     def at_dc(self, table: NDArray[np.float64] | None) -> float:

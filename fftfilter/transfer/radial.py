@@ -16,7 +16,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..errors import ParameterError
-from .shapes import IDEAL, SHAPES
+from .shapes import IDEAL, SHAPES, USUAL_ORDER
 from .units import Radius
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 Pass = Literal["lowpass", "highpass", "bandpass", "bandstop"]
 PASSES: tuple[Pass, ...] = get_args(Pass)
 HIGHEST_ORDER = 100
-USUAL_ORDER = 2
 # Below this 1 - H has lost as many digits as single precision can spare.
 FAINT = 1 / 16
+# A narrower edge, as a part of the radius, is beyond single precision.
+NARROWEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Radial:
     """A radial transfer function. Make one with :meth:`of`.
 
     ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the lower cutoff of a
-    band.
+    band. ``width`` is None for the shape's usual part of each radius.
     """
 
     kind: Pass
@@ -45,6 +46,7 @@ class Radial:
     inner: Radius | None = None
     shape: ShapeName = "ideal"
     order: int = USUAL_ORDER
+    width: Radius | None = None
 
     largest: ClassVar[float] = 1.0
     """No gain exceeds it."""
@@ -61,6 +63,7 @@ class Radial:
         outer: Given | None = None,
         shape: ShapeName = "ideal",
         order: int | None = None,
+        width: Given | None = None,
     ) -> Radial:
         """Check what is given, and return the function; raises ParameterError.
 
@@ -69,20 +72,25 @@ class Radial:
         if shape not in SHAPES:
             raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
         if order is not None and not SHAPES[shape].has_order:
-            with_order = " or ".join(name for name, each in SHAPES.items() if each.has_order)
-            raise ParameterError(
-                f"order {order} has no meaning for the {shape} shape: leave it out or choose {with_order}"
-            )
+            raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
+        if width is not None and not SHAPES[shape].widest:
+            raise _meaningless(f"width {width}", shape, [name for name, each in SHAPES.items() if each.widest])
+        edge = None if width is None else Radius.parse(width, "width")
         order = USUAL_ORDER if order is None else order
         if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
             raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
         if kind in ("lowpass", "highpass"):
-            return cls(kind, None if radius is None else Radius.parse(radius), None, shape, int(order))
-        band = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order))
-        if band.inner and band.outer and band.inner.unit == band.outer.unit:
-            # Known without an image; units that differ are compared on the image's grid.
-            band.radii(1, 1)
-        return band
+            made = cls(kind, None if radius is None else Radius.parse(radius), None, shape, int(order), edge)
+        else:
+            made = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order), edge)
+        # Of one unit they are compared without an image; of several on the image's grid.
+        radii = [each for each in (made.outer, made.inner) if each]
+        if len({each.unit for each in radii}) == 1:
+            made.radii(1, 1)
+        for each in radii:
+            if edge and edge.unit == each.unit:
+                made.falloff(each.bins(1, 1), 1, 1)
+        return made
 
     def radii(self, height: int, width: int) -> tuple[float, float | None]:
         """Return the outer and the inner radius on a ``(height, width)`` grid, in cycles across its shorter side.
@@ -107,8 +115,28 @@ class Radial:
         from .grid import LARGEST_RADIUS, Cutoff
 
         outer, inner = self.radii(height, width)
-        cutoff = Cutoff(height, width, min(outer, LARGEST_RADIUS))
-        return cutoff, None if inner is None else Cutoff(height, width, min(inner, LARGEST_RADIUS))
+
+        def cutoff(radius: float) -> Cutoff:
+            return Cutoff(height, width, min(radius, LARGEST_RADIUS), self.falloff(radius, height, width))
+
+        return cutoff(outer), None if inner is None else cutoff(inner)
+
+    def falloff(self, radius: float, height: int, width: int) -> float:
+        """Return what the shape takes beside the distance: the order, or the width as a part of a radius in bins.
+
+        Raises ParameterError for a width that the radius has no room for, or that is no width beside it.
+        """
+        shape = SHAPES[self.shape]
+        if self.width is None:
+            return float(self.order) if shape.has_order else shape.usual
+        part = self.width.bins(height, width) / radius
+        if not NARROWEST <= part <= shape.widest:
+            way_out = f"at most {shape.widest:g} times the radius" if part > 1 else "more, or the ideal shape"
+            raise ParameterError(
+                f"width {self.width} is {part:.4g} times the radius it belongs to, which the {self.shape} shape cannot "
+                f"have: give {way_out}"
+            )
+        return part
 
     def reach(self, height: int, width: int) -> Reach:
         """Return where H varies: along each axis, the bins at which the outer low-pass is not negligible."""
@@ -119,7 +147,7 @@ class Radial:
         outer, _ = self.cutoffs(height, width)
 
         def reached(kx: Bins, ky: Bins) -> int:
-            return int(np.count_nonzero(outer.low(self.shape, self.order, kx, ky) > NEGLIGIBLE))
+            return int(np.count_nonzero(outer.low(self.shape, kx, ky) > NEGLIGIBLE))
 
         # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
         kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
@@ -133,7 +161,7 @@ class Radial:
 
         outer, inner = self.cutoffs(height, width)
         cutoff, radius = (outer, self.outer) if inner is None else (inner, self.inner)
-        farthest = cutoff.low(self.shape, self.order, np.array(width // 2), np.array(height // 2))
+        farthest = cutoff.low(self.shape, np.array(width // 2), np.array(height // 2))
         # Of a smooth shape something is left of what is stopped, however little.
         if farthest < (PASSED if self.passes_dc else 1):
             return None
@@ -146,7 +174,7 @@ class Radial:
 
         outer, inner = self.cutoffs(height, width)
         cutoff = outer if inner is None else inner
-        farthest = float(cutoff.low(self.shape, self.order, np.array(width // 2), np.array(height // 2)))
+        farthest = float(cutoff.low(self.shape, np.array(width // 2), np.array(height // 2)))
         return not self.passes_dc and 1 - FAINT < farthest < 1
 
     def gain(self, height: int, width: int) -> Gain:
@@ -156,9 +184,9 @@ class Radial:
         kx = np.minimum(np.arange(width), width - np.arange(width))
         ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
         outer, inner = self.cutoffs(height, width)
-        passed = outer.low(self.shape, self.order, kx, ky)
+        passed = outer.low(self.shape, kx, ky)
         if inner is not None:
-            passed = passed * (1 - inner.low(self.shape, self.order, kx, ky))
+            passed = passed * (1 - inner.low(self.shape, kx, ky))
         return 1 - passed if self.is_complement else passed
 
     @property
@@ -176,7 +204,8 @@ class Radial:
         radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
         named = {name: str(radius) for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
-        return {"kind": self.kind, **named, "shape": self.shape, **order}
+        width = {"width": str(self.width)} if self.width else {}
+        return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it."""
@@ -184,10 +213,16 @@ class Radial:
         given = [*map(repr, radii)]
         given += [f"shape={self.shape!r}"] if self.shape != IDEAL else []
         given += [f"order={self.order}"] if self.order != USUAL_ORDER else []
+        given += [f"width={self.width.as_given()!r}"] if self.width else []
         return f"H.{self.kind}({', '.join(given)})"
 
     def __str__(self) -> str:
         shape = f"{self.shape} of order {self.order}" if SHAPES[self.shape].has_order else self.shape
+        shape = f"{shape} of width {self.width}" if self.width else shape
         if self.inner is not None:
             return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
         return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
+
+
+def _meaningless(what: str, shape: str, others: list[str]) -> ParameterError:
+    return ParameterError(f"{what} has no meaning for the {shape} shape: leave it out or choose {' or '.join(others)}")

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tifffile
-from click.testing import CliRunner
 from PIL import Image
 
 from fftfilter import __version__, transfer
@@ -24,17 +23,6 @@ from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels
 
 CAMERA = str(SAMPLES / "camera.pgm")
-
-
-@pytest.fixture
-def run():
-    """Run the program in this process; returns exit code, stdout and stderr."""
-
-    def run(*arguments, stdin=None):
-        result = CliRunner().invoke(cli, [str(a) for a in arguments], input=stdin)
-        return result.exit_code, result.stdout_bytes, result.stderr
-
-    return run
 
 
 def process(*arguments, stdin=None, **environment):
@@ -76,6 +64,7 @@ def test_highpass_shows_white_edges_on_black(tmp_path, camera):
         ("lowpass", ["--shape", "gaussian", "--radius", "10%"], {"shape": "gaussian", "radius": "10%"}),
         ("highpass", ["--radius", "8px"], {"radius": "8px"}),
         ("highpass", ["--shape", "butterworth", "--order", "3"], {"shape": "butterworth", "order": 3}),
+        ("lowpass", ["--shape", "cosine", "--width", "16px"], {"shape": "cosine", "width": "16px"}),
         ("bandpass", ["--inner", "8", "--outer", "0.125cyc"], {"inner": 8, "outer": "0.125cyc"}),
         ("bandstop", ["--inner", "20", "--outer", "40"], {"inner": 20, "outer": 40}),
     ],
@@ -309,6 +298,7 @@ OPTIONS = {
     "radius no number": ["--radius", "wide"],
     "unknown unit": ["--radius", "8mm"],
     "order without butterworth": ["--order", "3"],
+    "width without cosine": ["--width", "3"],
     "order zero": ["--shape", "butterworth", "--order", "0"],
     "unknown shape": ["--shape", "square"],
     "unknown option": ["--sharpen"],

@@ -196,7 +196,11 @@ def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfe
             cutoffs = (high, low) if unit == "px" else (low, high)
         else:
             cutoffs = (r.choice((None, high, high, high)),)
-        return getattr(H, passes)(*cutoffs, shape=of.shape, order=order)
+        width = None
+        if SHAPES[of.shape].widest and cutoffs == (high,):
+            part = SHAPES[of.shape].widest * r.choice((0.05, 0.3, 0.99))
+            width = f"{1.001 * long * part ** (-1 if unit == 'px' else 1)!r}{unit}"
+        return getattr(H, passes)(*cutoffs, shape=of.shape, order=order, width=width)
 
     if of.passes != "table":
         return radial(of.passes)

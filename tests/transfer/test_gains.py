@@ -122,5 +122,14 @@ def test_a_mask_is_for_images_of_one_size(engine):
         fftfilter.apply_mask(np.ones((6, 4), np.uint8), np.ones((4, 6)), engine=engine)
 
 
-def test_a_mask_is_reported_by_its_size():
-    assert H.mask(np.ones((4, 6))).given() == {"kind": "mask", "width": 6, "height": 4}
+def test_a_mask_is_reported_by_its_size_and_checksum():
+    assert H.mask(np.ones((4, 6))).given() == {"kind": "mask", "width": 6, "height": 4, "crc32": "9d2e72a7"}
+
+
+def test_a_mask_of_any_size_is_a_function_of_frequency():
+    even = H.mask([[0.0, 1.0, 2.0, 1.0]], any_size=True)
+    np.testing.assert_array_equal(even.gain(2, 8), [[0, 0.5, 1, 1.5, 2, 1.5, 1, 0.5]] * 2)
+    np.testing.assert_array_equal(even.gain(1, 4), [[0, 1, 2, 1]])
+    np.testing.assert_allclose(even.gain(1, 5), [[0, 0.8, 1.6, 1.6, 0.8]])
+    assert even.is_even
+    assert repr(even) == "H.mask(<float64 (1, 4), 0 to 2>, any_size=True)"

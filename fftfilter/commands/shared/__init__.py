@@ -3,5 +3,6 @@
 options.py          options as decorators, and help under headings
 one_file.py         one picture: read, filtered, written
 folder.py           a folder: its options, its progress, its summary
+mask_file.py        a picture or an array of gains
 stage_pictures.py   pictures of the pipeline's intermediate results
 """

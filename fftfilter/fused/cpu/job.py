@@ -31,17 +31,38 @@ JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
         *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale")),
-        ("order", np.int32),
-        *((name, np.float32) for name in ("row_scale", "column_scale", "dc", "noise", "levels", "nudge", "white")),
+        *(
+            (name, np.float32)
+            for name in (
+                "outer_falloff",
+                "inner_falloff",
+                "row_scale",
+                "column_scale",
+                "dc",
+                "noise",
+                "levels",
+                "nudge",
+                "white",
+            )
+        ),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
 
 
-def job(plan: FusedCpuPlan, stack: Stack, *, row_groups: int, zero_rows: int, order: int, dc: float) -> NDArray[Any]:
+def job(
+    plan: FusedCpuPlan,
+    stack: Stack,
+    *,
+    row_groups: int,
+    zero_rows: int,
+    falloffs: tuple[float, float],
+    dc: float,
+) -> NDArray[Any]:
     """Return the job of a stack, an array of one :data:`JOB`.
 
-    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``order`` is the shape's, ``dc`` H(0).
+    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``falloffs`` are those of the outer and
+    the inner cutoff, ``dc`` is H(0).
     """
     levels, nudge, white = rounding(stack.white or 1, is_float=stack.out.kind == "f")
     fields = {
@@ -56,7 +77,8 @@ def job(plan: FusedCpuPlan, stack: Stack, *, row_groups: int, zero_rows: int, or
         "bands": -(-plan.height // BAND),
         "workspace": plan.workspace,
         "one_scale": stack.one_scale,
-        "order": order,
+        "outer_falloff": falloffs[0],
+        "inner_falloff": falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
         # by side; the scale of the columns goes into the grey levels.
         "row_scale": 0.5 / plan.width,

@@ -31,7 +31,7 @@ class MaskTerms(NamedTuple):
     across: Array
     down: Array
     gains: Array
-    order: int
+    falloffs: tuple[float, float]
     defines: tuple[str, str]
 
 
@@ -53,11 +53,12 @@ def mask_terms(
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
         gains = np.asarray(table)[down_k[:, None, :], across_k[None, :, None]]
-        return MaskTerms(across, down, gains.astype(np.float32), 0, ("SHAPE=table", "PASS=lowpass"))
+        return MaskTerms(across, down, gains.astype(np.float32), (0.0, 0.0), ("SHAPE=table", "PASS=lowpass"))
     ky = np.minimum(down_k, height - down_k)
     separable = radial.shape in SEPARABLE
     gain = SHAPES[radial.shape].gain
-    for i, (name, cutoff) in enumerate(zip(("outer", "inner"), radial.cutoffs(height, width), strict=True)):
+    outer, inner = radial.cutoffs(height, width)
+    for i, (name, cutoff) in enumerate((("outer", outer), ("inner", inner))):
         if cutoff is None:
             continue
         step_x, step_y = cutoff.steps()
@@ -65,6 +66,6 @@ def mask_terms(
             down[:, i] = cutoff.near_in_rows()[ky].view(np.float32)
             continue
         terms = (across["k"] * step_x) ** 2, (ky * step_y) ** 2
-        across[name], down[:, i] = (gain(term, radial.order) for term in terms) if separable else terms
+        across[name], down[:, i] = (gain(term, cutoff.falloff) for term in terms) if separable else terms
     defines = (f"SHAPE={'product' if separable else radial.shape}", f"PASS={radial.kind}")
-    return MaskTerms(across, down, np.zeros(1, np.float32), radial.order, defines)
+    return MaskTerms(across, down, np.zeros(1, np.float32), (outer.falloff, (inner or outer).falloff), defines)

@@ -90,7 +90,7 @@ class FusedCpuPipeline:
 
         self._buffers: list[Any] = []
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, order=mask.order, dc=transfer.at_dc(table))
+        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=transfer.at_dc(table))
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)

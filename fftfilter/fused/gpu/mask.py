@@ -35,10 +35,8 @@ def mask(
     if radial is None or table is not None:
         half = np.asarray(table)[:, : width // 2 + 1]
         gains = 1 - half if complement else half
-        zeros = (np.float32(0),) * 4
-        return MaskArguments(
-            np.ascontiguousarray(gains.T, np.float32), (*zeros, np.int32(0)), ("SHAPE=table", "PASS=lowpass")
-        )
+        zeros = (np.float32(0),) * 6
+        return MaskArguments(np.ascontiguousarray(gains.T, np.float32), zeros, ("SHAPE=table", "PASS=lowpass"))
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -47,7 +45,7 @@ def mask(
         np.float32((n / width) ** 2),
         np.float32((n / height) ** 2),
         *map(np.float32, per2),
-        np.int32(radial.order),
+        *(np.float32(cutoff.falloff) for cutoff in (outer, inner or outer)),
     )
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
     kind = COMPLEMENTS[radial.kind] if complement else radial.kind

@@ -27,12 +27,12 @@ def mask(height: int, width: int, images: int, radial: Radial | None, reversed_b
         arguments = (X, MASK, height, width, *reversed_bits)
         return Stage(SOURCE, "mask", (height, width, images), arguments, defines=("SHAPE=table",), before=(SHAPES,))
     outer, inner = radial.cutoffs(height, width)
-    steps = (*outer.steps(), *(inner or outer).steps())
+    numbers = [number for cutoff in (outer, inner or outer) for number in (*cutoff.steps(), cutoff.falloff)]
     return Stage(
         SOURCE,
         "mask",
         (height, width, images),
-        (X, MASK, height, width, *steps, np.int32(radial.order), *reversed_bits),
+        (X, MASK, height, width, *numbers, *reversed_bits),
         defines=(f"SHAPE={radial.shape}", f"PASS={radial.kind}"),
         before=(SHAPES,),
     )

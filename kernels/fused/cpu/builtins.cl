@@ -13,7 +13,12 @@
 size_t PURE get_group_id(uint);
 size_t PURE get_num_groups(uint);
 uint PURE min(uint, uint);
+PASTE(float, VECTOR) PURE exp(PASTE(float, VECTOR));
 PASTE(float, VECTOR) PURE exp2(PASTE(float, VECTOR));
+PASTE(float, VECTOR) PURE sinpi(PASTE(float, VECTOR));
+PASTE(float, VECTOR) PURE sqrt(PASTE(float, VECTOR));
+PASTE(float, VECTOR) PURE max(PASTE(float, VECTOR), PASTE(float, VECTOR));
+PASTE(float, VECTOR) PURE min(PASTE(float, VECTOR), PASTE(float, VECTOR));
 uint BUILTIN atomic_inc(volatile global uint *);
 void BUILTIN mem_fence(uint);
 #ifndef CLK_GLOBAL_MEM_FENCE

@@ -22,7 +22,6 @@ typedef struct {
 typedef struct {
     uint count, pitch, strips, last_start, strip_stride, strips_per_task, row_groups, zero_rows, bands, workspace;
     uint one_scale;
-    int order;
-    float row_scale, column_scale, dc, noise, levels, nudge, white;
+    float outer_falloff, inner_falloff, row_scale, column_scale, dc, noise, levels, nudge, white;
     axis_t columns, rows;
 } job_t;

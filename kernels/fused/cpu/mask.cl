@@ -32,21 +32,20 @@ typedef struct {
     global const across_t *across;
     down_t down;
     global const vector_t *gains;
-    int order;
-    float scale;
+    float outer_falloff, inner_falloff, scale;
 } mask_t;
 
 #if !IS_TABLE
 
 // The gain of a low-pass, of the terms of one cutoff
-INLINE vector_t low(const float across, const vector_t down, const int k, const int order)
+INLINE vector_t low(const float across, const vector_t down, const int k, const float falloff)
 {
 #if IS_IDEAL
     return (integers_t)(k) < PASTE(as_int, VECTOR)(down) ? (vector_t)(1) : (vector_t)(0);
 #elif IS_PRODUCT
     return across * down;
 #else
-    return SHAPE(across + down, order);
+    return SHAPE(across + down, falloff);
 #endif
 }
 
@@ -59,8 +58,8 @@ INLINE vector_t gain(const mask_t mask, const size_t k)
     return mask.scale * mask.gains[k];
 #else
     const across_t across = mask.across[k];
-    return mask.scale * PASS(low(across.outer, mask.down.outer, across.k, mask.order),
-                             low(across.inner, mask.down.inner, across.k, mask.order));
+    return mask.scale * PASS(low(across.outer, mask.down.outer, across.k, mask.outer_falloff),
+                             low(across.inner, mask.down.inner, across.k, mask.inner_falloff));
 #endif
 }
 

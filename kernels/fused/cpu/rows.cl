@@ -30,7 +30,8 @@ NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t 
     global const axis_t *axis = &job->rows;
     global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
     const stage_t last = axis->stages[axis->stage_count - 1];
-    const mask_t mask = {across, down[group], gains + (size_t)group * axis->points, job->order, job->row_scale};
+    const mask_t mask = {across, down[group], gains + (size_t)group * axis->points,
+                         job->outer_falloff, job->inner_falloff, job->row_scale};
     z += 2 * (size_t)job->strip_stride * job->strips * picture;
 
     load_rows(job, x, z, at, mirror);

@@ -9,7 +9,8 @@ NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global
     global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
     global const float2 *chirp = spin + job->rows.chirp;
     const uint width = job->rows.points;
-    const mask_t mask = {across, down[group], gains + (size_t)group * width, job->order, job->row_scale};
+    const mask_t mask = {across, down[group], gains + (size_t)group * width,
+                         job->outer_falloff, job->inner_falloff, job->row_scale};
     z += 2 * (size_t)job->strip_stride * job->strips * picture;
 
     load_rows(job, x, z, at, mirror);

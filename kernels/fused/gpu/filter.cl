@@ -31,7 +31,8 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
                 const real_t dc, const real_t noise, const real_t range, const real_t levels, const real_t nudge,
                 const real_t white, global const mask_data_t *mask_data,
                 const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
-                const real_t per_inner2, const int order)
+                const real_t per_inner2,
+                const real_t outer_falloff, const real_t inner_falloff)
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
@@ -56,7 +57,7 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
     if (step == 0)
         rows(spectrum, image, tables, largest, reach, group, picture, x);
     else if (step == 1) {
-        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, order};
+        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff};
         columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
     } else if (step == 2)
         inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, group, picture, x, &found);

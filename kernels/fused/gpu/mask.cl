@@ -21,7 +21,7 @@ typedef uint2 mask_data_t;
 typedef struct {
     real_t scale_x2, scale_y2;
     real_t per_outer2, per_inner2;
-    int order;
+    real_t outer_falloff, inner_falloff;
 } cutoffs_t;
 
 #if IS_IDEAL
@@ -46,8 +46,8 @@ INLINE column_t mask_column(const uint kx, global const mask_data_t *unused, con
 }
 
 #define DISTANCE2 ((real_t)ky * ky * cutoffs.scale_y2 + column)
-#define LOW_OUTER SHAPE(DISTANCE2 * cutoffs.per_outer2, cutoffs.order)
-#define LOW_INNER SHAPE(DISTANCE2 * cutoffs.per_inner2, cutoffs.order)
+#define LOW_OUTER SHAPE(DISTANCE2 * cutoffs.per_outer2, cutoffs.outer_falloff)
+#define LOW_INNER SHAPE(DISTANCE2 * cutoffs.per_inner2, cutoffs.inner_falloff)
 
 #else
 

@@ -41,8 +41,7 @@ kernel void mask(global complex_t *x, global const real_t *gains, const uint hei
 
 typedef struct {
     global const uint *near;
-    real_t step_x, step_y;
-    int order;
+    real_t step_x, step_y, falloff;
 } cutoff_t;
 
 // The gain of a low-pass
@@ -52,13 +51,14 @@ inline real_t low(const uint kx, const uint ky, const cutoff_t cutoff)
     return kx < cutoff.near[ky];
 #else
     const real_t x = kx * cutoff.step_x, y = ky * cutoff.step_y;
-    return SHAPE(x * x + y * y, cutoff.order);
+    return SHAPE(x * x + y * y, cutoff.falloff);
 #endif
 }
 
 kernel void mask(global complex_t *x, global const uint *near, const uint height, const uint width,
-                 const real_t outer_x, const real_t outer_y, const real_t inner_x, const real_t inner_y,
-                 const int order, const uint height_bits, const uint width_bits)
+                 const real_t outer_x, const real_t outer_y, const real_t outer_falloff,
+                 const real_t inner_x, const real_t inner_y, const real_t inner_falloff,
+                 const uint height_bits, const uint width_bits)
 {
     const uint column = get_global_id(0);
     const uint row = get_global_id(1);
@@ -69,8 +69,8 @@ kernel void mask(global complex_t *x, global const uint *near, const uint height
     const uint down = bin(column, height_bits), across = bin(row, width_bits);
     const uint ky = min(down, height - down);
     const uint kx = min(across, width - across);
-    const cutoff_t outer = {near, outer_x, outer_y, order};
-    const cutoff_t inner = {near + height / 2 + 1, inner_x, inner_y, order};
+    const cutoff_t outer = {near, outer_x, outer_y, outer_falloff};
+    const cutoff_t inner = {near + height / 2 + 1, inner_x, inner_y, inner_falloff};
 
     x[(image * width + row) * height + column] *= PASS(low(kx, ky, outer), low(kx, ky, inner));
 }

@@ -1,0 +1,133 @@
+"""A peak of the spectrum and its conjugate, taken out: what a wave in the picture, such as a printer's screen, leaves.
+
+    notch = product of 1 - low(width) around m (fx, fy) and around -m (fx, fy), m = 1 ... harmonics
+
+low is a shape (``shapes.py``) of the distance from the peak. Frequencies repeat: those beside a peak near the highest
+frequency go on at the opposite side. NumPy is imported only for gains on a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import ParameterError
+from .shapes import SHAPES
+from .units import Radius
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .grid import Gain
+    from .shapes import ShapeName
+    from .units import Given
+
+USUAL_WIDTH = "0.006cyc"
+
+
+@dataclass(frozen=True)
+class Notch:
+    """A notch. Make one with :meth:`of`; ``at`` is in cycles per pixel."""
+
+    at: tuple[float, float]
+    width: Radius
+    shape: ShapeName = "gaussian"
+    harmonics: int = 1
+
+    largest: ClassVar[float] = 1.0
+    """No gain exceeds it."""
+    is_even: ClassVar[bool] = True
+    """Whether H(-k) = H(k), so that filtered images are real."""
+
+    @classmethod
+    def of(
+        cls, at: tuple[float, float], *, width: Given | None = None, shape: ShapeName = "gaussian", harmonics: int = 1
+    ) -> Notch:
+        """Check what is given, and return the function; raises ParameterError."""
+        try:
+            fx, fy = map(float, at)
+        except (TypeError, ValueError):
+            fx = fy = math.nan
+        if not (abs(fx) <= 0.5 and abs(fy) <= 0.5 and (fx or fy)):
+            raise ParameterError(
+                f"{at!r} is no peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as "
+                "0.123,0.047"
+            )
+        if shape not in SHAPES:
+            raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
+        if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or harmonics < 1:
+            raise ParameterError(f"harmonics {harmonics!r} are impossible: give a whole number from 1 up")
+        return cls((fx, fy), Radius.parse(USUAL_WIDTH if width is None else width, "width"), shape, int(harmonics))
+
+    def peaks(self) -> list[tuple[float, float]]:
+        """Return what is taken out: the multiples up to the highest frequency, each before its conjugate if it has one.
+
+        The conjugate of a peak at 0 and 0.5 cycles per pixel alone is the peak itself.
+        """
+        fx, fy = self.at
+        count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy))))
+        multiples = [(m * fx, m * fy) for m in range(1, count + 1)]
+        return [
+            (sign * x, sign * y) for x, y in multiples for sign in ((1,) if {abs(x), abs(y)} <= {0.0, 0.5} else (1, -1))
+        ]
+
+    def _gain_at(self, fx: NDArray[Any], fy: NDArray[Any], height: int, width: int) -> Gain:
+        """Return H at frequencies in cycles per pixel, for images of a size."""
+        import numpy as np
+
+        per_radius2 = (min(height, width) / self.width.bins(height, width)) ** 2
+        shape = SHAPES[self.shape]
+        gains = np.ones(np.broadcast_shapes(fx.shape, fy.shape))
+        for x, y in self.peaks():
+            dx, dy = (each - np.rint(each) for each in (fx - x, fy - y))
+            distance2 = (dx * dx + dy * dy) * per_radius2
+            gains *= 1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1)
+        return gains
+
+    def gain(self, height: int, width: int) -> Gain:
+        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+        import numpy as np
+
+        return self._gain_at(np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None], height, width)
+
+    def caution(self, height: int, width: int) -> str | None:
+        """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
+        import numpy as np
+
+        from .grid import PASSED
+
+        fx, fy = np.array(self.peaks()).T
+        nearest = self._gain_at(np.rint(fx * width) / width, np.rint(fy * height) / height, height, width)
+        if nearest.min() < PASSED:
+            return None
+        return (
+            f"width {self.width} of the notch at {self._where} is narrower than the distance to the nearest frequency: "
+            "nothing is taken out"
+        )
+
+    @property
+    def _where(self) -> str:
+        return ",".join(f"{each:g}" for each in self.at)
+
+    def given(self) -> dict[str, Any]:
+        """Return what it was made of: for reports, and to tell filters apart."""
+        return {
+            "kind": "notch",
+            "at": list(self.at),
+            "width": str(self.width),
+            "shape": self.shape,
+            "harmonics": self.harmonics,
+        }
+
+    def __repr__(self) -> str:
+        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
+        given = [repr(self.at), f"width={self.width.as_given()!r}"]
+        given += [f"shape={self.shape!r}"] if self.shape != "gaussian" else []
+        given += [f"harmonics={self.harmonics}"] if self.harmonics != 1 else []
+        return f"H.notch({', '.join(given)})"
+
+    def __str__(self) -> str:
+        harmonics = f", {self.harmonics} harmonics" if self.harmonics > 1 else ""
+        return f"notch at {self._where}, {self.shape}, width {self.width}{harmonics}"

@@ -1,0 +1,93 @@
+"""The ridge of the spectrum that parallel stripes leave, taken out, whatever their periods are.
+
+    stripes = 1 - gaussian(distance from the ridge / width)   where f is not below spare, else 1
+
+Stripes that run along an angle vary across it: their frequencies lie on the line through DC across that angle. NumPy is
+imported only for gains on a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..errors import ParameterError
+from .shapes import gaussian
+from .units import Radius
+
+if TYPE_CHECKING:
+    from .grid import Gain
+    from .units import Given
+
+USUAL_WIDTH = "0.003cyc"
+USUAL_SPARE = "40px"
+
+
+@dataclass(frozen=True)
+class Stripes:
+    """Removes stripes. Make one with :meth:`of`; ``angle`` is in degrees, counterclockwise as one sees the picture."""
+
+    angle: float
+    width: Radius
+    spare: Radius
+
+    largest: ClassVar[float] = 1.0
+    """No gain exceeds it."""
+    is_even: ClassVar[bool] = True
+    """Whether H(-k) = H(k), so that filtered images are real."""
+
+    @classmethod
+    def of(cls, angle: float, *, width: Given | None = None, spare: Given | None = None) -> Stripes:
+        """Check what is given, and return the function; raises ParameterError."""
+        try:
+            degrees = float(angle)
+        except (TypeError, ValueError):
+            degrees = math.nan
+        if not math.isfinite(degrees):
+            raise ParameterError(f"angle {angle!r} is no number of degrees: give 0 for horizontal stripes, or 33.5")
+        return cls(
+            degrees,
+            Radius.parse(USUAL_WIDTH if width is None else width, "width"),
+            Radius.parse(USUAL_SPARE if spare is None else spare, "spare"),
+        )
+
+    def _along(self) -> tuple[float, float]:
+        """Return the unit vector along the stripes, y downward as rows are counted; exact for right angles."""
+        degrees = self.angle % 180
+        if degrees % 90 == 0:
+            return (1.0, 0.0) if degrees == 0 else (0.0, -1.0)
+        return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
+
+    def gain(self, height: int, width: int) -> Gain:
+        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+        import numpy as np
+
+        n = min(height, width)
+        kx, ky = np.rint(np.fft.fftfreq(width, 1 / width)), np.rint(np.fft.fftfreq(height, 1 / height))[:, None]
+        fx, fy = kx / width, ky / height
+        x, y = self._along()
+        distance = np.abs(x * fx + y * fy)
+        # The highest frequency of an even side has both signs at once.
+        is_both = (fx == -0.5) | (fy == -0.5)
+        distance = np.where(is_both, np.minimum(distance, np.abs(y * fy - x * fx)), distance)
+        ridge = gaussian((distance * n / self.width.bins(height, width)) ** 2, 0)
+        return np.where(np.hypot(fx, fy) * n < self.spare.bins(height, width), 1.0, 1 - ridge)
+
+    def caution(self, height: int, width: int) -> str | None:
+        """Return a line if all frequencies of the ridge are spared, None if not."""
+        x, y = self._along()
+        if self.spare.bins(height, width) <= min(height, width) * 0.5 / max(abs(x), abs(y)):
+            return None
+        return f"spare {self.spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
+
+    def given(self) -> dict[str, Any]:
+        """Return what it was made of: for reports, and to tell filters apart."""
+        return {"kind": "stripes", "angle": self.angle, "width": str(self.width), "spare": str(self.spare)}
+
+    def __repr__(self) -> str:
+        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
+        return f"H.stripes({self.angle!r}, width={self.width.as_given()!r}, spare={self.spare.as_given()!r})"
+
+    def __str__(self) -> str:
+        return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"

@@ -1,0 +1,114 @@
+"""The commands notch, stripes and mask, and the options that multiply them into other filters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fftfilter import transfer as H
+from fftfilter.images.picture import MAXVAL_OF
+from fftfilter.transfer import reference
+from tests.helpers import assert_grey_levels
+
+SIZE = (36, 60)
+
+
+@pytest.fixture
+def source(tmp_path, rng):
+    image = rng.integers(0, 256, SIZE, dtype=np.uint8)
+    Image.fromarray(image).save(tmp_path / "in.png")
+    return tmp_path / "in.png", image
+
+
+def filtered(run, tmp_path, source, *arguments):
+    assert run(*arguments, source[0], tmp_path / "out.png") == (0, b"", "")
+    return np.asarray(Image.open(tmp_path / "out.png"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "transfer"),
+    [
+        (["notch", "--at", "0.2,0.1"], H.notch((0.2, 0.1))),
+        (
+            ["notch", "--at", "0.2,0.1,0.05cyc", "--at", "-0.1,0.25", "--harmonics", "2", "--shape", "cosine"],
+            H.notch((0.2, 0.1), width="0.05cyc", harmonics=2, shape="cosine")
+            * H.notch((-0.1, 0.25), harmonics=2, shape="cosine"),
+        ),
+        (["stripes", "--angle", "-33", "--width", "0.01cyc", "--spare", "8px"], H.stripes(-33, width=0.36, spare=4.5)),
+        (
+            ["highpass", "--notch", "0.2,0.1", "--notch", "0.3,0,2", "--stripes", "90"],
+            H.highpass() * H.notch((0.2, 0.1)) * H.notch((0.3, 0), width=2) * H.stripes(90),
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_filters_take_their_options(run, tmp_path, source, arguments, transfer):
+    got = filtered(run, tmp_path, source, *arguments)
+    assert_grey_levels(got, reference.filter_image(source[1], transfer.gain(*SIZE)))
+
+
+@pytest.mark.parametrize("extension", ["png", "tif", "npy"])
+def test_a_mask_is_a_file_with_dc_in_the_middle(run, tmp_path, source, extension, rng):
+    gains = rng.integers(0, 256, SIZE, dtype=np.uint8)
+    if extension == "npy":
+        np.save(tmp_path / "mask.npy", gains / 255)
+    else:
+        Image.fromarray(gains).save(tmp_path / f"mask.{extension}")
+    centered = np.fft.ifftshift(gains / MAXVAL_OF[gains.dtype])
+    even = (centered + np.roll(centered[::-1, ::-1], (1, 1), (0, 1))) / 2
+    got = filtered(run, tmp_path, source, "mask", "--mask", tmp_path / f"mask.{extension}")
+    assert_grey_levels(got, reference.filter_image(source[1], even))
+
+
+def test_a_mask_of_another_size_is_a_function_of_frequency_and_multiplies(run, tmp_path, source):
+    # A cone, which straight lines between gains follow but near its tip and at its base.
+    y, x = np.mgrid[-64:64, -64:64] / 128
+    np.save(tmp_path / "mask.npy", np.abs(x) + np.abs(y))
+    fx, fy = np.fft.fftfreq(SIZE[1]), np.fft.fftfreq(SIZE[0])[:, None]
+    wanted = (np.abs(fx) + np.abs(fy)) * H.lowpass(9).gain(*SIZE)
+    got = filtered(run, tmp_path, source, "lowpass", "--radius", 9, "--mask", tmp_path / "mask.npy")
+    assert np.abs(got.astype(int) - reference.filter_image(source[1], wanted)).max() <= 2
+
+
+def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
+    for what, said in ((0.5, "filtered"), (0.5, "skipped"), (0.25, "filtered")):
+        np.save(tmp_path / "mask.npy", np.pad([[1.0]], ((4, 3), (4, 3)), constant_values=what))
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / "a.png").write_bytes(source[0].read_bytes())
+        code, out, err = run(
+            "mask", "--mask", tmp_path / "mask.npy", "--skip-existing", tmp_path / "in", tmp_path / "out"
+        )
+        summary = out.decode() + err
+        assert code == 0
+        assert ("1 skipped" in summary) == (said == "skipped")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["notch"], 2, "--at"),
+        (["notch", "--at", "0.2"], 2, "'0.2' is no peak: give FX,FY[,WIDTH]"),
+        (["notch", "--at", "0.2,far"], 2, "'0.2,far' is no peak"),
+        (["notch", "--at", "0.2,0.7"], 2, "(0.2, 0.7) is no peak"),
+        (["notch", "--at", "0.2,0.1,8mm"], 2, "width '8mm' has an unknown unit"),
+        (["notch", "--at", "0.2,0.1", "--harmonics", "0"], 2, "harmonics 0 are impossible"),
+        (["stripes"], 2, "--angle"),
+        (["stripes", "--angle", "nan"], 2, "angle nan is no number of degrees"),
+        (["mask"], 2, "--mask"),
+        (["lowpass", "--mask", "missing.png"], 1, "missing.png: cannot be read"),
+        (["lowpass", "--mask", "text.npy"], 1, "text.npy: is no array"),
+        (["lowpass", "--mask", "nan.npy"], 2, "gains of the mask are NaN"),
+        (["lowpass", "--mask", "color.png"], 2, "color.png: has colors"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_what_is_impossible_is_one_line(run, tmp_path, source, monkeypatch, arguments, code, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text.npy").write_text("no array")
+    np.save(tmp_path / "nan.npy", np.full((2, 2), np.nan))
+    Image.fromarray(np.array([[[1, 2, 3]]], np.uint8)).save(tmp_path / "color.png")
+    found, out, said = run(*arguments, source[0], tmp_path / "out.png")
+    assert (found, out, said.count("\n")) == (code, b"", 1)
+    assert message in said
+    assert not (tmp_path / "out.png").exists()

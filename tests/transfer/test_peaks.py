@@ -1,0 +1,108 @@
+"""Notches: their gains beside the formula, and a picture whose wave they take out."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from fftfilter.filters import Filter
+from fftfilter.transfer import reference
+
+SIZES = [(64, 64), (48, 63)]
+
+
+def frequencies(height, width):
+    return np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None]
+
+
+def apart(size, x, y):
+    """The distance of all frequencies from one, in cycles per pixel: the nearest of its repetitions."""
+    fx, fy = frequencies(*size)
+    return np.min([np.hypot(fx - x - i, fy - y - j) for i in (-1, 0, 1) for j in (-1, 0, 1)], axis=0)
+
+
+def gaussian(d):
+    return np.exp(-np.log(2) * d**2)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("at", [(0.2, -0.11), (0.48, 0.49)])
+def test_a_notch_follows_its_formula(size, at):
+    wanted = np.prod([1 - gaussian(apart(size, s * at[0], s * at[1]) / 0.04) for s in (1, -1)], axis=0)
+    np.testing.assert_allclose(H.notch(at, width="0.04cyc").gain(*size), wanted, atol=1e-12)
+
+
+def test_harmonics_are_multiples_up_to_the_highest_frequency():
+    one, three = H.notch((0.125, 0.0625)), H.notch((0.125, 0.0625), harmonics=3)
+    product = one * H.notch((0.25, 0.125)) * H.notch((0.375, 0.1875))
+    np.testing.assert_allclose(three.gain(64, 64), product.gain(64, 64), atol=1e-12)
+    many = H.notch((0.125, 0), width=1, harmonics=9).gain(64, 64)
+    assert np.flatnonzero(many[0] < 0.1).tolist() == [8, 16, 24, 32, 40, 48, 56]
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "butterworth", "cosine", "fermi"])
+@pytest.mark.parametrize("at", [(0.25, 0.125), (0.5, 0.0)])
+def test_gain_is_half_at_the_width(shape, at):
+    gains = H.notch(at, width=2, shape=shape).gain(64, 64)
+    x, y = (int(64 * each) for each in at)
+    assert gains[y, x] == 0
+    assert gains[y + 2, x] == pytest.approx(0.5, abs=1e-4)  # the conjugate's falloff reaches it
+    assert gains[-y, -x] == 0
+
+
+def test_an_ideal_notch_takes_out_what_is_nearer():
+    assert (H.notch((0.25, 0.125), width=1.5, shape="ideal").gain(64, 64) == 0).sum() == 18
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_a_wave_is_taken_out_of_a_picture(engine, rng):
+    y, x = np.mgrid[:64, :64]
+    smooth = H.lowpass(6).gain(64, 64)
+    clean = 100 + 10 * reference.filtered(rng.normal(size=(64, 64)), smooth).real
+    wave = 20 * np.cos(2 * np.pi * (13 * x - 21 * y) / 64)
+    with Filter(H.notch((13 / 64, -21 / 64), width="0.02cyc"), output="real", engine=engine) as notch:
+        restored = notch((clean + wave).astype(np.float32))
+    assert np.abs(restored - clean).max() < 0.01
+
+
+@pytest.mark.parametrize(
+    ("at", "options", "message"),
+    [
+        ((0, 0), {}, r"[(]0, 0[)] is no peak: give FX,FY in cycles per pixel"),
+        ((0.6, 0), {}, "is no peak"),
+        (0.3, {}, "is no peak"),
+        ((0.1, float("nan")), {}, "is no peak"),
+        ((0.1, 0.1), {"width": "wide"}, "width 'wide' is no number"),
+        ((0.1, 0.1), {"shape": "square"}, "'square' is no shape"),
+        ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 are impossible"),
+    ],
+)
+def test_invalid_values_are_refused_at_once(at, options, message):
+    with pytest.raises(ParameterError, match=message):
+        H.notch(at, **options)
+
+
+def test_a_notch_between_the_frequencies_is_said():
+    narrow = H.notch((0.1, 0.1), width="0.0001cyc")
+    (said,) = narrow.cautions(64, 64)
+    assert said.startswith("width 0.0001cyc of the notch at 0.1,0.1 is narrower than the distance to the nearest")
+    assert narrow.cautions(100, 100) == []
+
+
+def test_a_notch_is_printed_reported_and_pickled():
+    notch = H.notch((0.123, -0.047), width="0.01cyc", harmonics=3)
+    assert eval(repr(notch)) == notch  # noqa: S307  our own
+    assert str(notch) == "notch at 0.123,-0.047, gaussian, width 0.01cyc, 3 harmonics"
+    assert notch.given() == {
+        "kind": "notch",
+        "at": [0.123, -0.047],
+        "width": "0.01cyc",
+        "shape": "gaussian",
+        "harmonics": 3,
+    }
+    assert pickle.loads(pickle.dumps(notch)) == notch  # noqa: S301  our own
+    assert notch != H.notch((0.123, -0.047))

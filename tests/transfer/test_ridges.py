@@ -1,0 +1,82 @@
+"""Stripes: their gains beside the formula, and pictures whose stripes they take out."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError
+from fftfilter.filters import Filter
+from fftfilter.transfer import reference
+
+
+@pytest.mark.parametrize("size", [(64, 48), (63, 63)], ids=str)
+@pytest.mark.parametrize("angle", [0, 90, 33, -120])
+def test_stripes_follow_their_formula(size, angle):
+    fx, fy = np.fft.fftfreq(size[1]), np.fft.fftfreq(size[0])[:, None]
+    along = np.cos(np.radians(angle)) * fx - np.sin(np.radians(angle)) * fy
+    wanted = np.where(np.hypot(fx, fy) < 0.1, 1, 1 - np.exp(-np.log(2) * (along / 0.03) ** 2))
+    got = H.stripes(angle, width="0.03cyc", spare="10px").gain(*size)
+    inside = (np.abs(fx) < 0.499) & (np.abs(fy) < 0.499)
+    np.testing.assert_allclose(got[inside], wanted[inside], atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [(64, 48), (98, 98), (63, 64)], ids=str)
+def test_stripes_are_even_also_at_the_highest_frequency(size):
+    gains = H.stripes(33, width="0.03cyc").gain(*size)
+    np.testing.assert_array_equal(gains, np.roll(gains[::-1, ::-1], (1, 1), (0, 1)))
+
+
+@pytest.mark.parametrize("angle", [0, 90, 33])
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_scan_stripes_are_taken_out(engine, angle, rng):
+    # Stripes of several periods that repeat in the picture, or at 33 degrees almost: 13/20 is their slope in bins.
+    y, x = np.mgrid[:64, :64]
+    step = {0: (0, 1), 90: (1, 0), 33: (13, 20)}[angle]
+    spread = (6, 11, 25) if angle != 33 else (1,)
+    waves = sum(9 * np.cos(2 * np.pi * m * (step[0] * x + step[1] * y) / 64 + m) for m in spread)
+    clean = 100 + 10 * reference.filtered(rng.normal(size=(64, 64)), H.lowpass(5).gain(64, 64)).real
+    with Filter(H.stripes(angle, width="0.015cyc", spare=5), output="real", engine=engine) as stripes:
+        restored = stripes((clean + waves).astype(np.float32))
+    assert np.abs(restored - clean).max() < 0.01 * np.abs(waves).max()
+
+
+def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
+    # They rise to the right: 45 degrees, with a period of 8 pixels along both sides.
+    y, x = np.mgrid[:64, :128]
+    rising = np.cos(2 * np.pi * (x + y) / 8)
+    left = [reference.filtered(rising, H.stripes(angle, width="0.01cyc").gain(64, 128)).real for angle in (45, -45)]
+    assert np.abs(left[0]).max() < 1e-9
+    np.testing.assert_allclose(left[1], rising, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("angle", "options", "message"),
+    [
+        ("flat", {}, "angle 'flat' is no number of degrees"),
+        (float("inf"), {}, "angle inf is no number of degrees"),
+        (0, {"width": 0}, "width '0' must be finite"),
+        (0, {"spare": "8mm"}, "spare '8mm' has an unknown unit"),
+    ],
+)
+def test_invalid_values_are_refused_at_once(angle, options, message):
+    with pytest.raises(ParameterError, match=message):
+        H.stripes(angle, **options)
+
+
+def test_stripes_that_all_stay_are_said():
+    stays = H.stripes(0, spare="1px")
+    assert stays.cautions(64, 64) == ["spare 1px lies beyond the highest frequency of the stripes at 0: they all stay"]
+    assert H.stripes(0, spare="3px").cautions(64, 64) == []
+
+
+def test_stripes_are_printed_reported_and_pickled():
+    stripes = H.stripes(33, spare="20px")
+    assert eval(repr(stripes)) == stripes  # noqa: S307  our own
+    assert str(stripes) == "stripes at 33 degrees, width 0.003cyc, spare 20px"
+    assert stripes.given() == {"kind": "stripes", "angle": 33.0, "width": "0.003cyc", "spare": "20px"}
+    assert pickle.loads(pickle.dumps(stripes)) == stripes  # noqa: S301  our own
+    assert stripes != H.stripes(33)
