@@ -163,8 +163,8 @@ def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
     shutil.copytree(ROOT / "fftfilter", tmp_path / "fftfilter", ignore=shutil.ignore_patterns("__pycache__", "kernels"))
     shutil.copytree(programs.folder(), kernels)
     text = (kernels / "shapes.cl").read_text()
-    assert text.count("1 / (1 +") == 1
-    (kernels / "shapes.cl").write_text(text.replace("1 / (1 +", "1 / (2 +"))
+    assert text.count("1 / (1 + power)") == 1
+    (kernels / "shapes.cl").write_text(text.replace("1 / (1 + power)", "1 / (2 + power)"))
     wrong = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}, "cwd": tmp_path, "capture_output": True, "text": True}
     program = [sys.executable, "-m", "fftfilter", "highpass", "--shape", "butterworth"]
 
