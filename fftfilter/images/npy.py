@@ -6,6 +6,7 @@ Numbers of other types than uint8 and uint16 become float32 as they are; white i
 from __future__ import annotations
 
 import io
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def decode(data: bytes, name: str) -> Picture:
     """Read an image from a file's bytes; raises ReadError."""
     file = io.BytesIO(data)
     shape, is_fortran, dtype = _header(file, name)
-    wanted = int(np.prod(shape)) * dtype.itemsize
+    wanted = math.prod(shape) * dtype.itemsize
     if len(data) - file.tell() != wanted:
         raise ReadError(
             f"{name}: has {len(data) - file.tell()} bytes of samples, not the {wanted} of its header; "
@@ -68,7 +69,7 @@ def _header(file: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype[
         shape, is_fortran, dtype = read(file)
     except Exception as error:  # of damaged headers NumPy raises almost anything
         raise ReadError(f"{name}: the header of this .npy is damaged; get a whole copy of it") from error
-    if dtype.kind not in "uif" or len(shape) not in (2, 3) or 0 in shape or shape[2:] not in ((), (3,)):
+    if dtype.kind not in "uif" or len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
         raise ReadError(
             f"{name}: an array of shape {shape} and type {dtype} is no image; give real numbers, (height, width) or "
             "(height, width, 3)"
