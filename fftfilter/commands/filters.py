@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..output.modes import OUTPUTS
 from ..transfer.shapes import SHAPES
 from .shared.folder import FolderOptions, folder_options, run_folder
 from .shared.one_file import FileOptions, run_file
@@ -54,13 +55,22 @@ shape_options = combined(
 )
 other_options = combined(
     option(
+        "--output",
+        group="Filter",
+        type=click.Choice(OUTPUTS),
+        default=OUTPUTS[0],
+        show_default=True,
+        help="What is written. magnitude: 0 black, the largest white; keep: the grey levels of IN with their mean; "
+        "signed: 0 in the middle, both signs; real: the filtered values as they are, into .tif, .pfm or .npy.",
+    ),
+    option(
         "--scale",
         group="Filter",
         default="each",
         show_default=True,
         metavar="RANGE",
-        help="Which values become black and white. each: 0 and the picture's largest; folder: 0 and the largest of the "
-        "whole folder; LO:HI: two grey levels of the input, such as 0:40.",
+        help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+        "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
     ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
