@@ -7,7 +7,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_option, check_unmasked
 from .fused import device_bytes, fused, serves
 from .output.ground import spread
+from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
+from .output.quantize import missing_mean, pixels
+from .output.scale import of as range_of
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
 
@@ -31,13 +34,13 @@ if TYPE_CHECKING:
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
+    from .output.scale import Range
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
 
     Array = NDArray[Any]
+    Scale = tuple[float, float] | Range | str | None
 
-Output = Literal["magnitude", "real"]
-OUTPUTS: tuple[Output, ...] = get_args(Output)
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
@@ -61,6 +64,7 @@ class FilterOptions(TypedDict, total=False):
     work_group_size: int | None
     transpose: Transpose | None
     output: Output
+    scale: Scale
 
 
 class PixelOptions(TypedDict, total=False):
@@ -68,13 +72,14 @@ class PixelOptions(TypedDict, total=False):
 
     dtype: DTypeLike | None
     levels: int | None
+    white: float | None
 
 
 class Options(FilterOptions, PixelOptions):
     """What a single call takes beside the filter.
 
-    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose`` and ``output`` are as
-    :class:`Filter` takes them, ``dtype`` and ``levels`` as :meth:`Filter.__call__` does.
+    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output`` and
+    ``scale`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as :meth:`Filter.__call__` does.
     """
 
 
@@ -89,8 +94,14 @@ class _Call:
     """Floats of each picture are divided by 2^exponent."""
     given: Array
     """What the pixels were made of."""
-    output: Mapping[str, Any]
-    """What was asked for: dtype and levels."""
+    dtype: np.dtype[Any]
+    """The output's type."""
+    levels: int
+    """The output's white."""
+    white: float
+    """The input's white."""
+    missing: NDArray[np.float64] | None
+    """What the filter takes off the mean of each image, in the pixels' units, if the output is to keep it."""
     channel_axis: int | None
     shape: tuple[int, ...]
     weak_below: float
@@ -121,8 +132,15 @@ class Filter:
 
     ``transfer`` is made by the functions of ``fftfilter.transfer`` and may be a product of them.
 
-    ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` "magnitude" is the normalized picture
-    of the input's type, "real" the filtered values as they are, float.
+    ``device`` is auto, gpu, cpu, an index or a part of a name. ``output`` is
+
+    - "magnitude": from 0, black, to the largest magnitude, white, truncated;
+    - "keep": the input's grey levels with their mean, as if H(0) were 1, rounded and clipped; floats as they are;
+    - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
+    - "real": the filtered values as they are, float.
+
+    ``scale`` of "magnitude" and "signed" is "each", every picture its own, or two grey levels (LO, HI) of the input,
+    which become black and white.
 
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
@@ -156,6 +174,7 @@ class Filter:
         work_group_size: int | None = None,
         transpose: Transpose | None = None,
         output: Output = "magnitude",
+        scale: Scale = None,
         profile: bool = False,
     ) -> None:
         self._describe(
@@ -167,6 +186,7 @@ class Filter:
             work_group_size=work_group_size,
             transpose=transpose,
             output=output,
+            scale=scale,
             profile=profile,
         )
         _ = self.launcher  # without a usable device there is no filter
@@ -180,6 +200,10 @@ class Filter:
                 f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
             )
         _check("output", output, OUTPUTS)
+        scale = range_of(options.get("scale"))
+        check_scale(output, scale)
+        if scale is not None and output == "magnitude" and not transfer.is_even:
+            raise ParameterError("a magnitude of complex values has no scale: leave the scale out")
         if transpose is not None:
             from .staged.steps.transpose import TRANSPOSES
 
@@ -202,13 +226,17 @@ class Filter:
         self.engine = engine or ("book" if needs_staged else FUSED)
         self._insists_on_fused = engine == FUSED
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
-        self._output, self._transpose = output, transpose
+        self._output, self._scale, self._transpose = output, scale, transpose
+        # Whether the device gives filtered values: it makes no other pixels than a magnitude of each picture's own.
+        self._gives_values = output != "magnitude" or scale is not None
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._stack: Stack | None = None
         self._found: Array = np.empty((0, 2))
         self._weak_below = 0.0
+        self._clipped: list[float] = []
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
+        self._dc_of: tuple[tuple[int, int], float] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
@@ -234,13 +262,14 @@ class Filter:
         channel_axis: int | None = None,
         dtype: DTypeLike | None = None,
         levels: int | None = None,
+        white: float | None = None,
         observe: Callable[[str, Array], None] | None = None,
     ) -> Array:
         """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
 
         uint8 and uint16 give their own type, every other real type float32 from 0 to 1, unless ``dtype``
         asks for one of the three. ``levels`` is the output's white, by default the type's largest value; that of floats
-        is 1.
+        is 1. ``white`` is the input's, by default its type's largest value, 1 for floats; "keep" maps it to ``levels``.
         Each image of a stack has its own scale; with ``channel_axis`` the array is one picture with
         channels along that axis, and one scale for all. All channels are filtered: no array says which one is alpha.
         Filter the others, and put it back:
@@ -257,7 +286,7 @@ class Filter:
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         with self._alone():
-            call = self._prepare(image, channel_axis, dtype, levels)
+            call = self._prepare(image, channel_axis, dtype, levels, white)
             run: Any = call.pipeline.run
             result = run(call.pixels) if observe is None else run(call.pixels, observe=observe)
             return self._finish(call, result, call.pipeline)
@@ -269,6 +298,7 @@ class Filter:
         channel_axis: int | None = None,
         dtype: DTypeLike | None = None,
         levels: int | None = None,
+        white: float | None = None,
     ) -> Iterator[Array]:
         """Filter images or stacks one after the other, as calls do, and yield their results in order.
 
@@ -288,7 +318,7 @@ class Filter:
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                call = self._prepare(image, channel_axis, dtype, levels)
+                call = self._prepare(image, channel_axis, dtype, levels, white)
                 # What was rounded on its way to the device may be needed again as it was.
                 stream = None if call.is_rounded else self._stream_of(call.pipeline)
                 if stream is not None:
@@ -321,10 +351,17 @@ class Filter:
         """
         return [(float(low), float(high)) for low, high in self._found]
 
+    def clipped(self) -> list[float]:
+        """Return the part of each picture's samples that the last call clipped to black or white; as :meth:`extremes`.
+
+        Only "keep", and "signed" with a scale, clip.
+        """
+        return self._clipped
+
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._output == "real")
+            return device_bytes(self.launcher.device, shape, real=self._gives_values)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -357,7 +394,12 @@ class Filter:
         return self._lock
 
     def _prepare(
-        self, image: ArrayLike, channel_axis: int | None, dtype: DTypeLike | None, levels: int | None
+        self,
+        image: ArrayLike,
+        channel_axis: int | None,
+        dtype: DTypeLike | None,
+        levels: int | None,
+        given_white: float | None,
     ) -> _Call:
         """Return an image ready for its pipeline."""
         check_unmasked("image", image)
@@ -376,8 +418,9 @@ class Filter:
         out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
-        white: int | None = _white(levels, out)
-        if self._output == "real":
+        wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
+        white: int | None = wanted[1]
+        if self._gives_values:
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
@@ -385,8 +428,21 @@ class Filter:
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
         pipeline = self._pipeline_for(stack)
         pixels, exponents = _pixels(planes, stack)
-        output = {"dtype": dtype, "levels": levels}
-        return _Call(stack, pipeline, pixels, exponents, planes, output, channel_axis, array.shape, self._weak_below)
+        dc = self._gain_of_constants((height, width)) if self._output == "keep" else 1.0
+        missing = None if dc == 1 else missing_mean(pixels, dc)
+        return _Call(
+            stack,
+            pipeline,
+            pixels,
+            exponents,
+            planes,
+            *wanted,
+            float(own_white),
+            missing,
+            channel_axis,
+            array.shape,
+            self._weak_below,
+        )
 
     def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
         """Return what has become of a stack as the caller wants it; keeps the extremes."""
@@ -394,14 +450,46 @@ class Filter:
         may_be_weak = found[:, 1].min() < call.weak_below
         most = found[:, 1].astype(np.float64) if may_be_weak else None
         factor = self.transfer.largest
-        if self._output == "real":
+        if self._gives_values:
             result = call.in_grey_levels(result, factor)
         if call.stack.pixel.kind == "f" or factor != 1:
             found = call.in_grey_levels(found.astype(np.float64), factor)
         if most is not None:
             self._repeat_weak(call, most, done, result, found)
-        self._found = found
+        self._found, self._clipped = found, [0.0] * call.stack.pictures
+        if self._gives_values and self._output != "real":
+            result = self._as_pixels(call, result, done)
         return call.in_shape(result)
+
+    def _as_pixels(self, call: _Call, values: Array, done: Pipeline | Started) -> Array:
+        """Return the filtered values of each picture as pixels of the output."""
+        stack = call.stack
+        if call.missing is not None:
+            values += call.in_grey_levels(call.missing.reshape(stack.pictures, -1), 1).reshape(-1, 1, 1)
+        noise = np.zeros(stack.pictures)
+        if self._output != "keep":
+            noise = NOISE * max(1.0, self.transfer.largest) * done.deviations().astype(np.float64)
+            noise = call.in_grey_levels(noise, 1)
+        result = np.empty(stack.shape, call.dtype)
+        for i in range(stack.pictures):
+            own = slice(None) if stack.one_scale else slice(i, i + 1)
+            result[own], self._clipped[i] = pixels(
+                self._output,
+                values[own],
+                self._scale,
+                noise=float(noise[i]),
+                white=call.white,
+                dtype=call.dtype,
+                maxval=call.levels,
+            )
+        return result
+
+    def _gain_of_constants(self, size: tuple[int, int]) -> float:
+        """Return H(0) on the grid of a size."""
+        if self._dc_of is None or self._dc_of[0] != size:
+            _, table = self.transfer.on_grid(*size)
+            self._dc_of = size, self.transfer.at_dc(table) * self.transfer.largest
+        return self._dc_of[1]
 
     def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
         """Filter pictures whose results are too weak once more, in double precision, into ``result`` and ``found``.
@@ -414,6 +502,7 @@ class Filter:
         if call.is_rounded:
             images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
             is_above_noise[:] = True  # or not: only what was given can tell
+        of_pixels: PixelOptions = {} if self._gives_values else {"dtype": call.dtype, "levels": call.levels}
         for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
             # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
@@ -422,14 +511,15 @@ class Filter:
             if mean == 0 or most[i] >= limit * self._mean_gain(call.stack) * max(mean, least):
                 continue
             with suppress(TooLargeError):
-                again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **call.output)
-                result[own] = np.ldexp(again, exponents[i]) if self._output == "real" else again
+                again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **of_pixels)
+                result[own] = np.ldexp(again, exponents[i]) if self._gives_values else again
                 found[i] = np.ldexp(np.array(self._in_double.extremes()[0]), exponents[i])
 
     @cached_property
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
-        made = _unopened(Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": self._output})
+        output = "real" if self._gives_values else "magnitude"
+        made = _unopened(Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": output})
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
 
@@ -512,7 +602,7 @@ def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:
     if given not in known:
-        raise ParameterError(f"{what} {given!r} is unknown: choose {' or '.join(known)}")
+        raise ParameterError(f"{what} {given!r} is unknown: choose {', '.join(known[:-1])} or {known[-1]}")
 
 
 def _algorithm(name: str, **options: Option) -> Algorithm:

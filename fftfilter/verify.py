@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .images import Depth, Picture
+    from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
 
@@ -38,14 +39,20 @@ def refuse(target: str | Path, format: str | None = None) -> None:  # noqa: A002
 
 
 def difference(
-    given: Picture, transfer: Transfer, scale: Range | None, *, target: str | os.PathLike[str], depth: Depth
+    given: Picture,
+    transfer: Transfer,
+    output: Output,
+    scale: Range | None,
+    *,
+    target: str | os.PathLike[str],
+    depth: Depth,
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``given`` is the picture that was read; ``scale`` and ``depth`` are the output's. Raises what :func:`images.read`
-    raises, VerifyError for a picture of another size.
+    ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's. Raises what
+    :func:`images.read` raises, VerifyError for a picture of another size.
     """
-    planes, stretch = _wanted(given.planes, given.maxval, transfer, scale, depth)
+    planes, stretch, unit = _wanted(given, transfer, output, scale, depth)
     # A picture may have been turned upright where the tag that says so could not travel.
     found = images.without_orientation(images.read(target))
     wanted = images.without_orientation(replace(given, planes=planes, alpha=None)).planes
@@ -54,7 +61,9 @@ def difference(
         raise VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
     # Some formats hold gray as equal colors.
     wanted = wanted if len(wanted) == len(found.planes) else wanted.repeat(3, axis=0)
-    return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch)
+    if unit == 1:
+        return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch)
+    return Difference.of(found.planes / unit, wanted / unit, depth.maxval, stretch=stretch)
 
 
 def check(found: Difference, target: str | os.PathLike[str]) -> None:
@@ -64,17 +73,34 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
         raise VerifyError(f"{name}: {found}; right is {found.right}: see 'fftfilter devices', and report this line")
 
 
-def _wanted(planes: Array, white: int, transfer: Transfer, scale: Range | None, depth: Depth) -> tuple[Array, float]:
-    """Return the reference's picture, and how many times its own range is stretched."""
+def _wanted(
+    given: Picture, transfer: Transfer, output: Output, scale: Range | None, depth: Depth
+) -> tuple[Array, float, float]:
+    """Return the reference's picture, how many times its own range is stretched, and what is its white for floats."""
     import numpy as np
 
-    from .output.quantize import magnitude, quantize
+    from .output.difference import OF_65535
+    from .output.ground import deviation
+    from .output.noise import NOISE
+    from .output.quantize import missing_mean, pixels
     from .transfer import reference
 
+    planes, white = given.planes, given.maxval
     gain = transfer.gain(*planes.shape[1:])
-    if scale is None:
-        return reference.filter_image(planes, gain, depth.dtype, depth.maxval), 1.0
-    values = magnitude(np.abs(reference.filtered(planes, gain)), planes)
-    unit = white if scale.of_white else 1.0
-    stretch = float(values.max()) / ((scale.high - scale.low) * unit)
-    return quantize(values, scale, white, depth), max(1.0, stretch)
+    if output == "magnitude" and scale is None:
+        return reference.filter_image(planes, gain, depth.dtype, depth.maxval), 1.0, 1.0
+    values = reference.filtered(planes, gain).real
+    if output == "keep":
+        values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
+    noise = NOISE * float(deviation(planes).max()) * max(1.0, transfer.largest)
+    largest = float(np.abs(values).max())
+    stretch, unit = 1.0, 1.0
+    if scale is not None:
+        black_to_white = scale.in_levels(white)
+        stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+    if output in ("keep", "real") and depth.dtype.kind == "f":
+        # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
+        unit = max(largest, noise / (OF_65535 / 65535)) / (white if output == "keep" else 1)
+    dtype, maxval = np.dtype(np.float64) if output == "real" else depth.dtype, depth.maxval
+    found, _ = pixels(output, values, scale, noise=noise, white=white, dtype=dtype, maxval=maxval)
+    return found, stretch, unit or 1.0

@@ -102,7 +102,7 @@ def test_imports_are_found_at_all():
     assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
     assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.quantize") == {"output.ground", "output.noise", "output.rounding"}
+    assert imported("output.quantize") == {"output.rounding", "output.scale"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 

@@ -285,8 +285,8 @@ def test_the_fused_engine_has_no_intermediate_results():
     ("given", "message"),
     [
         ({"engine": "magic"}, "engine 'magic' is impossible: choose fused, binary-exchange, "),
-        ({"output": "phase"}, "output 'phase' is unknown: choose magnitude or real"),
-        ({"transpose": "twisted"}, "transpose 'twisted' is unknown: choose tiled or plain or float4"),
+        ({"output": "phase"}, "output 'phase' is unknown: choose magnitude, keep, signed or real"),
+        ({"transpose": "twisted"}, "transpose 'twisted' is unknown: choose tiled, plain or float4"),
         ({"precision": "half"}, "precision 'half' is unknown"),
         ({"engine": "stockham", "engine_options": {"radix": 5}}, "radix 5 is impossible: choose 2, 4, 8, 16"),
         ({"engine": "book", "engine_options": {"radix": 4}}, "book has no option 'radix': it has none"),

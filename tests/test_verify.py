@@ -89,7 +89,9 @@ def test_a_file_with_other_pixels_is_told(tmp_path):
     assert run("highpass", source, tmp_path / "out.png")[0] == 0
 
     def found():
-        return verify.difference(given, transfer.highpass(), None, target=tmp_path / "out.png", depth=depth)
+        return verify.difference(
+            given, transfer.highpass(), "magnitude", None, target=tmp_path / "out.png", depth=depth
+        )
 
     verify.check(found(), tmp_path / "out.png")
     pixels = images.read(tmp_path / "out.png").planes.copy()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..output.modes import OUTPUTS
 from ..transfer.shapes import SHAPES
 from .shared.folder import FolderOptions, folder_options, run_folder
 from .shared.one_file import FileOptions, run_file
@@ -121,6 +122,21 @@ FACTORS = {
     ),
     "mask": option("--mask", metavar="FILE", group="Filter", help="Multiply by the gains of a file, too; see 'mask'."),
 }
+
+
+def output_option(default: str) -> Callable[[Any], Any]:
+    """Return the option that says what is written."""
+    return option(
+        "--output",
+        group="Filter",
+        type=click.Choice(OUTPUTS),
+        default=default,
+        show_default=True,
+        help="What is written. magnitude: 0 black, the largest white; keep: the grey levels of IN with their mean; "
+        "signed: 0 in the middle, both signs; real: the filtered values as they are, into .tif, .pfm or .npy.",
+    )
+
+
 other_options = combined(
     option(
         "--scale",
@@ -128,8 +144,8 @@ other_options = combined(
         default="each",
         show_default=True,
         metavar="RANGE",
-        help="Which values become black and white. each: 0 and the picture's largest; folder: 0 and the largest of the "
-        "whole folder; LO:HI: two grey levels of the input, such as 0:40.",
+        help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+        "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
     ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
@@ -207,6 +223,8 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
         click.argument("target", metavar="OUT"),
         own_options,
         *factors,
+        # What repairs a picture leaves its brightness alone.
+        output_option("keep" if name in FACTORS else "magnitude"),
         other_options,
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))

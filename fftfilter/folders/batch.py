@@ -19,7 +19,6 @@ import numpy as np
 from .. import system
 from ..errors import DeviceError, FftfilterError
 from ..filters import MOST_CHANNELS, Filter
-from ..output.quantize import magnitude, quantize
 from . import codec
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ..filters import PixelOptions
     from .codec import Loaded
 
     Key = tuple[object, ...]
@@ -180,28 +180,31 @@ class Batch:
         return PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
 
     def _open(self) -> Filter:
-        scaled = self.settings.scale is not None or self.settings.measure_only
+        settings = self.settings
         return Filter(
-            self.settings.transfer,
+            settings.transfer,
             device=self._device,
-            output="real" if scaled else "magnitude",
-            **self.settings.options,
+            output="magnitude" if settings.measure_only else settings.output,
+            scale=settings.scale,
+            **settings.options,
         )
 
     def _attempt(self, stack: Sequence[Loaded]) -> list[Array]:
         """Return the new planes of each picture: exactly those that it would get alone."""
-        depth = stack[0].depth
+        depth, white = stack[0].depth, stack[0].picture.maxval
+        of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
         if len(stack) == 1:
-            planes = stack[0].picture.planes
-            results = [self._filter(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval)]
+            results = [self._filter(stack[0].picture.planes, channel_axis=0, **of_pixels)]
         else:
             images = self._stacked([loaded.picture.planes for loaded in stack])
-            results = list(self._filter(images, dtype=depth.dtype, levels=depth.maxval)[:, None])
-        if self.settings.scale is not None or self.settings.measure_only:
-            return [self._scaled(loaded, values) for loaded, values in zip(stack, results, strict=True)]
-        if self.settings.extremes:
-            for loaded, extremes in zip(stack, self._filter.extremes(), strict=True):
+            results = list(self._filter(images, **of_pixels)[:, None])
+        found = zip(stack, results, self._filter.extremes(), self._filter.clipped(), strict=True)
+        for loaded, result, extremes, clipped in found:
+            loaded.outcome.clipped = clipped
+            if self.settings.extremes:
                 loaded.outcome.extremes = extremes
+            if self.settings.measure_only and result.any():  # else it is all rounding noise
+                loaded.outcome.peak = extremes[1] / white
         return results
 
     def _stacked(self, pictures: Sequence[Array]) -> Array:
@@ -212,16 +215,8 @@ class Batch:
             self._stack = self._filter.empty(shape, first.dtype)
         return np.concatenate(pictures, out=self._stack)
 
-    def _scaled(self, loaded: Loaded, values: Array) -> Array:
-        picture, outcome = loaded.picture, loaded.outcome
-        found = magnitude(values, picture.planes)
-        outcome.extremes = float(found.min()), float(found.max())
-        outcome.peak = outcome.extremes[1] / picture.maxval
-        if self.settings.scale is None:
-            return found
-        return quantize(found, self.settings.scale, picture.maxval, loaded.depth)
-
 
 def _key(loaded: Loaded) -> Key:
     """Return what pictures of a stack have in common."""
-    return loaded.picture.planes.shape, loaded.picture.planes.dtype, loaded.depth
+    picture = loaded.picture
+    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth

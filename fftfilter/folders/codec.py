@@ -53,9 +53,11 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
         if settings.strip:
             picture = replace(images.without_orientation(picture), metadata=None)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions = [*settings.transfer.cautions(*picture.planes.shape[1:]), *picture.cautions()]
+        outcome.cautions = settings.transfer.cautions(*picture.planes.shape[1:])
+        if settings.output == "magnitude":  # which alone has no sign
+            outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
-        depth = images.output_depth(picture, job.target)
+        depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
         loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)
         if done_before:
             _verify(loaded, settings)
@@ -103,7 +105,8 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     if loaded.given is None:
         return
     began, target = time.perf_counter(), loaded.job.target
-    found = verify.difference(loaded.given, settings.transfer, settings.scale, target=target, depth=loaded.depth)
+    output, scale = settings.output, settings.scale
+    found = verify.difference(loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth)
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)

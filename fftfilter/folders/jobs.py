@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..output import scale
     from ..output.difference import Difference
+    from ..output.modes import Output
     from ..transfer import Transfer
     from . import journal
 
@@ -30,6 +31,7 @@ class Settings:
     transfer: Transfer
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of :class:`Filter`, without the device."""
+    output: Output = "magnitude"
     scale: scale.Range | None = None
     """None gives each picture its own range."""
     measure_only: bool = False
@@ -71,6 +73,8 @@ class Outcome:
     """Channels, height, width."""
     dtype: str | None = None
     extremes: tuple[float, float] | None = None
+    clipped: float = 0.0
+    """The part of the samples that was clipped to black or white."""
     peak: float = 0.0
     """The largest value as a part of the input's white, if only measured."""
     cautions: list[str] = field(default_factory=list)

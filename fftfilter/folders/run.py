@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import __version__, images, verify
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
@@ -188,6 +188,8 @@ class FolderRun:
         made: dict[str, str] = {}
         for name in names:
             target = self._target_name(name)
+            if self.settings.output == "real":
+                images.refuse_whole_numbers(target)
             if self.verify:
                 verify.refuse(target)
             if target in made:
@@ -232,8 +234,14 @@ class FolderRun:
     def _settings_key(self) -> str:
         """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
         settings = self.settings
-        decisive = [__version__, settings.transfer.given(), dict(settings.options), settings.scale, settings.png_level]
-        decisive += [settings.strip, settings.preserve_times]
+        decisive: list[Any] = [
+            __version__,
+            settings.transfer.given(),
+            dict(settings.options),
+            settings.output,
+            settings.scale,
+        ]
+        decisive += [settings.png_level, settings.strip, settings.preserve_times]
         return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run
@@ -263,7 +271,9 @@ class FolderRun:
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.__dict__.pop("_settings_key", None)
-        self.settings = replace(self.settings, scale=scale.Range(0.0, largest or 1.0, of_white=True))
+        high = largest or 1.0
+        low = -high if self.settings.output == "signed" else 0.0
+        self.settings = replace(self.settings, scale=scale.Range(low, high, of_white=True))
 
     def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
         """Return outcomes, and warn of what the user should know of the workers."""

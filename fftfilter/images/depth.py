@@ -20,8 +20,14 @@ def output_depth(
     target: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002  as `write` has it
+    is_real: bool = False,
 ) -> Depth:
-    """Return how the target stores samples: as the picture does, or as near to it as its format can."""
+    """Return how the target stores samples: as the picture does, or as near to it as its format can.
+
+    Filtered values as they are, which are ``is_real``, are floats.
+    """
+    if is_real:
+        return Depth(F32, MAXVAL_OF[F32])
     return depth_as(suffix_of(target, format, picture), picture)
 
 

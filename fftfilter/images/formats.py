@@ -41,7 +41,7 @@ class Format(NamedTuple):
 
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95})
-_TIFF = Format("TIFF", gray=32, color=16, alpha=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Of a format with several extensions, the first one here is what standard output gets.
 FORMATS = {
@@ -49,6 +49,7 @@ FORMATS = {
     ".pgm": Format("PPM", gray=16, color=None),
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=None),
+    ".npy": Format("NPY", gray=32, color=32),
     ".png": Format("PNG", gray=16, color=16, alpha=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
@@ -108,6 +109,15 @@ def is_lossy(target: str | os.PathLike[str], *, format: str | None = None) -> bo
     return FORMATS[suffix_of(target, format)].lossy
 
 
+def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+    """Raise ParameterError for a target whose format has no floats, which filtered values as they are need."""
+    suffix = suffix_of(target, format)
+    if FORMATS[suffix].gray < 32:
+        name = shown(target, "standard output")
+        way_out = "give --format tif or npy" if os.fsdecode(target) == STANDARD_STREAM else "write .tif, .npy or .pfm"
+        raise ParameterError(f"{name}: {suffix} holds whole numbers, and output real gives floats; {way_out}")
+
+
 # A file's extension is asked for several times, and each time costs a twentieth of writing a small file.
 @lru_cache(64)
 def _known_suffix(path: str) -> str | None:
@@ -132,9 +142,9 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     kind = FORMATS[suffix]
     height, width = picture.planes.shape[1:]
     if picture.alpha is not None and not kind.alpha:
-        return f"{suffix} has no alpha channel; write .png"
+        return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
     if len(picture.planes) > 1 and kind.color is None:
-        return f"{suffix} has no color; write .ppm or .png"
+        return f"{suffix} has no color; write {'.tif or .npy' if kind.gray == 32 else '.ppm or .png'}"
     if max(width, height) > kind.longest:
         return f"{suffix} holds at most {kind.longest} pixels a side, not {width} x {height}; write .png"
     return None

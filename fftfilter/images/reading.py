@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ReadError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
-from . import pnm
+from . import npy, pnm
 from .limits import refuse_oversize
 from .picture import Picture, Size
 
@@ -48,6 +48,8 @@ def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
 def _refuse_at_start(start: bytes, name: str) -> None:
     if pnm.is_pnm(start):
         _check_memory(pnm.read_header(start, name), name, None)
+    elif start.startswith(npy.MAGIC):
+        refuse_oversize(name, npy.measure(io.BytesIO(start), name), None)
     elif start[:4] not in _TIFF:  # whose header may be at its end
         from .pillow_reader import refuse_at_start
 
@@ -62,6 +64,9 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
             header = pnm.read_header(data, name)
             _check_memory(header, name, working)
             return Picture(pnm.read_samples(data, header, name), None, header.maxval, "PPM")
+        if data.startswith(npy.MAGIC):
+            refuse_oversize(name, npy.measure(io.BytesIO(data), name), working)
+            return npy.decode(data, name)
         from .quiet import damage_as_error
 
         with damage_as_error(name):
@@ -99,9 +104,11 @@ def _measure(file: BinaryIO, name: str) -> Size:
         return Size(header.width, header.height, header.channels, header.dtype.itemsize)
     if not start:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
+    file.seek(0)
+    if start.startswith(npy.MAGIC):
+        return npy.measure(file, name)
     from .quiet import damage_as_error
 
-    file.seek(0)
     with damage_as_error(name):
         if start[:4] in _TIFF:
             from .tiff_reader import measure_tiff

@@ -19,7 +19,7 @@ from ..files import urls
 from ..files.atomic import is_same_file, is_special, refuse_unwritable, store
 from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.standard_streams import STANDARD_STREAM
-from . import pnm
+from . import npy, pnm
 from .depth import depth_as
 from .formats import FORMATS, check_fits, suffix_of
 from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples
@@ -157,6 +157,8 @@ def encode(picture: Picture, suffix: str, *, png_level: int) -> Parts:
     samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
     if kind.name == "PNG":
         return _png(samples, png_level, metadata)
+    if kind.name == "NPY":
+        return npy.encode(samples)
     if kind.name == "TIFF":
         return _tiff(samples, picture.tiff_compression, metadata)
     options = dict(kind.options)

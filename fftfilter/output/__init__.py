@@ -4,8 +4,9 @@
     ground.py       the constant that is taken off before the transform
     noise.py        what counts as rounding noise and becomes black
     rounding.py     from a magnitude to a grey level
+    modes.py        the outputs by name
     scale.py        which value becomes black and which white
-    quantize.py     the host's part: pixels by a given range
+    quantize.py     the host's part: every output but a magnitude of each picture's own range
     difference.py   how far pixels are from the reference's, and how far they may be
 
 Nothing here knows OpenCL: kernels get the numbers as arguments.

@@ -23,11 +23,26 @@ class Range(NamedTuple):
     of_white: bool = False
     """Whether they are parts of the input's white rather than grey levels."""
 
+    def in_levels(self, white: float) -> Range:
+        """Return the range in grey levels of an input with this white."""
+        return Range(self.low * white, self.high * white) if self.of_white else self
+
     def cautions(self) -> list[str]:
         """Return a line if black lies where no magnitude is."""
         if self.low >= 0:
             return []
         return [f"scale {self.low:g}:{self.high:g} begins below 0, where no magnitude is: nothing becomes black"]
+
+
+def of(given: tuple[float, float] | Range | str | None) -> Range | None:
+    """Return the range that Python gives as (LO, HI), None for each; raises ParameterError."""
+    if given is None or given == EACH:
+        return None
+    if isinstance(given, Range):
+        return given
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ParameterError(f"scale {given!r} is unknown: give 'each', or two grey levels such as (0, 40)")
+    return parse(f"{given[0]}:{given[1]}")
 
 
 def parse(text: str) -> Range | None:

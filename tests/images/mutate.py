@@ -89,6 +89,9 @@ def originals():
         file = io.BytesIO()
         tifffile.imwrite(file, samples, **options)
         found[f"{name}.TIFF"] = file.getvalue()
+    file = io.BytesIO()
+    np.save(file, color)
+    found["color.NPY"] = file.getvalue()
     return found
 
 

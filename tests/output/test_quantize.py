@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fftfilter.images import Depth
-from fftfilter.output.noise import NOISE
-from fftfilter.output.quantize import magnitude, quantize
+from fftfilter.output.quantize import missing_mean, pixels, quantize
 from fftfilter.output.rounding import rounding
 from fftfilter.output.scale import Range
 from fftfilter.transfer import reference
@@ -18,7 +17,7 @@ U8, U16, F32 = Depth(np.dtype(np.uint8), 255), Depth(np.dtype(np.uint16), 1000),
 
 
 def levels(values, scale, depth, white=255):
-    return quantize(np.array(values, np.float32), scale, white, depth).tolist()
+    return quantize(np.array(values, np.float32), scale, white, *depth).tolist()
 
 
 @pytest.mark.parametrize(
@@ -55,18 +54,52 @@ def test_what_rounding_left_short_of_the_largest_is_white_but_floats_stay():
 def test_it_is_what_the_reference_gives_for_the_range_from_0_to_the_largest(seed, depth):
     values = np.random.default_rng(seed).uniform(0, 90, (4, 5))
     wanted = reference.quantize(values, 255.0, depth.dtype, depth.maxval)
-    np.testing.assert_array_equal(quantize(values, Range(0, values.max()), 255, depth), wanted)
-
-
-def test_the_magnitude_of_rounding_noise_is_zero():
-    planes = np.array([[[0, 200]]], np.uint8)
-    faint = np.array([[[1.1, -1.1]]]) * NOISE * 200
-    assert magnitude(faint, planes).tolist() == np.abs(faint).tolist()
-    assert magnitude(0.9 * faint, planes).tolist() == [[[0, 0]]]
-    # The floor is a part of the largest absolute value.
-    assert magnitude(faint, np.array([[[-300.0, 200]]])).tolist() == [[[0, 0]]]
+    np.testing.assert_array_equal(quantize(values, Range(0, values.max()), 255, *depth), wanted)
 
 
 def test_floats_are_neither_nudged_nor_rounded_to_white():
     assert rounding(255, is_float=False) == (255, 1 / 2048, 1 - 2**-16)
     assert rounding(1, is_float=True) == (1, 0, 1)
+
+
+# Outputs
+
+
+def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
+    found, clipped = pixels(
+        output, np.array(values, np.float32), scale, noise=noise, white=white, dtype=depth.dtype, maxval=depth.maxval
+    )
+    return found.tolist(), clipped
+
+
+def test_keep_rounds_half_up_and_counts_what_it_clips():
+    assert of("keep", [-9, -0.4, 0.4, 0.5, 99.4, 255.4, 300, 400]) == ([0, 0, 0, 1, 99, 255, 255, 255], 3 / 8)
+
+
+def test_keep_maps_the_inputs_white_to_the_outputs():
+    assert of("keep", [0, 50, 100, 101], white=100) == ([0, 128, 255, 255], 1 / 4)
+    assert of("keep", [0, 50, 100], U16, white=100) == ([0, 500, 1000], 0)
+
+
+def test_keep_leaves_floats_as_they_are():
+    assert of("keep", [-2, 0.25, 7], F32, white=1) == ([-2, 0.25, 7], 0)
+
+
+@pytest.mark.parametrize(
+    ("depth", "wanted"), [(U8, [0, 128, 255, 191]), (U16, [0, 500, 1000, 750]), (F32, [0, 0.5, 1, 0.75])]
+)
+def test_signed_has_zero_in_the_middle_and_the_largest_magnitude_at_an_end(depth, wanted):
+    assert of("signed", [-8, 0, 8, 4], depth) == (wanted, 0)
+
+
+def test_signed_takes_a_scale_and_counts_what_it_clips():
+    assert of("signed", [-20, -10, 0, 10], scale=Range(-10, 10)) == ([0, 0, 128, 255], 1 / 4)
+
+
+@pytest.mark.parametrize(("output", "middle"), [("signed", 128), ("magnitude", 0)])
+def test_rounding_noise_is_zero(output, middle):
+    assert of(output, [1, -1], scale=Range(-1, 1) if output == "signed" else Range(0, 1), noise=1)[0] == [middle] * 2
+
+
+def test_what_a_filter_takes_off_the_mean():
+    assert missing_mean(np.array([[[1, 3]], [[10, 20]]], np.uint8), 0.25).ravel().tolist() == [1.5, 11.25]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
+    from ...output.modes import Output
     from ...transfer import Transfer
 
 NO_DEVICE = 3
@@ -81,6 +82,7 @@ class FolderOptions:
     filter: dict[str, Any]
     """Options of :class:`Filter`, without the device."""
     device: str | None
+    output: Output
     scale: str
     format: str | None
     recursive: bool
@@ -133,9 +135,12 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
     from ...images import extension_of
+    from ...output.modes import check_scale
     from ...output.scale import FOLDER, parse
 
     options.check(target)
+    given_range = parse(options.scale)
+    check_scale(options.output, FOLDER if options.scale == FOLDER else given_range)
     if not isinstance(source, Path | Url):
         refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
     out = place(target)
@@ -148,7 +153,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         Settings(
             transfer,
             options.filter,
-            parse(options.scale),
+            options.output,
+            given_range,
             extremes=options.report is not None,
             png_level=options.png_level,
             strip=options.strip,
@@ -165,8 +171,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         verify=options.verify or 0,
     )
     startup.resume_collector()
-    if run.settings.scale and not options.quiet:
-        for caution in run.settings.scale.cautions():
+    if given_range and options.output == "magnitude" and not options.quiet:
+        for caution in given_range.cautions():
             click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()
     if options.pattern and not survey.files:
@@ -274,7 +280,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                     click.echo(f"fftfilter: {outcome.error}", err=True)
                 elif said:
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{left_out}", err=True)
+                    clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ...filters import Filter, Output
+    from ...filters import Filter
     from ...images import Picture, Size
+    from ...output.modes import Output
     from ...transfer import Transfer
 
 
@@ -25,6 +26,7 @@ class FileOptions:
 
     filter: dict[str, Any]
     """Options of :class:`Filter`."""
+    output: Output
     scale: str
     format: str | None
     save_stages: Path | None
@@ -93,11 +95,14 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
     from ...filters import Filter
-    from ...output.quantize import magnitude, quantize
+    from ...output import modes
     from ...output.scale import parse
 
     given_range = parse(options.scale)
+    modes.check_scale(options.output, given_range)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
+    if options.output == "real":
+        images.refuse_whole_numbers(target, format=options.format)
     if options.verify:
         from ... import verify
 
@@ -106,11 +111,9 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     remove_leftovers_beside(target)
     picture = _read(source, options)
     images.check_fits(picture, target, format=options.format)
-    depth = images.output_depth(picture, target, format=options.format)
+    depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
-        cautions = [*transfer.cautions(*picture.planes.shape[1:]), *picture.cautions()]
-        for line in [*cautions, *(given_range.cautions() if given_range else ())]:
-            click.echo(f"fftfilter: {line}", err=True)
+        _caution(transfer, picture, options)
     for_filter = options.filter
     observe = None
     if options.save_stages is not None:
@@ -118,26 +121,41 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    output: Output = "magnitude" if given_range is None else "real"
-    with Filter(transfer, output=output, **for_filter) as filter_:
-        if given_range is None:
-            planes = filter_(picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, observe=observe)
-        else:
-            values = filter_(picture.planes, channel_axis=0, observe=observe)
-            planes = quantize(magnitude(values, picture.planes), given_range, picture.maxval, depth)
+    with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
+        planes = filter_(
+            picture.planes,
+            channel_axis=0,
+            dtype=depth.dtype,
+            levels=depth.maxval,
+            white=picture.maxval,
+            observe=observe,
+        )
+        clipped = filter_.clipped()[0]
         given = replace(picture) if options.verify else None
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture, left_out), err=True)
+            click.echo(_summary(filter_, picture, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
-        found = verify.difference(given, transfer, given_range, target=target, depth=depth)
+        found = verify.difference(given, transfer, options.output, given_range, target=target, depth=depth)
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None:
+    """Say what users may not expect."""
+    from ...output.scale import parse
+
+    cautions = transfer.cautions(*picture.planes.shape[1:])
+    if options.output == "magnitude":  # which alone has no sign
+        given_range = parse(options.scale)
+        cautions = [*cautions, *picture.cautions(), *(given_range.cautions() if given_range else ())]
+    for line in cautions:
+        click.echo(f"fftfilter: {line}", err=True)
 
 
 def _read(source: str, options: FileOptions) -> Picture:
@@ -168,11 +186,12 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
     return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
 
 
-def _summary(filter_: Filter, picture: Picture, left_out: list[str]) -> str:
+def _summary(filter_: Filter, picture: Picture, clipped: float, left_out: list[str]) -> str:
     _, height, width = picture.planes.shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
-    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{without}"
+    cut = f"; {clipped:.2%} clipped" if clipped else ""
+    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:

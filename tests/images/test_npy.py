@@ -1,0 +1,59 @@
+"""NumPy's .npy: what comes back, and what is refused."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from fftfilter import images
+from fftfilter.errors import ReadError
+from tests.images.helpers import picture
+
+
+def saved(path, array):
+    np.save(path, array)
+    return path
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_what_is_written_is_what_numpy_loads_and_what_is_read(tmp_path, dtype, channels):
+    given, path = picture(dtype=dtype, channels=channels), tmp_path / "x.npy"
+    images.write(given, path)
+    loaded, found = np.load(path), images.read(path)
+    assert loaded.dtype == dtype
+    assert (np.atleast_3d(loaded).transpose(2, 0, 1) == given.planes).all()
+    assert (found.planes == given.planes).all()
+    assert (found.maxval, images.measure(path)) == (
+        given.maxval,
+        (*given.planes.shape[:0:-1], channels, dtype(0).nbytes),
+    )
+
+
+@pytest.mark.parametrize("array", [np.arange(6.0)[::2], np.ones((2, 3, 4)), np.ones((2, 3), complex), np.ones((0, 3))])
+def test_an_array_that_is_no_image_is_refused(tmp_path, array):
+    with pytest.raises(ReadError, match=r"x.npy: an array of shape .* is no image; give real numbers"):
+        images.read(saved(tmp_path / "x.npy", array))
+
+
+def test_other_layouts_and_types_become_floats(tmp_path):
+    array = np.asfortranarray(np.arange(6, dtype=">i4").reshape(2, 3) - 2)
+    found = images.read(saved(tmp_path / "x.npy", array)).planes
+    assert (found.dtype, found.tolist()) == (np.float32, [array.tolist()])
+
+
+def test_damage_is_told(tmp_path):
+    file = io.BytesIO()
+    np.save(file, np.ones((2, 3), np.uint8))
+    path, whole = tmp_path / "x.npy", file.getvalue()
+    for cut, why in (
+        (-1, "has 5 bytes of samples, not the 6 of its header"),
+        (20, "the header of this .npy is damaged"),
+    ):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(ReadError, match=why):
+            images.read(path)
+    with pytest.raises(ReadError, match="NaN"):
+        images.read(saved(path, np.array([[1, np.nan]])))

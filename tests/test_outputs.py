@@ -1,0 +1,192 @@
+"""The outputs keep, signed and real: arrays and files beside the float64 reference, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import fftfilter
+from fftfilter import images
+from fftfilter import transfer as H
+from fftfilter.cli import cli
+from fftfilter.errors import ParameterError
+from fftfilter.filters import Filter
+from fftfilter.output.quantize import missing_mean, pixels
+from fftfilter.transfer import reference
+from tests.helpers import assert_grey_levels
+
+both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
+BAND = H.bandpass("16px", "3px", shape="gaussian")
+
+
+@pytest.fixture
+def image(rng):
+    return rng.integers(0, 256, (8, 64), dtype=np.uint8)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(cli, [str(a) for a in arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def wanted(image, transfer, output, dtype=np.uint8, white=255):
+    """Return what the reference gives for one picture."""
+    gain = transfer.gain(*image.shape[-2:])
+    values = reference.filtered(image, gain).real
+    if output == "keep":
+        values = values + missing_mean(image, gain[0, 0])
+    return pixels(output, values, None, noise=0, white=white, dtype=dtype, maxval=white)
+
+
+# Python
+
+
+@both_engines
+@pytest.mark.parametrize("output", ["keep", "signed"])
+@pytest.mark.parametrize("transfer", [BAND, H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
+def test_an_output_is_the_references(engine, output, transfer, image):
+    got = Filter(transfer, engine=engine, output=output)(image)
+    assert got.dtype == np.uint8
+    assert_grey_levels(got, wanted(image, transfer, output)[0])
+
+
+@both_engines
+def test_keep_keeps_the_mean_and_signed_the_middle_of_each_picture(engine):
+    flat = np.stack([np.full((8, 64), level, np.uint8) for level in (0, 7, 255)])
+    assert (Filter(H.highpass(), engine=engine, output="keep")(flat) == flat).all()
+    assert (Filter(H.highpass(), engine=engine, output="signed")(flat) == 128).all()
+
+
+@both_engines
+def test_pictures_have_a_scale_each_and_channels_one(engine, image):
+    stack = np.stack([image, image // 4])
+    with Filter(BAND, engine=engine, output="signed") as signed:
+        for got, alone in zip(signed(stack), stack, strict=True):
+            assert_grey_levels(got, wanted(alone, BAND, "signed")[0])
+        assert_grey_levels(signed(stack, channel_axis=0), wanted(stack, BAND, "signed")[0])
+
+
+@both_engines
+def test_floats_and_signed_numbers_keep_their_sign_and_units(engine, rng):
+    given = rng.integers(-3000, 3000, (8, 64), dtype=np.int16)
+    got = fftfilter.bandpass(given, "16px", "3px", shape="gaussian", output="keep", engine=engine)
+    assert got.dtype == np.float32
+    np.testing.assert_allclose(got, wanted(given, BAND, "keep", np.float32, 1)[0], atol=0.01)
+
+
+def test_the_part_that_is_clipped_is_known():
+    bars = np.where(np.arange(64) % 8 < 2, 255, 0) * np.ones((8, 1), int)
+    with Filter(H.highpass("6px"), output="keep") as keep:
+        got = keep(bars.astype(np.uint8))
+        right, clipped = wanted(bars, H.highpass("6px"), "keep")
+        assert_grey_levels(got, right)
+        assert clipped > 0.1
+        assert keep.clipped() == [pytest.approx(clipped, abs=1 / 500)]
+        assert next(keep.stream([bars.astype(np.uint8)])).tolist() == got.tolist()
+
+
+def test_a_weak_result_is_exact():
+    y, x = np.mgrid[:64, :64]
+    smooth = 30000 + 25000 * np.sin(2 * np.pi * (x + y) / 64)
+    faint = np.rint(smooth + 40 * np.cos(2 * np.pi * x / 3)).astype(np.uint16)
+    got = Filter(H.highpass("6px"), output="signed")(faint, dtype=np.uint8)
+    assert_grey_levels(got, wanted(faint, H.highpass("6px"), "signed")[0])
+
+
+@pytest.mark.parametrize("output", ["keep", "real"])
+def test_an_output_in_grey_levels_has_no_scale(output):
+    with pytest.raises(ParameterError, match=f"output {output} keeps the input's grey levels and has no scale"):
+        Filter(BAND, output=output, scale=(0, 40))
+
+
+def test_python_takes_a_scale(image):
+    got = fftfilter.highpass(image, output="signed", scale=(-40, 40))
+    values = fftfilter.highpass(image, output="real")
+    assert_grey_levels(got, np.floor((values + 40) / 80 * 255 + 0.5).clip(0, 255).astype(np.uint8))
+
+
+# Files
+
+
+def written(path, array):
+    array = np.atleast_3d(array)
+    white = {"f": 1}.get(array.dtype.kind) or int(np.iinfo(array.dtype).max)
+    images.write(images.Picture(array.transpose(2, 0, 1), None, white, "PPM"), path)
+    return path
+
+
+@pytest.mark.parametrize("output", ["keep", "signed", "real"])
+@pytest.mark.parametrize(("source", "dtype"), [("in.png", np.uint8), ("in.tif", np.uint16), ("in.tif", np.float32)])
+def test_a_file_is_verified_in_each_output(tmp_path, rng, output, source, dtype):
+    color = rng.integers(0, 256, (8, 64, 3)).astype(dtype)
+    given = written(tmp_path / source, color - 99 if dtype == np.float32 else color)
+    code, said, error = run("highpass", "--output", output, "--verify", given, tmp_path / "out.tif")
+    assert (code, error) == (0, "")
+    assert "off by at most" in said
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
+def test_real_writes_the_filtered_values_as_they_are(tmp_path, image, suffix):
+    given, out = written(tmp_path / "in.png", image), tmp_path / f"out{suffix}"
+    assert run("highpass", "--output", "real", given, out) == (0, "", "")
+    found = images.read(out).planes[0]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, fftfilter.highpass(image, output="real"), atol=1e-4)
+    if suffix == ".npy":
+        assert (np.load(out) == found).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "out", "message"),
+    [
+        (["--output", "real"], "x.png", "x.png: .png holds whole numbers, and output real gives floats; write .tif"),
+        (["--output", "keep", "--scale", "0:9"], "x.png", "output keep keeps the input's grey levels and has no scale"),
+    ],
+)
+def test_what_means_nothing_is_refused_in_a_line(tmp_path, image, options, out, message):
+    given = written(tmp_path / "in.png", image)
+    code, said, error = run("highpass", *options, given, tmp_path / out)
+    assert (code, said, error.count("\n")) == (2, "", 1)
+    assert message in error
+    assert not (tmp_path / out).exists()
+
+
+def test_the_clipped_part_is_said(tmp_path):
+    bars = (np.where(np.arange(64) % 8 < 2, 255, 0) * np.ones((8, 1))).astype(np.uint8)
+    given = written(tmp_path / "in.png", bars)
+    code, _, error = run("highpass", "-v", "--radius", "6px", "--output", "keep", given, tmp_path / "out.png")
+    assert (code, "% clipped" in error) == (0, True)
+
+
+# Folders
+
+
+@pytest.fixture
+def folder(tmp_path, rng):
+    made = tmp_path / "in"
+    made.mkdir()
+    for i, part in enumerate((1, 4)):
+        written(made / f"{i}.png", rng.integers(0, 256, (8, 64), dtype=np.uint8) // part)
+    return made
+
+
+@pytest.mark.parametrize(
+    "options", [["--output", "keep"], ["--output", "signed"], ["--output", "signed", "--scale", "folder"]]
+)
+def test_a_folder_is_verified_and_done_again_for_another_output(tmp_path, folder, options):
+    out, report = tmp_path / "out", tmp_path / "report.jsonl"
+    assert run("highpass", "-q", folder, out)[0] == 0
+    code, _, error = run("highpass", "--skip-existing", "--verify", "--report", report, *options, folder, out)
+    assert (code, "2 of 2 files" in error, "skipped" in error) == (0, True, False)
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert {(line["output_mode"], line["clipped"] >= 0) for line in lines} == {(options[1], True)}
+
+
+def test_a_folder_of_real_values_is_refused_before_the_work(tmp_path, folder):
+    code, _, error = run("highpass", "--output", "real", folder, tmp_path / "out")
+    assert (code, "0.png: .png holds whole numbers" in error) == (2, True)
+    assert run("highpass", "-q", "--output", "real", "--format", "npy", folder, tmp_path / "out") == (0, "", "")
+    assert np.load(tmp_path / "out" / "0.npy").min() < 0
