@@ -21,8 +21,8 @@ def source(tmp_path, rng):
     return tmp_path / "in.png", image
 
 
-def filtered(run, tmp_path, source, *arguments):
-    assert run(*arguments, source[0], tmp_path / "out.png") == (0, b"", "")
+def filtered(run, tmp_path, source, command, *arguments):
+    assert run(command, "--output", "magnitude", *arguments, source[0], tmp_path / "out.png") == (0, b"", "")
     return np.asarray(Image.open(tmp_path / "out.png"))
 
 
@@ -46,6 +46,14 @@ def filtered(run, tmp_path, source, *arguments):
 def test_filters_take_their_options(run, tmp_path, source, arguments, transfer):
     got = filtered(run, tmp_path, source, *arguments)
     assert_grey_levels(got, reference.filter_image(source[1], transfer.gain(*SIZE)))
+
+
+def test_what_repairs_a_picture_keeps_its_grey_levels(run, tmp_path, source):
+    for command, *arguments in (["notch", "--at", "0.2,0.1"], ["stripes", "--angle", "0"]):
+        assert run(command, *arguments, source[0], tmp_path / "out.png") == (0, b"", "")
+        got = np.asarray(Image.open(tmp_path / "out.png"))
+        assert abs(float(got.mean()) - float(source[1].mean())) < 1
+        assert np.abs(got - source[1].astype(float)).mean() < 20
 
 
 @pytest.mark.parametrize("extension", ["png", "tif", "npy"])
