@@ -18,7 +18,9 @@ import pytest
 from tests.folders.helpers import pgm
 
 ROOT = Path(__file__).parent.parent
-USER = ["setpriv", "--reuid=12345", "--regid=12345", "--clear-groups"]
+# A user of this process alone: a limit on a user's processes counts those of all its sandboxes.
+ID = 20000 + os.getpid() % 40000
+USER = ["setpriv", f"--reuid={ID}", f"--regid={ID}", "--clear-groups"]
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("unshare", "setpriv", "prlimit", "taskset", "chroot", "mount"))),
     reason="needs the tools of a Linux system",

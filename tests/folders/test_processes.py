@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -189,7 +190,8 @@ def test_a_process_that_dies_is_replaced_and_nothing_is_lost(tmp_path):
         os.kill(found[0], signal.SIGKILL)
         said = started.communicate(timeout=120)[1]
         assert started.returncode == 0, said
-    assert "a process died (exit code -9); another one does its files" in said
+    # 255 is what multiprocessing says if its forkserver could not tell.
+    assert re.search(r"a process died \(exit code (-9|255)\); another one does its files", said), said
     assert "1000 of 1000 files filtered" in said
     assert len({(tmp_path / "out" / name).read_bytes() for name in names(tmp_path / "in")}) == 1
 
