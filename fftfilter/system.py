@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -84,7 +85,7 @@ def startable_threads(wanted: int) -> int:
     allowed = [limit for limit in (_limit("RLIMIT_NPROC"), _pids_of_container()) if limit is not None]
     if not allowed or min(allowed) >= PLENTY:
         return wanted
-    end = threading.Event()
+    end, before = threading.Event(), _tasks()
     started: list[threading.Thread] = []
     try:
         for _ in range(wanted):
@@ -97,6 +98,11 @@ def startable_threads(wanted: int) -> int:
         end.set()
         for thread in started:
             thread.join()
+        # The system counts a thread for some time after its end.
+        for _ in range(100):
+            if _tasks() <= before:
+                break
+            time.sleep(0.001)
     return len(started)
 
 
@@ -104,6 +110,13 @@ def startable_processes(wanted: int) -> int:
     """Return how many processes for a folder can be started, with all their threads, at most ``wanted``."""
     tasks = TASKS_OF_ALL + TASKS_A_PROCESS * wanted
     return max(0, (startable_threads(tasks) - TASKS_OF_ALL) // TASKS_A_PROCESS)
+
+
+def _tasks() -> int:
+    """Return how many threads this process has as the system counts them, 0 where it does not say."""
+    with suppress(OSError):
+        return len(os.listdir("/proc/self/task"))  # noqa: PTH208
+    return 0
 
 
 def _limit(name: str) -> int | None:
