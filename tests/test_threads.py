@@ -61,8 +61,8 @@ def test_what_fails_in_a_thread_fails_here():
         in_threads(lambda: 1 // 0, int)
 
 
-@both_engines
-def test_one_filter_gives_each_thread_its_own_picture(engine, rounds, images):
+def assert_own_pictures(engine, rounds, images):
+    """Let each thread filter an image of its own by a filter that all share."""
     with Filter(H.highpass(), engine=engine) as highpass:
         wanted = [highpass(image) for image in images]
 
@@ -71,19 +71,17 @@ def test_one_filter_gives_each_thread_its_own_picture(engine, rounds, images):
                 np.testing.assert_array_equal(highpass(images[i]), wanted[i])
 
         in_threads(*(lambda i=i: work(i) for i in range(THREADS)))
+
+
+@both_engines
+def test_one_filter_gives_each_thread_its_own_picture(engine, rounds, images):
+    assert_own_pictures(engine, rounds, images)
 
 
 @both_engines
 def test_pictures_of_one_size_do_not_change_places(engine, rounds, rng):
     images = rng.integers(0, 256, (THREADS, 8, 64), dtype=np.uint8)
-    with Filter(H.highpass(), engine=engine) as highpass:
-        wanted = [highpass(image) for image in images]
-
-        def work(i):
-            for _ in range(rounds):
-                np.testing.assert_array_equal(highpass(images[i]), wanted[i])
-
-        in_threads(*(lambda i=i: work(i) for i in range(THREADS)))
+    assert_own_pictures(engine, rounds, images)
 
 
 @both_engines
