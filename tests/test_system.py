@@ -5,6 +5,7 @@ Each run has a root of its own that is read-only, in a mount namespace that is g
 
 from __future__ import annotations
 
+import itertools
 import os
 import shlex
 import shutil
@@ -18,9 +19,8 @@ import pytest
 from tests.folders.helpers import pgm
 
 ROOT = Path(__file__).parent.parent
-# A user of this process alone: a limit on a user's processes counts those of all its sandboxes.
-ID = 20000 + os.getpid() % 40000
-USER = ["setpriv", f"--reuid={ID}", f"--regid={ID}", "--clear-groups"]
+# A user for each run: a limit on a user's processes counts those of an earlier run that are about to end, too.
+USERS = itertools.count(20_000 + 20 * os.getpid() % 40_000)
 pytestmark = pytest.mark.skipif(
     not all(map(shutil.which, ("unshare", "setpriv", "prlimit", "taskset", "chroot", "mount"))),
     reason="needs the tools of a Linux system",
@@ -57,6 +57,7 @@ def sandbox():
         pytest.skip("may not mount file systems")
 
     def run(command, *mounts, limit=(), **variables):
+        user = next(USERS)
         places = {"here": f"{root}{here}", "root": root}
         mounts = [f"mount {each}".format(**places) for each in (OUT, *mounts)]
         own = {name: str(value).format(here=here) for name, value in variables.items()}
@@ -65,7 +66,16 @@ def sandbox():
             "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "OCL_ICD_VENDORS": f"{here}/no-vendors",
             "PYTHONDONTWRITEBYTECODE": "1", **own,
         }  # fmt: skip
-        inside = ["chroot", str(root), *USER, *limit, *program]
+        inside = [
+            "chroot",
+            str(root),
+            "setpriv",
+            f"--reuid={user}",
+            f"--regid={user}",
+            "--clear-groups",
+            *limit,
+            *program,
+        ]
         done = subprocess.run(
             ["unshare", "-m", "sh", "-ec", "\n".join([*setup, *mounts, shlex.join(["exec", *inside])])],
             env=environment,
