@@ -4,7 +4,7 @@
     edges = fftfilter.highpass(image, radius=64)
 
 Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
-for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``, ``fft2``
+for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``, ``fft2``,
 and ``ifft2`` for the bare transforms. Every error raised on purpose is a :class:`fftfilter.FftfilterError`.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
     from .errors import FftfilterError
     from .filters import Filter
-    from .transforms import fft, fft2, ifft, ifft2
+    from .transforms import fft, fft2, ifft, ifft2, irfft2, rfft2
 
 __version__ = "0.2.0"
 
@@ -32,7 +32,9 @@ __all__ = [
     "highpass",
     "ifft",
     "ifft2",
+    "irfft2",
     "lowpass",
+    "rfft2",
 ]
 
 

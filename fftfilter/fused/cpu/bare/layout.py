@@ -6,7 +6,6 @@ transform is the forward one whose frequency k is taken for -k, which costs noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,14 +14,12 @@ from .. import mixed_radix, plan
 from ..job import JOB, fill_axis
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from numpy.typing import NDArray
 
+    from ...bare import Shape
     from ..plan import Axis, Limits
 
     Array = NDArray[Any]
-    Data = Literal["complex", "real", "values"]
 
 PLANES, LINES, SIGNAL = range(3)
 LAYOUT = np.dtype(
@@ -37,28 +34,6 @@ LAYOUT = np.dtype(
 WAITING = 1 << 19
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What is transformed: ``count`` arrays of ``height`` rows, along both axes or along the rows alone.
-
-    ``data`` is "complex" (to complex), "real" (to a whole or a half spectrum) or "values" (a half spectrum to real
-    values); ``width`` is always that of the values. ``inverse`` is for complex numbers: real ones have no other.
-    """
-
-    data: Data
-    kind: int
-    count: int
-    height: int
-    width: int
-    inverse: bool = False
-    half: bool = False
-
-    @property
-    def spectrum_width(self) -> int:
-        """Numbers of a row of the spectrum that are stored or given."""
-        return self.width // 2 + 1 if self.half else self.width
-
-
 class CpuLayout:
     """The plan of a bare transform on a CPU: pitches, axes, tasks, tables.
 
@@ -66,16 +41,16 @@ class CpuLayout:
     their own, as a vector has to fit in.
     """
 
-    def __init__(self, shape: Shape, *, lanes: int, workers: int, limits: Limits) -> None:
-        self.shape, self.lanes, self.workers = shape, lanes, workers
+    def __init__(self, shape: Shape, kind: int, *, lanes: int, workers: int, limits: Limits) -> None:
+        self.shape, self.kind, self.lanes, self.workers = shape, kind, lanes, workers
         # A strip's columns, and the complex numbers of a vector.
         self.strip = lanes if shape.data == "complex" else 2 * lanes
         numbers = lanes // 2
         height, width = shape.height, shape.width
         part = limits.part // (8 * lanes)
-        self.columns: Axis = mixed_radix.transform(height if shape.kind != LINES else 1, part, 1)
+        self.columns: Axis = mixed_radix.transform(height if self.kind != LINES else 1, part, 1)
         self.rows: Axis = mixed_radix.transform(width, part, 0)
-        if shape.kind == LINES:
+        if self.kind == LINES:
             self.pitch = max(width, lanes if shape.data == "real" else numbers)
             self.strips = 0
         else:
@@ -83,7 +58,7 @@ class CpuLayout:
             self.strips = -(-self.pitch // self.strip)
         spectrum_pitch = max(shape.spectrum_width, numbers)
         self.source_pitch = spectrum_pitch if shape.data == "values" else self.pitch
-        if shape.kind == SIGNAL:
+        if self.kind == SIGNAL:
             self.target_pitch, self.stored = height, width
         else:
             self.target_pitch = self.pitch if shape.data == "values" else spectrum_pitch
@@ -106,7 +81,7 @@ class CpuLayout:
     @property
     def chunk(self) -> int:
         """Images that go through the steps together."""
-        if self.shape.kind == LINES:
+        if self.kind == LINES:
             return self.shape.count
         return max(1, min(self.shape.count, WAITING * self.workers // (8 * self.lanes * self.strip_stride * self.strips)))
 
@@ -128,16 +103,16 @@ class CpuLayout:
         sign = -1 if shape.inverse else 1
         numbers = np.arange(self.spectrum) % width
         taken = _position(across)[sign * numbers % width]
-        if shape.data != "complex":
-            taken = np.concatenate([taken, _position(across)[-numbers % width]])
-        if shape.data == "values":
-            taken = _position(across)[np.arange(width)]
+        if shape.data == "real":
+            taken = np.concatenate([taken, _position(across)[-sign * numbers % width]])
+        elif shape.data == "values":
+            taken = _position(across)
         self.take = (2 * taken).astype(np.uint32)
         number = 8 * lanes
-        if shape.kind == LINES:
+        if self.kind == LINES:
             together = lanes if shape.data == "complex" else 2 * lanes
             at = to = mixed_radix.grouped(np.arange(height), together)
-        elif shape.kind == SIGNAL:
+        elif self.kind == SIGNAL:
             first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
             to = first[:, None] + np.arange(lanes)
             at = _position(frequencies)[sign * to % height]
@@ -147,7 +122,7 @@ class CpuLayout:
         else:
             pairs = mixed_radix.mirrored_pairs(frequencies, height)
             at = np.concatenate([mixed_radix.grouped(each, lanes) for each in pairs], axis=1)
-            to = frequencies[at]
+            to = sign * frequencies[at] % height
         self.groups = len(to)
         self.places = (at * number).astype(np.uint32)
         self.to = to.astype(np.uint32)
@@ -155,7 +130,7 @@ class CpuLayout:
     def between(self) -> NDArray[np.complex64]:
         """Return the spin factors between the steps of a long signal, (width, height); of others nothing."""
         shape = self.shape
-        if shape.kind != SIGNAL:
+        if self.kind != SIGNAL:
             return np.ones(1, np.complex64)
         n, sign = shape.height * shape.width, 2j if shape.inverse else -2j
         turns = np.outer(np.arange(shape.width), np.arange(shape.height))
@@ -185,7 +160,7 @@ class CpuLayout:
             "source_pitch": self.source_pitch,
             "target_pitch": self.target_pitch,
             "width": self.spectrum,
-            "kind": shape.kind,
+            "kind": self.kind,
         }
         made = np.zeros(1, LAYOUT)
         for name, value in fields.items():
@@ -196,7 +171,7 @@ class CpuLayout:
         """Return how many floats (or pixels) an array takes that is given, and that is made."""
         shape = self.shape
         source = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
-        rows = shape.width if shape.kind == SIGNAL else shape.height
+        rows = shape.width if self.kind == SIGNAL else shape.height
         return source, rows * self.target_pitch * (1 if shape.data == "values" else 2)
 
 

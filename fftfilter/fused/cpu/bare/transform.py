@@ -11,11 +11,11 @@ from ..job import spin_factors
 from ..memory import aligned
 from ..plan import Limits, vector_width
 from ..program import program
-from .layout import SIGNAL, CpuLayout
+from .layout import LINES, PLANES, SIGNAL, CpuLayout
 
 if TYPE_CHECKING:
     from ....device.launcher import Launcher
-    from .layout import Shape
+    from ...bare import Shape
 
     Array = np.ndarray[Any, Any]
 
@@ -26,7 +26,7 @@ SOURCE, TARGET, SCALE = 5, 6, 14
 class CpuTransform:
     """A transform of arrays of one shape and type on a CPU.
 
-    ``pixel`` is the type of real numbers: uint8, uint16 or float32. ``lanes`` is how many floats a vector register
+    ``kind`` is that of the layout, by default the shape's own. ``pixel`` is the type of real numbers: uint8, uint16 or float32. ``lanes`` is how many floats a vector register
     holds, ``workers`` how many work-items share the work; both are the device's by default.
     """
 
@@ -36,6 +36,7 @@ class CpuTransform:
         shape: Shape,
         pixel: np.dtype[Any] = np.dtype(np.float32),  # noqa: B008  a constant
         *,
+        kind: int | None = None,
         lanes: int | None = None,
         workers: int | None = None,
         limits: Limits | None = None,
@@ -44,7 +45,8 @@ class CpuTransform:
         lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
         workers = workers or device.cl_device.max_compute_units
         self.launcher, self.shape = launcher, shape
-        self.plan = layout = CpuLayout(shape, lanes=lanes, workers=workers, limits=limits or Limits())
+        self.kind = (LINES if shape.axes == 1 else PLANES) if kind is None else kind
+        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, limits=limits or Limits())
         self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()
@@ -52,7 +54,7 @@ class CpuTransform:
         self.device_bytes = max(64, layout.strip_bytes) + workspaces + layout.between().nbytes
         """Bytes that the transform keeps between calls."""
         device.check_memory(
-            f"a transform of {shape.count} x {shape.height} x {shape.width}",
+            str(shape),
             [self.device_bytes, shape.count * of_source * pixel.itemsize, shape.count * of_target * 4],
         )
 
@@ -73,17 +75,17 @@ class CpuTransform:
         self._kernel = launcher.kernel(names, defines, "bare_transform", arguments)
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
-        """Return the transform of an array ``(count, height, width)`` times a scale, and its largest magnitude.
+        """Return the transform of an array ``(count, height, width)`` times a scale, and the largest magnitude of its parts.
 
-        The magnitude is that of real or imaginary parts, NaN where there is one. Arrays are read and written where they
-        are; only rows narrower than a vector are copied.
+        Of a signal's matrix the transform lies transposed. The magnitude is NaN where there is one. Arrays are read
+        and written where they are; only rows narrower than a vector are copied.
         """
         shape, layout = self.shape, self.plan
-        given, pitch = source.shape[-1], layout.source_pitch
-        if given != pitch and shape.kind != SIGNAL:
-            source = np.pad(source, ((0, 0), (0, 0), (0, pitch - given)))
+        given, made = source.shape[-1], shape.target[-1]
+        if given != layout.source_pitch:
+            source = np.pad(source, ((0, 0), (0, 0), (0, layout.source_pitch - given)))
         source = np.require(source, self._given, ("C", "A"))
-        rows = shape.width if shape.kind == SIGNAL else shape.height
+        rows = shape.width if self.kind == SIGNAL else shape.height
         target = aligned((shape.count, rows, layout.target_pitch), self._made)
         buffers = self.launcher.wrap(source), self.launcher.wrap(target)
         for at, argument in zip((SOURCE, TARGET, SCALE), (*buffers, np.float32(scale)), strict=True):
@@ -92,10 +94,9 @@ class CpuTransform:
         self.launcher.finish(buffers[1], target)
         self.launcher.finish(self._largest_buffer, self._largest)
         largest = float(self._largest.max().view(np.float32))
-        if shape.kind == SIGNAL:
-            return target.reshape(shape.count, 1, -1), largest
-        made = shape.width if shape.data == "values" else shape.spectrum_width
-        return (target if made == layout.target_pitch else np.ascontiguousarray(target[:, :, :made])), largest
+        if self.kind == SIGNAL or made == layout.target_pitch:
+            return target, largest
+        return np.ascontiguousarray(target[:, :, :made]), largest
 
     def _keep(self, buffer: Any) -> Any:
         """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
