@@ -4,8 +4,9 @@
     edges = fftfilter.highpass(image, radius=64)
 
 Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
-for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``, ``fft2``,
-and ``ifft2`` for the bare transforms. Every error raised on purpose is a :class:`fftfilter.FftfilterError`.
+for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``,
+``fft2``, ``ifft2``, ``rfft2`` and ``irfft2`` for the bare transforms. Every error raised on purpose is a
+:class:`fftfilter.FftfilterError`.
 """
 
 from __future__ import annotations

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     "--engine",
     group="Device",
     metavar="NAME",
-    default="book",
-    show_default=True,
-    help="An algorithm from 'fftfilter engines'.",
+    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for double precision]",
 )
 @device_option
 @precision_option
@@ -32,7 +30,7 @@ def spectrum(
     *,
     source: str,
     target: str,
-    engine: str,
+    engine: str | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
@@ -55,6 +53,7 @@ def spectrum(
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
+    from ..transforms.engine import FUSED
     from .shared.stage_pictures import log_magnitude
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
@@ -62,7 +61,8 @@ def spectrum(
     images.check_output(source, target, in_place=in_place)
     remove_leftovers_beside(target)
     number = np.dtype(np.complex64 if precision == "single" else np.complex128)
-    algorithm = load(engine)
+    # The papers' algorithms take more than the fused engine.
+    algorithm = load("book" if engine in (None, FUSED) else engine)
 
     def working(size: images.Size) -> int:
         shape = (size.channels, size.height, size.width)

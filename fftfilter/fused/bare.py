@@ -14,19 +14,20 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 Data = Literal["complex", "real", "values"]
+Along = Literal["both", "rows", "columns"]
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What is transformed: ``count`` arrays of ``height`` rows, along both axes or along the rows alone.
+    """What is transformed: ``count`` arrays of ``height`` rows, ``along`` both axes, the rows or the columns.
 
-    ``data`` is "complex" (to complex), "real" (to a spectrum, of ``half`` the width if asked for) or "values" (half a
-    spectrum to real values, along both axes). ``width`` is always that of the values. ``axes`` is 1 or 2. ``inverse``
+    ``data`` is "complex" (to complex), "real" (to a spectrum, along both axes of ``half`` the width if asked for) or
+    "values" (half a spectrum to real values, along both axes). ``width`` is always that of the values. ``inverse``
     turns the other way around, unnormalized; values have no other way.
     """
 
     data: Data
-    axes: int
+    along: Along
     count: int
     height: int
     width: int

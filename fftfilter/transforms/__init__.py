@@ -1,7 +1,7 @@
 """Bare transforms with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
 
-    axes.py      n, s, axes, norm and out as NumPy has them
-    engine.py    who transforms, fused or an algorithm of the papers; what is kept between calls; the range of numbers
+axes.py      n, s, axes, norm and out as NumPy has them
+engine.py    who transforms, fused or an algorithm of the papers; what is kept between calls; the range of numbers
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def fft(
         spectrum = fftfilter.fft(signal)
     """
     engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, lengths_of(n), (axis,), norm, out, inverse=False)
+    return complex_to_complex(engine, a, lengths_of(n), (axis,), norm, out=out, inverse=False)
 
 
 def ifft(
@@ -61,7 +61,7 @@ def ifft(
 ) -> Complex:
     """Return the inverse transform along an axis, as ``numpy.fft.ifft`` does; see :func:`fft`."""
     engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, lengths_of(n), (axis,), norm, out, inverse=True)
+    return complex_to_complex(engine, a, lengths_of(n), (axis,), norm, out=out, inverse=True)
 
 
 def fft2(
@@ -82,7 +82,7 @@ def fft2(
     ``s`` and ``axes`` are NumPy's.
     """
     engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, s, axes, norm, out, inverse=False)
+    return complex_to_complex(engine, a, s, axes, norm, out=out, inverse=False)
 
 
 def ifft2(
@@ -99,7 +99,7 @@ def ifft2(
 ) -> Complex:
     """Return the inverse transform over the last two axes, as ``numpy.fft.ifft2`` does; see :func:`fft2`."""
     engine = Engine(algorithm, device, precision, options)
-    return complex_to_complex(engine, a, s, axes, norm, out, inverse=True)
+    return complex_to_complex(engine, a, s, axes, norm, out=out, inverse=True)
 
 
 def rfft2(
@@ -119,7 +119,7 @@ def rfft2(
     The result is ``(..., height, width // 2 + 1)``.
     """
     engine = Engine(algorithm, device, precision, options)
-    return real_to_half(engine, a, s, axes, norm, out)
+    return real_to_half(engine, a, s, axes, norm, out=out)
 
 
 def irfft2(
@@ -140,4 +140,4 @@ def irfft2(
     odd one has to be given in ``s``.
     """
     engine = Engine(algorithm, device, precision, options)
-    return half_to_real(engine, a, s, axes, norm, out)
+    return half_to_real(engine, a, s, axes, norm, out=out)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import warnings
+from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..errors import ParameterError, check_unmasked
+from ..fused.bare import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..fused.bare import Data
     from .engine import Engine
 
     Array = NDArray[Any]
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
     Axes = Sequence[int] | None
     Norm = Literal["backward", "ortho", "forward"] | None
 
+# Numbers side by side from which on columns are transformed as columns, not moved to become rows.
+BESIDE = 16
 # By which power of the number of points a norm divides, forward and back.
 NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0)}
 
@@ -35,7 +40,7 @@ def lengths_of(n: int | None) -> tuple[int] | None:
 
 
 def complex_to_complex(
-    engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, out: Complex | None, *, inverse: bool
+    engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Complex | None, inverse: bool
 ) -> Complex:
     """Return the transform of numbers along axes, the last ones first."""
     data = numbers(a)
@@ -48,7 +53,7 @@ def complex_to_complex(
     return _returned(data, out, engine.complex)
 
 
-def real_to_half(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, out: Complex | None) -> Complex:
+def real_to_half(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Complex | None) -> Complex:
     """Return half the transform of real numbers: of the last axis frequencies from 0 to half its length."""
     data = numbers(a)
     if data.dtype.kind == "c":
@@ -58,10 +63,10 @@ def real_to_half(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Nor
     data = _along(engine, real(data), lengths[-last:], along[-last:], norm, half=True)
     if not along[:-last]:
         return _returned(data, out, engine.complex)
-    return complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out, inverse=False)
+    return complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out=out, inverse=False)
 
 
-def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, out: Real | None) -> Real:
+def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Norm, *, out: Real | None) -> Real:
     """Return the real numbers whose transform, of the last axis half, is given."""
     data = numbers(a)
     lengths, along = _resolved(data, s, axes)
@@ -70,7 +75,7 @@ def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Nor
         check_length(lengths[-1])
     last = _last(along)
     if along[:-last]:
-        data = complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, None, inverse=True)
+        data = complex_to_complex(engine, data, lengths[:-last], along[:-last], norm, out=None, inverse=True)
     data = _along(engine, data, lengths[-last:], along[-last:], norm, inverse=True, values=True)
     return _returned(data, out, engine.real)
 
@@ -81,7 +86,7 @@ def numbers(a: ArrayLike) -> Array:
     data = np.asarray(a)
     if data.dtype.kind not in "biufc" or data.ndim == 0:
         raise ParameterError(
-            f"an array of shape {data.shape} and type {data.dtype} has no transform: give numbers, along one axis or more"
+            f"an array of shape {data.shape} and type {data.dtype} has no transform: give numbers, along an axis"
         )
     return data
 
@@ -123,7 +128,9 @@ def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]
     if not along:
         raise ParameterError("no transform along no axis: give one or more")
     if data.size == 0:
-        raise ParameterError(f"an array of shape {data.shape} has no transform: give at least one number along each axis")
+        raise ParameterError(
+            f"an array of shape {data.shape} has no transform: give at least one number along each axis"
+        )
     return lengths, along
 
 
@@ -143,31 +150,46 @@ def _along(
     half: bool = False,
     values: bool = False,
 ) -> Array:
-    """Return the transform along one axis or two; ``values`` are made of half a spectrum, ``half`` a spectrum is made."""
-    last = range(-len(axes), 0)
-    given = (*lengths[:-1], lengths[-1] // 2 + 1) if values else lengths
-    moved = _resized(np.moveaxis(data, axes, last), given)
+    """Return the transform along an axis or two: also to ``half`` a spectrum, or of such a one to real ``values``."""
     if norm not in NORMS:
         raise ParameterError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward"')
     scale = float(math.prod(lengths)) ** -NORMS[norm][inverse]
-    # A row of real numbers whose half is wanted is an image of height 1.
-    alone = len(axes) == 1 and (half or values)
-    if alone:
-        moved = moved[..., None, :]
-    made = engine.transform(
-        moved, 2 if alone else len(axes), lengths[-1], scale, inverse=inverse, half=half, values=values
-    )
-    return np.moveaxis(made[..., 0, :] if alone else made, last, axes)
+    data = _resized(data, axes, (*lengths[:-1], lengths[-1] // 2 + 1) if values else lengths)
+    is_half = half or values
+    beside = math.prod(data.shape[axes[-1] + 1 :])
+    if len(axes) == 1 and not is_half and beside >= BESIDE:
+        # Columns as they lie: nothing is moved.
+        before = math.prod(data.shape[: axes[0]])
+        shape = Shape(_kind(data), "columns", before, lengths[0], beside, inverse)
+        return engine.transform(data, shape, scale).reshape(data.shape)
+
+    last = range(-len(axes), 0)
+    moved = np.moveaxis(data, axes, last)
+    before = math.prod(moved.shape[: -len(axes)])
+    if len(axes) == 2:
+        height, width = lengths
+        shape = Shape(_kind(data), "both", before, height, width, inverse and not values, is_half)
+    elif is_half:
+        shape = Shape(_kind(data), "both", before, 1, lengths[0], half=True)
+    else:
+        shape = Shape(_kind(data), "rows", 1, before, lengths[0], inverse)
+    shape = replace(shape, data="values") if values else shape
+    made = engine.transform(moved, shape, scale)
+    made = made.reshape(*moved.shape[:-1], made.shape[-1])
+    return np.moveaxis(made, last, axes)
 
 
-def _resized(data: Array, lengths: Sequence[int]) -> Array:
-    """Return an array whose last axes have these lengths: cut, or filled up with zeros."""
-    given = data.shape[-len(lengths) :]
-    if given == tuple(lengths):
-        return data
-    data = data[(..., *(slice(n) for n in lengths))]
-    missing = [(0, n - have) for n, have in zip(lengths, data.shape[-len(lengths) :], strict=True)]
-    return np.pad(data, [(0, 0)] * (data.ndim - len(lengths)) + missing)
+def _kind(data: Array) -> Data:
+    return "complex" if data.dtype.kind == "c" else "real"
+
+
+def _resized(data: Array, axes: Sequence[int], lengths: Sequence[int]) -> Array:
+    """Return an array with these lengths along axes: cut, or filled up with zeros."""
+    cut, missing = [slice(None)] * data.ndim, [(0, 0)] * data.ndim
+    for axis, n in zip(axes, lengths, strict=True):
+        cut[axis], missing[axis] = slice(n), (0, max(0, n - data.shape[axis]))
+    data = data[tuple(cut)]
+    return np.pad(data, missing) if any(after for _, after in missing) else data
 
 
 def _returned(data: Array, out: Array | None, dtype: np.dtype[Any]) -> Array:

@@ -62,20 +62,9 @@ class Engine:
         self._insists, self._precision = algorithm == FUSED, precision
         self._device: Device = open_device(device, fused)
 
-    def transform(
-        self, data: Array, axes: int, width: int, scale: float, *, inverse: bool, half: bool, values: bool
-    ) -> Array:
-        """Return the transform of an array's last one or two axes times a scale.
-
-        ``half`` a spectrum is made of real numbers, or real ``values`` of ``width`` of half a spectrum.
-        """
-        kind: bare.Data = "values" if values else "complex" if data.dtype.kind == "c" else "real"
-        before = data.shape[:-axes]
-        height = data.shape[-2] if axes == 2 else int(np.prod(before))
-        count = int(np.prod(before)) if axes == 2 else 1
-        shape = bare.Shape(kind, axes, count, height, width, inverse and not values, half or values)
-        made = self._scaled(data.reshape(shape.source), shape, scale)
-        return made.reshape((*before, *shape.target[-axes:]))
+    def transform(self, data: Array, shape: Shape, scale: float) -> Array:
+        """Return the transform of an array of the shape's numbers, times a scale."""
+        return self._scaled(data.reshape(shape.source), shape, scale)
 
     def _scaled(self, data: Array, shape: Shape, scale: float) -> Array:
         """Transform, and once more with numbers nearer to 1 if some were too large or too small."""
@@ -110,22 +99,25 @@ class Engine:
         if shape.data == "values":
             data = _whole(data, shape.width)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
-        transform = Transform(launcher, method, (shape.count, shape.height, shape.width), shape.axes, direction)
+        points = {"rows": shape.width, "columns": shape.height, "both": shape.width * shape.height}[shape.along]
+        is_columns = shape.along == "columns"
+        if is_columns:
+            data = np.moveaxis(data, 1, 2)
+        axes = 2 if shape.along == "both" else 1
+        sizes = (shape.count, *((shape.width, shape.height) if is_columns else (shape.height, shape.width)))
+        transform = Transform(launcher, method, sizes, axes, direction)
         with np.errstate(over="ignore"):
             transform.load(np.ascontiguousarray(data, self.complex))
         transform.run()
         made: Array = transform.result()
         # The inverse of the papers is normalized.
-        points = shape.width * (shape.height if shape.axes == 2 else 1)
         factor = scale * (points if direction == INVERSE else 1)
         if factor != 1:
             made *= self.real.type(factor)
+        if is_columns:
+            made = np.moveaxis(made, 2, 1)
         made = np.ascontiguousarray(made.real if shape.data == "values" else made[:, :, : shape.target[-1]])
         return made, float(np.max(np.abs(made.view(self.real))))
-
-
-
-
 
 
 class _Kept:
@@ -173,4 +165,5 @@ def _whole(half: Array, width: int) -> Array:
 def _ldexp(data: Array, exponent: int) -> Array:
     """Return numbers times 2^exponent, exactly; beyond the type's range they become infinite."""
     with np.errstate(over="ignore"):
-        return np.ldexp(data.view(data.real.dtype), exponent).view(data.dtype)
+        scaled: Array = np.ldexp(data.view(data.real.dtype), exponent).view(data.dtype)
+    return scaled

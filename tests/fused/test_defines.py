@@ -14,6 +14,8 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.programs import PRELUDE, folder, source
+from fftfilter.fused.bare import Shape
+from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
@@ -61,6 +63,8 @@ def programs(launcher):
                 FusedCpuPipeline(recording["cpu"], transfer, stack)
                 for limits in (Limits(), tiny):
                     FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True).deviations()
+        for data in ("complex", "real", "values"):
+            CpuTransform(recording["cpu"], Shape(data, "both", 1, height, width, half=data == "values"))
     return {form: recorder.programs for form, recorder in recording.items()}
 
 

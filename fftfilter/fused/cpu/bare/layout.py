@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-PLANES, LINES, SIGNAL = range(3)
+PLANES, LINES, SIGNAL, COLUMNS = range(4)
+KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}
 LAYOUT = np.dtype(
     [
         *((name, np.uint64) for name in ("source_step", "target_step")),
@@ -49,7 +50,7 @@ class CpuLayout:
         height, width = shape.height, shape.width
         part = limits.part // (8 * lanes)
         self.columns: Axis = mixed_radix.transform(height if self.kind != LINES else 1, part, 1)
-        self.rows: Axis = mixed_radix.transform(width, part, 0)
+        self.rows: Axis = mixed_radix.transform(width if self.kind != COLUMNS else 1, part, 0)
         if self.kind == LINES:
             self.pitch = max(width, lanes if shape.data == "real" else numbers)
             self.strips = 0
@@ -61,7 +62,8 @@ class CpuLayout:
         if self.kind == SIGNAL:
             self.target_pitch, self.stored = height, width
         else:
-            self.target_pitch = self.pitch if shape.data == "values" else spectrum_pitch
+            in_strips = shape.data == "values" or self.kind == COLUMNS
+            self.target_pitch = self.pitch if in_strips else spectrum_pitch
             self.stored = self.target_pitch
         self.strip_stride = height + plan.SPARE_ROWS
         self._places()
@@ -74,21 +76,28 @@ class CpuLayout:
     @property
     def workspace(self) -> int:
         """Numbers of a worker's work space."""
+        height = self.shape.height
         convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
         # A work space begins elsewhere in the cache's sets than the one before.
-        return max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n, convolution) + plan.SPARE_ROWS
+        longest = height if self.kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
+        return max(longest, convolution) + plan.SPARE_ROWS
+
+    @property
+    def strip_numbers(self) -> int:
+        """Numbers of the strips of an image, 0 where one step does all."""
+        return 0 if self.kind in (LINES, COLUMNS) else self.strip_stride * self.strips
 
     @property
     def chunk(self) -> int:
         """Images that go through the steps together."""
-        if self.kind == LINES:
+        if not self.strip_numbers:
             return self.shape.count
-        return max(1, min(self.shape.count, WAITING * self.workers // (8 * self.lanes * self.strip_stride * self.strips)))
+        return max(1, min(self.shape.count, WAITING * self.workers // (8 * self.lanes * self.strip_numbers)))
 
     @property
     def strip_bytes(self) -> int:
         """Bytes of the strips between the steps."""
-        return 8 * self.lanes * self.strip_stride * self.strips * self.chunk
+        return 8 * self.lanes * self.strip_numbers * self.chunk
 
     @property
     def progress(self) -> int:
@@ -98,20 +107,24 @@ class CpuLayout:
     def _places(self) -> None:
         """Make the tables ``places``, ``to`` and ``take``."""
         shape, lanes = self.shape, self.lanes
-        height, width = shape.height, shape.width
+        height = shape.height
         frequencies, across = self.columns.frequencies(), self.rows.frequencies()
         sign = -1 if shape.inverse else 1
-        numbers = np.arange(self.spectrum) % width
-        taken = _position(across)[sign * numbers % width]
+        # Each number of a row (of a column) of the spectrum, and behind them for real numbers the mirrored ones.
+        order, wanted = (frequencies, height) if self.kind == COLUMNS else (across, self.spectrum)
+        k = np.arange(wanted) % len(order)
+        taken = _position(order)[sign * k % len(order)]
         if shape.data == "real":
-            taken = np.concatenate([taken, _position(across)[-sign * numbers % width]])
+            taken = np.concatenate([taken, _position(order)[-sign * k % len(order)]])
         elif shape.data == "values":
-            taken = _position(across)
+            taken = _position(order)
         self.take = (2 * taken).astype(np.uint32)
         number = 8 * lanes
         if self.kind == LINES:
             together = lanes if shape.data == "complex" else 2 * lanes
             at = to = mixed_radix.grouped(np.arange(height), together)
+        elif self.kind == COLUMNS:
+            at = to = np.zeros((0, lanes), np.int64)
         elif self.kind == SIGNAL:
             first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
             to = first[:, None] + np.arange(lanes)
@@ -124,8 +137,8 @@ class CpuLayout:
             at = np.concatenate([mixed_radix.grouped(each, lanes) for each in pairs], axis=1)
             to = sign * frequencies[at] % height
         self.groups = len(to)
-        self.places = (at * number).astype(np.uint32)
-        self.to = to.astype(np.uint32)
+        # No buffer is empty.
+        self.places, self.to = (np.append(table, 0).astype(np.uint32) for table in (at * number, to))
 
     def between(self) -> NDArray[np.complex64]:
         """Return the spin factors between the steps of a long signal, (width, height); of others nothing."""
@@ -134,7 +147,8 @@ class CpuLayout:
             return np.ones(1, np.complex64)
         n, sign = shape.height * shape.width, 2j if shape.inverse else -2j
         turns = np.outer(np.arange(shape.width), np.arange(shape.height))
-        return np.exp(sign * np.pi / n * turns).astype(np.complex64)
+        between: NDArray[np.complex64] = np.exp(sign * np.pi / n * turns).astype(np.complex64)
+        return between
 
     def job(self) -> Array:
         """Return the fields of job.cl that transforms read."""

@@ -1,8 +1,8 @@
 """Long signals, or few: rows that would leave most lanes of a vector without work are transformed as matrices.
 
 n = rows x columns: transforms down the columns, times spin factors, transforms along the rows, and the result lies
-transposed (Bailey, FFTs in external or hierarchical memory, 1990). A length that cannot be split well goes by Bluestein's
-chirp-z as a convolution of one that can.
+transposed (Bailey, FFTs in external or hierarchical memory, 1990). A length that cannot be split well goes by
+Bluestein's chirp-z as a convolution of one that can.
 """
 
 from __future__ import annotations
@@ -32,11 +32,10 @@ FEW, MANY = 1 << 10, 1 << 14
 def long(launcher: Launcher, shape: Shape, *, lanes: int | None = None) -> LongSignal | LongChirp | None:
     """Return the transform of rows that are long or few, None for others."""
     lanes = lanes or vector_width(launcher.device.cl_device.native_vector_width_float)
-    if shape.axes == 2 or shape.width < (FEW if shape.height < lanes else MANY):
+    if shape.along != "rows" or shape.width < (FEW if shape.height < lanes else MANY):
         return None
-    if split(shape.width, lanes):
-        return LongSignal(launcher, shape, lanes=lanes)
-    return LongChirp(launcher, shape, lanes=lanes)
+    found = split(shape.width, lanes)
+    return LongSignal(launcher, shape, found, lanes=lanes) if found else LongChirp(launcher, shape, lanes=lanes)
 
 
 @cache
@@ -49,13 +48,12 @@ def split(n: int, lanes: int) -> tuple[int, int] | None:
 
 
 class LongSignal:
-    """Transforms of rows, each as a matrix."""
+    """Transforms of rows, each as a matrix of ``sides``, rows and columns."""
 
-    def __init__(self, launcher: Launcher, shape: Shape, *, lanes: int) -> None:
-        found = split(shape.width, lanes)
-        assert found is not None
-        self._matrix = shape.height, *found
-        matrices = replace(shape, data="complex", axes=2, count=shape.height, height=found[0], width=found[1])
+    def __init__(self, launcher: Launcher, shape: Shape, sides: tuple[int, int], *, lanes: int) -> None:
+        rows, columns = sides
+        self._matrix = shape.height, rows, columns
+        matrices = replace(shape, data="complex", along="both", count=shape.height, height=rows, width=columns)
         self._transform = CpuTransform(launcher, matrices, lanes=lanes, kind=SIGNAL)
         self._shape = shape
         self.device_bytes = self._transform.device_bytes
@@ -68,14 +66,15 @@ class LongSignal:
 
 
 class LongChirp:
-    """Transforms of rows of a length with a large prime in it: Bluestein's convolution, of a length that can be split."""
+    """Transforms of rows of a length with a large prime in it: Bluestein's, of a length that can be split."""
 
     def __init__(self, launcher: Launcher, shape: Shape, *, lanes: int) -> None:
         self._shape, n = shape, shape.width
-        length = next(m for m in range(2 * n - 1, 8 * n) if is_good(m) and split(m, lanes))
+        good = (m for m in range(2 * n - 1, 8 * n) if is_good(m))
+        length, sides = next((m, sides) for m in good if (sides := split(m, lanes)))
         there = replace(shape, data="complex", width=length, inverse=False)
-        self._there = LongSignal(launcher, there, lanes=lanes)
-        self._back = LongSignal(launcher, replace(there, inverse=True), lanes=lanes)
+        self._there = LongSignal(launcher, there, sides, lanes=lanes)
+        self._back = LongSignal(launcher, replace(there, inverse=True), sides, lanes=lanes)
         k = np.arange(n, dtype=np.int64)
         sign = 1j if shape.inverse else -1j
         chirp = np.exp(sign * np.pi * (k * k % (2 * n)) / n)

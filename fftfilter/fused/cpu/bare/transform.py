@@ -11,9 +11,11 @@ from ..job import spin_factors
 from ..memory import aligned
 from ..plan import Limits, vector_width
 from ..program import program
-from .layout import LINES, PLANES, SIGNAL, CpuLayout
+from .layout import KINDS, SIGNAL, CpuLayout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ....device.launcher import Launcher
     from ...bare import Shape
 
@@ -26,8 +28,9 @@ SOURCE, TARGET, SCALE = 5, 6, 14
 class CpuTransform:
     """A transform of arrays of one shape and type on a CPU.
 
-    ``kind`` is that of the layout, by default the shape's own. ``pixel`` is the type of real numbers: uint8, uint16 or float32. ``lanes`` is how many floats a vector register
-    holds, ``workers`` how many work-items share the work; both are the device's by default.
+    ``kind`` is that of the layout, by default the shape's own. ``pixel`` is the type of real numbers: uint8, uint16 or
+    float32. ``lanes`` is how many floats a vector register holds, ``workers`` how many work-items share the work; both
+    are the device's by default.
     """
 
     def __init__(
@@ -45,7 +48,7 @@ class CpuTransform:
         lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
         workers = workers or device.cl_device.max_compute_units
         self.launcher, self.shape = launcher, shape
-        self.kind = (LINES if shape.axes == 1 else PLANES) if kind is None else kind
+        self.kind = KINDS[shape.along] if kind is None else kind
         self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, limits=limits or Limits())
         self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
@@ -75,7 +78,7 @@ class CpuTransform:
         self._kernel = launcher.kernel(names, defines, "bare_transform", arguments)
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
-        """Return the transform of an array ``(count, height, width)`` times a scale, and the largest magnitude of its parts.
+        """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.
 
         Of a signal's matrix the transform lies transposed. The magnitude is NaN where there is one. Arrays are read
         and written where they are; only rows narrower than a vector are copied.
@@ -88,8 +91,9 @@ class CpuTransform:
         rows = shape.width if self.kind == SIGNAL else shape.height
         target = aligned((shape.count, rows, layout.target_pitch), self._made)
         buffers = self.launcher.wrap(source), self.launcher.wrap(target)
-        for at, argument in zip((SOURCE, TARGET, SCALE), (*buffers, np.float32(scale)), strict=True):
-            self._kernel.set_arg(at, argument)
+        self._kernel.set_arg(SOURCE, buffers[0])
+        self._kernel.set_arg(TARGET, buffers[1])
+        self._kernel.set_arg(SCALE, np.float32(scale))
         self.launcher.enqueue("transform", self._kernel, (layout.workers,), (1,))
         self.launcher.finish(buffers[1], target)
         self.launcher.finish(self._largest_buffer, self._largest)
@@ -110,12 +114,12 @@ class CpuTransform:
         return self._keep(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
 
 
-def files_of(data: str) -> Any:
-    """Return the function that names the files of a transform's program."""
+def files_of(data: str) -> Callable[..., tuple[str, ...]]:
+    """Return the function that names the files of a transform's program, in the order in which they are joined."""
     own = {
-        "complex": ("store.cl", "complex_columns.cl", "complex_rows.cl"),
-        "real": ("store.cl", "real_columns.cl", "real_rows.cl"),
-        "values": ("values_rows.cl", "values_columns.cl"),
+        "complex": ("fused/cpu/bare/complex_columns.cl", "fused/cpu/bare/complex_rows.cl"),
+        "real": ("fused/cpu/bare/real_columns.cl", "fused/cpu/bare/real_rows.cl"),
+        "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl"),
     }[data]
 
     def files(*, bluestein: bool) -> tuple[str, ...]:
@@ -123,9 +127,7 @@ def files_of(data: str) -> Any:
             *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
             *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "fused/cpu/transpose.cl"),
             *(("fused/cpu/bluestein.cl",) if bluestein else ()),
-            "fused/cpu/bare/layout.cl",
-            *(f"fused/cpu/bare/{name}" for name in own),
-            "fused/cpu/bare/launch.cl",
+            *("fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl", *own, "fused/cpu/bare/launch.cl"),
         )
 
     return files

@@ -15,6 +15,7 @@ typedef struct {
 #define PLANES 0   // two axes, rows behind columns
 #define LINES 1    // rows alone
 #define SIGNAL 2   // one long row in two steps: columns and rows of a matrix, spin factors between them
+#define COLUMNS 3  // columns alone, in the work space instead of strips
 
 // What tasks share: places[] is how many bytes behind its strip each row of a group lies, to[] which rows of the arrays
 // these are, take[] where in the work space the numbers of a row are, counted in vectors.
@@ -77,7 +78,7 @@ INLINE uint largest_bits(const integers_t most)
 }
 
 // All stages from `first` on, in place: natural order in, the plan's order out.
-INLINE void transform(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint first)
+NOINLINE void transform(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint first)
 {
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {

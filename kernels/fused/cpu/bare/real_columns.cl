@@ -1,7 +1,7 @@
 // Columns of real numbers: two of a strip's 2 VECTOR columns are one complex column, as in columns.cl.
 //
 // Reads    the pixels of a strip, row after row
-// Writes   their transforms in the plan's order to the strip
+// Writes   their transforms in the plan's order to the strip; of columns alone those of real numbers to where they belong
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the pixels
 
@@ -32,27 +32,44 @@ INLINE void first_real_stage(const uint kind, const uint radix, global vector_t 
     }
 }
 
+INLINE uint store_real_columns(const shared_t *shared, global const vector_t *x, global float *target)
+{
+    const uint height = shared->job->columns.points;
+    const size_t pitch = 2 * (size_t)shared->layout->target_pitch;
+    global const uint *take = shared->take;
+    const vector_t half_scale = 0.5f * shared->scale;
+    integers_t most = 0;
+    for (uint k = 0; k < height; ++k)
+#pragma unroll
+        for (uint part = LEFT; part <= RIGHT; ++part) {
+            const number_t a = times(part_of(part, x, take[k], take[height + k]), half_scale);
+            most = larger_bits(larger_bits(most, a.re), a.im);
+            scatter(target + k * pitch + (part == LEFT ? 0 : 2 * VECTOR), a);
+        }
+    return largest_bits(most);
+}
+
 NOINLINE uint real_columns(const shared_t *shared, global vector_t *z, global vector_t *x,
                            global const LOAD_PIXEL *source, global float *target, const uint strip)
 {
     global const axis_t *axis = &shared->job->columns;
     global const float2 *spin = shared->column_spin;
-    const uint pitch = shared->layout->source_pitch;
+    const uint pitch = shared->layout->source_pitch, left = min(strip * 2 * VECTOR, shared->job->last_start);
+    const bool alone = shared->layout->kind == COLUMNS;
     const stage_t first = axis->stages[0];
-    z += 2 * (size_t)shared->job->strip_stride * strip;
-    source += min(strip * 2 * VECTOR, shared->job->last_start);
-#if BLUESTEIN
-    if (axis->length != axis->points) {
+    z = alone ? x : z + 2 * (size_t)shared->job->strip_stride * strip;
+    source += left;
+    if (BLUESTEIN && axis->length != axis->points) {
         for (uint k = 0; k < axis->points; ++k)
             store(x + 2 * k, pixels(source + (size_t)k * pitch));
         transform_any(x, axis, spin);
-        for (uint k = 0; k < axis->points; ++k)
-            store(z + 2 * k, load(x + 2 * k));
-        return 0;
+        if (!alone)
+            for (uint k = 0; k < axis->points; ++k)
+                store(z + 2 * k, load(x + 2 * k));
+    } else {
+        BY_RADIX(first.radix, first_real_stage, z, source, pitch, first.span, spin + first.spin, spin + first.roots);
+        if (axis->stage_count > 1)
+            transform(z, axis, spin, 1);
     }
-#endif
-    BY_RADIX(first.radix, first_real_stage, z, source, pitch, first.span, spin + first.spin, spin + first.roots);
-    if (axis->stage_count > 1)
-        transform(z, axis, spin, 1);
-    return 0;
+    return alone ? store_real_columns(shared, x, target + 2 * left) : 0;
 }

@@ -41,7 +41,7 @@ NOINLINE void load_half(const shared_t *shared, global vector_t *x, global const
 }
 
 // The plan's order in, natural order out, down to stage `first`
-INLINE void inverse(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint first)
+NOINLINE void inverse(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint first)
 {
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
