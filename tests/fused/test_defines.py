@@ -17,6 +17,7 @@ from fftfilter.device.programs import PRELUDE, folder, source
 from fftfilter.fused.bare import Shape
 from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.gpu.bare.transform import GpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from tests.fused.helpers import stack_of
@@ -64,7 +65,9 @@ def programs(launcher):
                 for limits in (Limits(), tiny):
                     FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True).deviations()
         for data in ("complex", "real", "values"):
-            CpuTransform(recording["cpu"], Shape(data, "both", 1, height, width, half=data == "values"))
+            shape = Shape(data, "both", 1, height, width, half=data == "values")
+            CpuTransform(recording["cpu"], shape)
+            GpuTransform(recording["gpu"], shape)
     return {form: recorder.programs for form, recorder in recording.items()}
 
 

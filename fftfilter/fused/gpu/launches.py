@@ -26,6 +26,7 @@ SHAPES = "shapes.cl"
 MASK = "fused/gpu/mask.cl"
 VALUES = "fused/gpu/values.cl"
 ROWS = "fused/gpu/rows.cl"
+PAIRS = "fused/gpu/pairs.cl"
 COLUMNS = "fused/gpu/columns.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
 FILTER = "fused/gpu/filter.cl"
@@ -47,10 +48,10 @@ PACK = "fused/gpu/long/pack.cl"
 
 # Files that a kernel needs in front of its own, behind attributes, butterflies, transform and spectrum, which all need.
 NEEDS = {
-    COLUMNS: (SHAPES, MASK),
+    COLUMNS: (SHAPES, MASK, PAIRS),
     ROWS: (GROUND,),
     INVERSE_ROWS: (GROUND, VALUES),
-    FILTER: (SHAPES, MASK, GROUND, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
+    FILTER: (SHAPES, MASK, PAIRS, GROUND, VALUES, ROWS, COLUMNS, INVERSE_ROWS, QUANTIZE),
     LONG_ROWS: (STEPS, LINES, GROUND),
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
