@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
+    from .transfer.edges import Edges
 
     Array = NDArray[Any]
 
@@ -46,13 +47,15 @@ def difference(
     *,
     target: str | os.PathLike[str],
     depth: Depth,
+    edges: Edges = "wrap",
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's. Raises what
+    ``given`` is the picture that was read; ``output``, ``scale``, ``depth`` and ``edges`` are
+    the output's. Raises what
     :func:`images.read` raises, VerifyError for a picture of another size.
     """
-    planes, stretch, unit = _wanted(given, transfer, output, scale, depth)
+    planes, stretch, unit = _wanted(given, transfer, output, scale, depth, edges=edges)
     # A picture may have been turned upright where the tag that says so could not travel.
     found = images.without_orientation(images.read(target))
     wanted = images.without_orientation(replace(given, planes=planes, alpha=None)).planes
@@ -74,7 +77,7 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
 
 
 def _wanted(
-    given: Picture, transfer: Transfer, output: Output, scale: Range | None, depth: Depth
+    given: Picture, transfer: Transfer, output: Output, scale: Range | None, depth: Depth, *, edges: Edges
 ) -> tuple[Array, float, float]:
     """Return the reference's picture, how many times its own range is stretched, and what is its white for floats."""
     import numpy as np
@@ -84,12 +87,14 @@ def _wanted(
     from .output.noise import NOISE
     from .output.quantize import missing_mean, pixels
     from .transfer import reference
+    from .transfer.edges import grid_with
 
     planes, white = given.planes, given.maxval
-    gain = transfer.gain(*planes.shape[1:])
+    height, width = planes.shape[1:]
+    gain = grid_with(edges, transfer, height, width).gain()
     if output == "magnitude" and scale is None:
-        return reference.filter_image(planes, gain, depth.dtype, depth.maxval), 1.0, 1.0
-    values = reference.filtered(planes, gain).real
+        return reference.filter_image(planes, gain, depth.dtype, depth.maxval, edges), 1.0, 1.0
+    values = reference.filtered(planes, gain, edges).real
     if output == "keep":
         values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
     noise = NOISE * float(deviation(planes).max()) * max(1.0, transfer.largest)
