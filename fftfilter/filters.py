@@ -14,7 +14,7 @@ import numpy as np
 from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_option, check_unmasked
-from .fused import device_bytes, fused, serves
+from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.ground import spread
 from .output.modes import OUTPUTS, Output, check_scale
@@ -372,10 +372,11 @@ class Filter:
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
-        if self._edges == "mirror":
+        doubled = self._edges == "mirror" and not self._mirrors_by_itself
+        if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._gives_values or self._edges == "mirror")
+            return device_bytes(self.launcher.device, shape, real=self._gives_values or doubled)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -540,6 +541,11 @@ class Filter:
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
 
+    @property
+    def _mirrors_by_itself(self) -> bool:
+        """Whether the engine needs no picture of twice each side for mirrored edges."""
+        return self._algorithm is None and mirrors(self.launcher.device, self.transfer)
+
     def _grid(self, height: int, width: int) -> EdgedGrid:
         return grid_with(self._edges, self.transfer, height, width)
 
@@ -555,10 +561,12 @@ class Filter:
         """Return the pipeline for a stack: the last one, if it fits."""
         if self._pipeline is None or stack != self._stack:
             self.close()
+            self._grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
             if self._edges == "wrap":
                 self._pipeline = self._made(self.transfer, stack)
+            elif self._mirrors_by_itself:
+                self._pipeline, self.engine = fused(self.launcher, self.transfer, stack, self._edges), FUSED
             else:
-                self._grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
                 value = self.launcher.real if self.transfer.is_even else self.launcher.complex
                 self._pipeline = Mirrored(self._made, self.transfer, stack, value)
             # Without double precision, or in it already, nothing is done again.
