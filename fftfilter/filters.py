@@ -372,7 +372,7 @@ class Filter:
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
-        doubled = self._edges == "mirror" and not self._mirrors_by_itself
+        doubled = self._edges == "mirror" and not self._mirrors_by_itself(*shape[1:])
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
@@ -541,10 +541,9 @@ class Filter:
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
 
-    @property
-    def _mirrors_by_itself(self) -> bool:
+    def _mirrors_by_itself(self, height: int, width: int) -> bool:
         """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self._algorithm is None and mirrors(self.launcher.device, self.transfer)
+        return self._algorithm is None and mirrors(self.launcher.device, self.transfer, height, width)
 
     def _grid(self, height: int, width: int) -> EdgedGrid:
         return grid_with(self._edges, self.transfer, height, width)
@@ -564,7 +563,7 @@ class Filter:
             self._grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
             if self._edges == "wrap":
                 self._pipeline = self._made(self.transfer, stack)
-            elif self._mirrors_by_itself:
+            elif self._mirrors_by_itself(stack.height, stack.width):
                 self._pipeline, self.engine = fused(self.launcher, self.transfer, stack, self._edges), FUSED
             else:
                 value = self.launcher.real if self.transfer.is_even else self.launcher.complex

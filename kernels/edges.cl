@@ -2,14 +2,18 @@
 //
 // wrap      the image again: rows and columns are transformed as they lie
 // mirror    its mirror image. Of n pixels x and their mirror image the transform is, but for a factor, the cosine
-//           transform C[k] = sum_j x[j] cos(pi k (2j + 1) / 2n). It is that of n pixels in another order, v, the even
-//           ones and then the odd ones backward:
+//           transform C[k] = sum_j x[j] cos(pi k (2j + 1) / 2n), to be multiplied by H at k/2n cycles per pixel. It
+//           comes of the transform V of n pixels in another order, the even ones and then the odd ones backward:
 //
-//               x0 x1 x2 x3 x4 x5 x6  ->  x0 x2 x4 x6 x5 x3 x1         w = exp(-i pi k / 2n)
-//               w V[k] = C[k] - i C[n - k]
+//               x0 x1 x2 x3 x4 x5 x6  ->  x0 x2 x4 x6 x5 x3 x1         exp(-i pi k / 2n) V[k] = C[k] - i C[n - k]
 //
-//           So images are read and written in that order, and the mask, which is H at k/2n cycles per pixel, goes to the
-//           C in which the numbers of a spectrum are combined.
+//           So for images of height h and width w, with u = exp(-i pi ky / 2h) and v = exp(-i pi kx / 2w),
+//
+//               a = u v V[ky][kx]                = C[ky][kx] - C[h-ky][w-kx] - i (C[h-ky][kx] + C[ky][w-kx])
+//               b = conj(u) v V[h-ky][kx]        = C[ky][kx] + C[h-ky][w-kx] + i (C[h-ky][kx] - C[ky][w-kx])
+//                 = conj(u) v conj V[ky][w-kx]     as images are real
+//
+//           The mask solves a and b for the four C, multiplies each by its gain, and makes V of them again.
 // Source: J. Makhoul, A fast cosine transform in one and two dimensions, IEEE Trans. ASSP 28 (1980), 27-34.
 //
 // -D EDGES=wrap | mirror

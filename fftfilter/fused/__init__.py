@@ -34,7 +34,7 @@ def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "
     if launcher.device.is_gpu:
         from .gpu.pipeline import FusedGpuPipeline
 
-        return FusedGpuPipeline(launcher, transfer, stack)
+        return FusedGpuPipeline(launcher, transfer, stack, edges=edges)
     from .cpu.pipeline import FusedCpuPipeline
 
     return FusedCpuPipeline(launcher, transfer, stack, edges=edges)
@@ -49,9 +49,16 @@ def serves(device: Device, height: int, width: int) -> bool:
     return supports((height, width))
 
 
-def mirrors(device: Device, transfer: Transfer) -> bool:
-    """Tell whether the device's form mirrors edges by itself: if the transfer function is even along each axis."""
-    return not device.is_gpu and transfer.is_even_along_axes
+def mirrors(device: Device, transfer: Transfer, height: int, width: int) -> bool:
+    """Tell whether the device's form mirrors edges by itself: if the transfer function is even along each axis.
+
+    That for GPUs does so for sides that a work-group holds.
+    """
+    if not transfer.is_even_along_axes or not device.is_gpu:
+        return transfer.is_even_along_axes
+    from .gpu import plan
+
+    return plan.mirrors(height, width)
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:

@@ -1,13 +1,5 @@
-// Mirrored mask: the transfer function where the picture is mirrored without end (edges.cl), at a frequency of a row
-// and at the opposite one, which are filtered together.
-//
-// With V the spectrum of a real picture of height h and width w, in the order of edges.cl, u = exp(-i pi ky / 2h),
-// v = exp(-i pi kx / 2w), and C its cosine transform,
-//
-//     a = u v V[ky][kx]                = C[ky][kx] - C[h - ky][w - kx] - i (C[h - ky][kx] + C[ky][w - kx])
-//     b = conj(u) v conj V[ky][w - kx] = C[ky][kx] + C[h - ky][w - kx] + i (C[h - ky][kx] - C[ky][w - kx])
-//
-// Solved for the four C, these get their gains, and a and b are made of them again.
+// Mirrored mask: the transfer function where the picture is mirrored without end, as edges.cl has it. A frequency of a
+// row is filtered together with the opposite one: V[ky][kx] with V[ky][width - kx].
 
 #if IS_MIRRORED
 
