@@ -84,24 +84,27 @@ def right(
     import numpy as np
 
     from .output.difference import OF_65535
+    from .output.ground import deviation
     from .output.noise import NOISE
     from .output.quantize import missing_mean, pixels
     from .transfer import reference
 
     gain = transfer.gain(*planes.shape[1:])
+    largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
         values = np.abs(reference.filtered(planes, gain))
-        deviations = reference.largest_deviation(planes, gain)
-        return reference.quantize(values, deviations, depth.dtype, depth.maxval), values, 1.0, None
+        return reference.quantize(values, largest_deviation, depth.dtype, depth.maxval), values, 1.0, None
     values = reference.filtered(planes, gain).real
     if output == "keep":
         values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
-    noise = NOISE * reference.largest_deviation(planes, gain)
+    noise = NOISE * largest_deviation
     largest = float(np.abs(values).max())
     stretch, unit = 1.0, None
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+    if output == "keep":
+        stretch = max(1.0, largest / white)
     if output in ("keep", "real") and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
         unit = max(largest, noise / (OF_65535 / 65535)) / (white if output == "keep" else 1) or 1.0
