@@ -189,7 +189,7 @@ def resident(setting: Setting, case: Case) -> Peer:
     if case.function == "fft":
         shape = Transformed(data, "rows", 1, count * height, width)
     else:
-        width = case.more.get("s", case.source.shape)[-1]
+        width = case.more["s"][-1] if "s" in case.more else width
         shape = Transformed(data, "both", count, height, width, is_inverse, is_half)
     scale = 1 / (height * width) if is_inverse or data == "values" else 1.0
     made = GpuTransform(launcher, shape)

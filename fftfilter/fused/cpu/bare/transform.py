@@ -72,7 +72,7 @@ class CpuTransform:
             *map(self._constant, (*tables, layout.between())),
             None,
         ]
-        given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}"
+        given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
         names, defines = program(device, layout.columns, layout.rows, defines, files_of(shape.data))
         self._kernel = launcher.kernel(names, defines, "bare_transform", arguments)
@@ -125,7 +125,7 @@ def files_of(data: str) -> Callable[..., tuple[str, ...]]:
     def files(*, bluestein: bool) -> tuple[str, ...]:
         return (
             *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
-            *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "fused/cpu/transpose.cl"),
+            *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "fused/cpu/transpose.cl"),
             *(("fused/cpu/bluestein.cl",) if bluestein else ()),
             *("fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl", *own, "fused/cpu/bare/launch.cl"),
         )

@@ -12,6 +12,7 @@ from .. import plan as images
 from ..launches import (
     ATTRIBUTES,
     BUTTERFLIES,
+    EDGES,
     INVERSE_ROWS,
     REGISTERS,
     ROWS,
@@ -139,7 +140,7 @@ class GpuTransform:
         planned = images.plan(shape.height, shape.width, limits)
         rows: Any = planned.rows
         columns: Any = planned.columns
-        size = (f"WIDTH={shape.width}", f"HEIGHT={shape.height}", f"TILE={planned.tile}")
+        size = (f"WIDTH={shape.width}", f"HEIGHT={shape.height}", f"TILE={planned.tile}", "EDGES=wrap")
         row_table, column_table = self._table(rows), self._table(columns)
         largest = self._keep(self.launcher.allocate(4 * shape.count))
         reach = np.uint32(planned.tiles * planned.tile)
@@ -149,25 +150,25 @@ class GpuTransform:
         if shape.data == "real":
             arguments = [self._scratch, None, row_table, largest, reach]
             defines = (*rows.defines(), *size, own_load)
-            first = self._kernel((SPECTRUM, NO_GROUND, ROWS), rows.per_item, defines, "gpu_rows", arguments)
+            first = self._kernel((EDGES, SPECTRUM, NO_GROUND, ROWS), rows.per_item, defines, "gpu_rows", arguments)
             self._launch("rows", first, rows, planned.pairs)
             arguments = [None, self._scratch, column_table, None]
             defines = (*columns.defines(), *size, f"HALF={int(shape.half)}")
-            files = SPECTRUM, COLUMN_PAIRS, TO_SPECTRUM
+            files = EDGES, SPECTRUM, COLUMN_PAIRS, TO_SPECTRUM
             last = self._kernel(files, columns.per_item, defines, "gpu_bare_to_spectrum", arguments)
             self._launch("columns", last, columns, kept_columns)
             self._scales.append((last, 3))
         else:
             arguments = [self._scratch, None, column_table, None]
             defines = (*columns.defines(), *size)
-            files = SPECTRUM, COLUMN_PAIRS, FROM_SPECTRUM
+            files = EDGES, SPECTRUM, COLUMN_PAIRS, FROM_SPECTRUM
             first = self._kernel(files, columns.per_item, defines, "gpu_bare_from_spectrum", arguments)
             self._launch("columns", first, columns, kept_columns)
             self._scales.append((first, 3))
             # Nothing is read of an image: its place is anything's.
             arguments = [None, self._scratch, row_table, largest, np.uint32(0), reach, np.float32(0), largest]
             defines = (*rows.defines(), *size, own_load, "COMPLEMENT=0", "OUTPUT=real")
-            names = (SPECTRUM, NO_GROUND, VALUES, INVERSE_ROWS)
+            names = (EDGES, SPECTRUM, NO_GROUND, VALUES, INVERSE_ROWS)
             last = self._kernel(names, rows.per_item, defines, "gpu_inverse_rows", arguments)
             self._launch("inverse rows", last, rows, planned.pairs)
         self._sources.append((first, 1))
