@@ -50,14 +50,21 @@ class GroupedCommand(click.Command):
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
         if any(getattr(parameter, "short", "") for parameter in self.params):
-            show = {"is_flag": True, "is_eager": True, "expose_value": False, "callback": self._show_everyday}
-            self.params.append(click.Option(["-h"], help="Show the everyday options and exit.", **show))
+            self.params.append(
+                click.Option(
+                    ["-h"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=self._show_everyday,
+                    help="Show the everyday options and exit.",
+                )
+            )
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return the names of the help with all options."""
-        return [
-            name for name in super().get_help_option_names(ctx) if name not in {o for p in self.params for o in p.opts}
-        ]
+        taken = {name for parameter in self.params for name in parameter.opts}
+        return [name for name in super().get_help_option_names(ctx) if name not in taken]
 
     def _show_everyday(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         if not asked or ctx.resilient_parsing:
