@@ -411,18 +411,7 @@ class Filter:
         given_white: float | None,
     ) -> _Call:
         """Return an image ready for its pipeline."""
-        check_unmasked("image", image)
-        array = np.asarray(image)
-        axes = (2, 3) if channel_axis is None else (3,)
-        if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
-            raise ParameterError(
-                f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
-                "(height, width), a stack (count, height, width), or channels with channel_axis"
-            )
-        if channel_axis is None:
-            check_stack(array.shape)
-        planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
-        planes = planes.reshape(-1, *planes.shape[-2:])
+        planes, shape = planes_of(image, channel_axis)
         pixel = pixel_type(planes.dtype)
         out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
@@ -449,7 +438,7 @@ class Filter:
             float(own_white),
             missing,
             channel_axis,
-            array.shape,
+            shape,
             self._weak_below,
         )
 
@@ -591,6 +580,26 @@ def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
     of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
     of_filter = {name: value for name, value in options.items() if name not in of_pixels}
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
+
+
+def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
+    """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
+
+    Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without its
+    ``channel_axis``.
+    """
+    check_unmasked("image", image)
+    array = np.asarray(image)
+    axes = (2, 3) if channel_axis is None else (3,)
+    if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+            "(height, width), a stack (count, height, width), or channels with channel_axis"
+        )
+    if channel_axis is None:
+        check_stack(array.shape)
+    planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+    return planes.reshape(-1, *planes.shape[-2:]), array.shape
 
 
 def check_stack(shape: tuple[int, ...]) -> None:

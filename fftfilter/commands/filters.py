@@ -36,7 +36,12 @@ RADIUS = (
 )
 
 # What the functions of `transfer` take.
-OWN = ("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare")
+OWN = (
+    *("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare"),
+    *("large", "small", "suppress", "tolerance"),
+)
+# Outputs of what has no options for them.
+KEPT = {"output": "keep", "scale": "each", "verify": None}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -145,16 +150,24 @@ def output_option(default: str) -> Callable[[Any], Any]:
     )
 
 
+scale_option = option(
+    "--scale",
+    group="Filter",
+    default="each",
+    show_default=True,
+    metavar="RANGE",
+    help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+    "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
+)
+verify_option = option(
+    VERIFY,
+    group="Output",
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
+    f"N files, spread evenly.  [default of N: {VERIFIED}]",
+)
 other_options = combined(
-    option(
-        "--scale",
-        group="Filter",
-        default="each",
-        show_default=True,
-        metavar="RANGE",
-        help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-        "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
-    ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
@@ -176,14 +189,6 @@ other_options = combined(
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
-    option(
-        VERIFY,
-        group="Output",
-        type=click.IntRange(min=1),
-        metavar="[N]",
-        help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
-        f"N files, spread evenly.  [default of N: {VERIFIED}]",
-    ),
     folder_options,
 )
 
@@ -210,14 +215,24 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
-    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name."""
+def output_options(default: str) -> Callable[[Any], Any]:
+    """Return the options that say what filtered values become."""
+    return combined(output_option(default), scale_option)
+
+
+def filter_command(
+    name: str, own_options: Callable[[Any], Any], what: str, *examples: str, outputs: Callable[[Any], Any] | None = None
+) -> click.Command:
+    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
+
+    ``outputs`` stand in the place of :func:`output_options`, for what has no reference that is compared with.
+    """
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
         pixel_size = given.pop("pixel_size")
-        if "large" in given:
+        if "inner" in given:
             _take_large_and_small(given)
         own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
         made = [] if name == "mask" else _own(name, own)
@@ -228,7 +243,7 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
 
             made.append(mask_of(mask))
         transfer = reduce(mul, made)
-        return run(transfer.with_pixel_size(pixel_size) if pixel_size else transfer, sources, target, given)
+        return run(transfer.with_pixel_size(pixel_size) if pixel_size else transfer, sources, target, KEPT | given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
@@ -237,8 +252,9 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
         pixel_size_option,
         *factors,
         # What repairs a picture leaves its brightness alone.
-        output_option("keep" if name in FACTORS else "magnitude"),
+        outputs or output_options("keep" if name in FACTORS else "magnitude"),
         other_options,
+        *(() if outputs else (verify_option,)),
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
     from .gains import Mask
     from .grid import Gain, Reach
+    from .imagej_band import ImageJBand
     from .peaks import Notch
     from .ridges import Stripes
     from .units import Radius
 
-    Part = Radial | Notch | Stripes | Mask
+    Part = Radial | Notch | Stripes | ImageJBand | Mask
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files import sources
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
-    from ...filters import Filter
+    from ...imagej_filter import open_filter
     from ...output import modes
     from ...output.scale import parse
 
@@ -126,7 +126,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
+    with open_filter(transfer, options.output, given_range, for_filter) as filter_:
         planes = filter_(
             picture.planes,
             channel_axis=0,
