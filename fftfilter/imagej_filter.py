@@ -44,7 +44,7 @@ class ImageJFilter(Filter):
     The input's grey levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
     white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. Of a picture with
     three channels the brightness, the largest of them, is filtered; hue and saturation stay. Further options are those
-    of :class:`Filter` but for ``output`` and ``scale``.
+    of :class:`Filter` but for ``output``, ``scale`` and ``edges``.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class ImageJFilter(Filter):
         _ = self.launcher  # without a usable device there is no filter
 
     def _describe(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, **options: Any) -> None:
-        for name in ("output", "scale"):
+        for name in ("output", "scale", "edges"):
             if name in options:
                 raise ParameterError(f"{name} {options[name]!r} is not for ImageJ's filter: leave it out")
         super()._describe(transfer, **options, output="real")

@@ -107,6 +107,7 @@ def test_a_filter_is_used_again_streamed_and_copied(gray):
         ({"large": "wide"}, "large 'wide' is no number"),
         ({"small": -1}, "small '-1' must be finite and greater than zero"),
         ({"output": "real"}, "output 'real' is not for ImageJ's filter"),
+        ({"edges": "wrap"}, "edges 'wrap' is not for ImageJ's filter"),
         ({"large": "4um"}, "4um needs the size of a pixel"),
         ({"channel_axis": 0}, "a picture of 73 channels is neither gray nor RGB"),
     ],

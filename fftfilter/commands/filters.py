@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..output.modes import OUTPUTS
+from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from .shared.folder import FolderOptions, folder_options, run_folder
 from .shared.one_file import FileOptions, run_file
@@ -150,6 +151,15 @@ def output_option(default: str) -> Callable[[Any], Any]:
     )
 
 
+edges_option = option(
+    "--edges",
+    group="Filter",
+    type=click.Choice(EDGES),
+    default="wrap",
+    show_default=True,
+    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
+    "on the one across.",
+)
 scale_option = option(
     "--scale",
     group="Filter",
@@ -217,7 +227,7 @@ class FilterCommand(GroupedCommand):
 
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
-    return combined(output_option(default), scale_option)
+    return combined(output_option(default), edges_option, scale_option)
 
 
 def filter_command(

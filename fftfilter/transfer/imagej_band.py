@@ -39,6 +39,9 @@ class ImageJBand:
     is_even: ClassVar[bool] = True
     """Whether H(-k) = H(k), so that filtered images are real."""
 
+    is_even_along_axes: ClassVar[bool] = True
+    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+
     @classmethod
     def of(cls, large: Given, small: Given, *, suppress: Suppress, tolerance: float) -> ImageJBand:
         """Check what is given, and return the function; raises ParameterError. Bare numbers are pixels."""

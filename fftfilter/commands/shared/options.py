@@ -140,7 +140,7 @@ file_options = combined(
 
 def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
-    names = ("engine", "precision", "work_group_size", "transpose", "autoscale", "saturate")
+    names = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
     return {name: given[name] for name in names if name in given}
 
 
