@@ -177,7 +177,8 @@ file_options = combined(
 
 def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
-    return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose", "edges")}
+    names = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
+    return {name: given[name] for name in names if name in given}
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
