@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # as type checkers take it; to import it from typing take
 if TYPE_CHECKING:
     from typing import Any
 
-    from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
     from .transforms import fft, fft2, ifft, ifft2, irfft2, rfft2
@@ -33,6 +33,7 @@ __all__ = [
     "highpass",
     "ifft",
     "ifft2",
+    "imagej",
     "irfft2",
     "lowpass",
     "rfft2",

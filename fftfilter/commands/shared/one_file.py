@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...lengths import said
 from .options import filter_options, refuse
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...filters import Filter
-    from ...images import Picture, Size
+    from ...images import Picture, PixelSize, Size
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -94,7 +95,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files import sources
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
-    from ...filters import Filter
+    from ...imagej_filter import open_filter
     from ...output import modes
     from ...output.scale import parse
 
@@ -110,6 +111,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
+    pixel_size = None
+    if transfer.lacks_pixel_size:
+        pixel_size = images.pixel_size_of(picture, shown(source, "standard input"), transfer.lacks_pixel_size)
+        transfer = transfer.with_pixel_size(pixel_size.across)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -121,7 +126,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
+    with open_filter(transfer, options.output, given_range, for_filter) as filter_:
         planes = filter_(
             picture.planes,
             channel_axis=0,
@@ -136,12 +141,18 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture, clipped, left_out), err=True)
+            click.echo(_summary(filter_, picture, pixel_size, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
         found = verify.difference(
-            given, transfer, options.output, given_range, target=target, depth=depth, edges=for_filter["edges"]
+            given,
+            transfer,
+            options.output,
+            given_range,
+            target=target,
+            depth=depth,
+            edges=for_filter.get("edges", "wrap"),
         )
         verify.check(found, target)
         if not options.quiet:
@@ -164,7 +175,7 @@ def _read(source: str, options: FileOptions) -> Picture:
     from ... import images
 
     picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
-    return replace(images.without_orientation(picture), metadata=None) if options.strip else picture
+    return images.stripped(picture) if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
@@ -185,16 +196,21 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
         algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
     except ParameterError:
         return None  # an unknown engine is refused with the filter
-    times = 2 if given["edges"] == "mirror" else 1
+    times = 2 if given.get("edges") == "mirror" else 1
     return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
 
 
-def _summary(filter_: Filter, picture: Picture, clipped: float, left_out: list[str]) -> str:
+def _summary(
+    filter_: Filter, picture: Picture, pixel_size: PixelSize | None, clipped: float, left_out: list[str]
+) -> str:
     _, height, width = picture.planes.shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
-    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{cut}{without}"
+    given = filter_.transfer.pixel_size
+    pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
+    device = filter_.launcher.device.name
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
