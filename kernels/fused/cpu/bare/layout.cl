@@ -87,23 +87,13 @@ NOINLINE void transform(global vector_t *x, global const axis_t *axis, global co
     }
 }
 
-// The numbers that Bluestein's convolution begins with, and ends with, times the chirp.
-INLINE void times_chirp(global vector_t *to, global const vector_t *from, global const axis_t *axis,
-                        global const float2 *spin)
-{
-    global const float2 *chirp = spin + axis->chirp;
-    for (uint k = 0; k < axis->points; ++k)
-        store(to + 2 * k, spun(load(from + 2 * k), chirp[k].x, chirp[k].y));
-}
-
 NOINLINE void transform_any(global vector_t *x, global const axis_t *axis, global const float2 *spin)
 {
 #if BLUESTEIN
     if (axis->length != axis->points) {
-        times_chirp(x, x, axis, spin);
-        clear(x, axis->points, axis->length);
+        BEGIN_CONVOLUTION(x, axis, spin, load(x + 2 * k));
         convolve(x, axis, spin);
-        times_chirp(x, x, axis, spin);
+        END_CONVOLUTION(x, axis, spin, store(x + 2 * k, a[q]));
         return;
     }
 #endif
