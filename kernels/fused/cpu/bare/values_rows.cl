@@ -20,7 +20,8 @@ NOINLINE void load_half(const shared_t *shared, global vector_t *x, global const
 {
     global const uint *take = shared->take;
     const uint count = shared->layout->width, width = shared->job->rows.points;
-    const uint last = count < VECTOR / 2 ? 0 : count - VECTOR / 2;
+    // Rows of a source are as wide as that at least.
+    const uint last = shared->layout->source_pitch - VECTOR / 2;
     const size_t pitch = 2 * (size_t)shared->layout->source_pitch;
     vector_t square[VECTOR];
     for (uint k = 0; k < count; k += VECTOR / 2) {

@@ -40,14 +40,14 @@ kernel void gpu_bare_lines(global complex_t *target, global const LOAD_PIXEL *so
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];
     const uint group = get_group_id(0) * BATCH;
-    const uint from = min(group + own_transform(FROM_ORDER), lines - 1), to = group + own_transform(TO_ORDER);
+    const uint from = group + own_transform(FROM_ORDER), to = group + own_transform(TO_ORDER);
     source += (size_t)(from / FROM_GROUP) * FROM_STEP + from % FROM_GROUP;
     FOR_OWN(own_item(FROM_ORDER), FIRST_RADIX, b, t) {
         UNROLL
         for (uint q = 0; q < FIRST_RADIX; q++) {
             const uint n = t + q * (LENGTH / FIRST_RADIX);
             complex_t value = 0;
-            if (!BLUESTEIN || n < POINTS)
+            if (from < lines && n < POINTS)
                 value = LOADED(source[(size_t)n * FROM_STRIDE]);
             v[b * FIRST_RADIX + q] = value;
         }
