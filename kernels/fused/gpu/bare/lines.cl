@@ -47,8 +47,10 @@ kernel void gpu_bare_lines(global complex_t *target, global const LOAD_PIXEL *so
         for (uint q = 0; q < FIRST_RADIX; q++) {
             const uint n = t + q * (LENGTH / FIRST_RADIX);
             complex_t value = 0;
-            if (from < lines && n < POINTS)
-                value = LOADED(source[(size_t)n * FROM_STRIDE]);
+            // What lines there are not would have is not read: others may be writing it.
+            if (from < lines)
+                if (!BLUESTEIN || n < POINTS)
+                    value = LOADED(source[(size_t)n * FROM_STRIDE]);
             v[b * FIRST_RADIX + q] = value;
         }
     }
