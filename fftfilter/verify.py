@@ -14,6 +14,7 @@ from .errors import ParameterError, VerifyError
 from .files.atomic import is_special
 from .files.messages import shown
 from .files.standard_streams import STANDARD_STREAM
+from .images.formats import AS_USUAL
 from .output.difference import Difference
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .images import Depth, Picture
+    from .images import Coding, Depth, Picture
     from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def refuse(target: str | Path, format: str | None = None) -> None:  # noqa: A002  as `images.write` has it
+def refuse(
+    target: str | Path,
+    format: str | None = None,  # noqa: A002  as `images.write` has it
+    coding: Coding = AS_USUAL,
+) -> None:
     """Raise ParameterError for an output that cannot be read back as it was written."""
     name = shown(target, "standard output")
     if str(target) == STANDARD_STREAM or is_special(Path(target)):
         raise ParameterError(f"{name}: --verify cannot read it back: write a file")
-    if images.is_lossy(target, format=format):
+    if images.is_lossy(target, format=format, coding=coding):
         raise ParameterError(f"{name}: --verify cannot tell a fault from this format's losses: write .png or .tif")
 
 

@@ -113,8 +113,8 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:
-    target, level = loaded.job.target, settings.png_level
-    loaded.outcome.left_out = images.write(loaded.picture, target, png_level=level, times=loaded.times)
+    target, coding = loaded.job.target, settings.coding
+    loaded.outcome.left_out = images.write(loaded.picture, target, coding=coding, times=loaded.times)
 
 
 def _make_again(folder: Path) -> None:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DeviceError
 from ..files.messages import quoted_if_odd
+from ..images.formats import AS_USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..images import Coding
     from ..output import scale
     from ..output.difference import Difference
     from ..output.modes import Output
@@ -38,7 +40,7 @@ class Settings:
     """Find the largest value of each file and write nothing."""
     extremes: bool = False
     """Report the smallest and largest value of each file."""
-    png_level: int = 1
+    coding: Coding = AS_USUAL
     strip: bool = False
     preserve_times: bool = False
     in_place: bool = False

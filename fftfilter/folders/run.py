@@ -191,7 +191,7 @@ class FolderRun:
             if self.settings.output == "real":
                 images.refuse_whole_numbers(target)
             if self.verify:
-                verify.refuse(target)
+                verify.refuse(target, coding=self.settings.coding)
             if target in made:
                 raise ParameterError(
                     f"{join(relative, made[target])} and {join(relative, name)} would both become "
@@ -241,7 +241,7 @@ class FolderRun:
             settings.output,
             settings.scale,
         ]
-        decisive += [settings.png_level, settings.strip, settings.preserve_times]
+        decisive += [settings.coding, settings.strip, settings.preserve_times]
         return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run

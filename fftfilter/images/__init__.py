@@ -3,11 +3,11 @@
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
 
     picture.py         what an image is between its file and the filter
-    reading.py         bytes to a picture: pnm.py, npy.py, tiff_reader.py, or pillow_reader.py for all other formats
+    reading.py         bytes to a picture: pnm.py, pfm.py, npy.py, tiff_reader.py, or pillow_reader.py for all others
     completeness.py    rows that a file promises and does not have
     formats.py         the table of formats: what each can hold
     depth.py           and so how an output is stored
-    writing.py         a picture to bytes: pnm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
+    writing.py         a picture to bytes: pnm.py, pfm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
     metadata.py        color profile, EXIF, resolution and text, from file to file
     orientation.py     pictures turned upright
     limits.py          what a picture takes of this machine's memory
@@ -23,10 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .depth import output_depth as output_depth
+    from .formats import COMPRESSIONS as COMPRESSIONS
+    from .formats import Coding as Coding
     from .formats import check_fits as check_fits
     from .formats import extension_of as extension_of
     from .formats import extensions as extensions
     from .formats import is_lossy as is_lossy
+    from .formats import refuse_coding as refuse_coding
     from .formats import refuse_whole_numbers as refuse_whole_numbers
     from .picture import Depth as Depth
     from .picture import Picture as Picture
@@ -40,7 +43,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     ".depth": ("output_depth",),
-    ".formats": ("check_fits", "extension_of", "extensions", "is_lossy", "refuse_whole_numbers"),
+    ".formats": (
+        *("COMPRESSIONS", "Coding", "check_fits", "extension_of", "extensions", "is_lossy", "refuse_coding"),
+        "refuse_whole_numbers",
+    ),
     ".picture": ("Depth", "Picture", "Size"),
     ".orientation": ("without_orientation",),
     ".reading": ("content", "decode", "measure", "read"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ReadError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
-from . import npy, pnm
+from . import npy, pfm, pnm
 from .limits import refuse_oversize
 from .picture import Picture, Size
 
@@ -48,6 +48,8 @@ def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
 def _refuse_at_start(start: bytes, name: str) -> None:
     if pnm.is_pnm(start):
         _check_memory(pnm.read_header(start, name), name, None)
+    elif pfm.is_pfm(start):
+        refuse_oversize(name, pfm.measure(start, name))
     elif start.startswith(npy.MAGIC):
         refuse_oversize(name, npy.measure(io.BytesIO(start), name), None)
     elif start[:4] not in _TIFF:  # whose header may be at its end
@@ -64,6 +66,9 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
             header = pnm.read_header(data, name)
             _check_memory(header, name, working)
             return Picture(pnm.read_samples(data, header, name), None, header.maxval, "PPM")
+        if pfm.is_pfm(data):
+            refuse_oversize(name, pfm.measure(data, name), working)
+            return pfm.decode(data, name)
         if data.startswith(npy.MAGIC):
             refuse_oversize(name, npy.measure(io.BytesIO(data), name), working)
             return npy.decode(data, name)
@@ -102,6 +107,8 @@ def _measure(file: BinaryIO, name: str) -> Size:
     if pnm.is_pnm(start):
         header = pnm.read_header(start, name)
         return Size(header.width, header.height, header.channels, header.dtype.itemsize)
+    if pfm.is_pfm(start):
+        return pfm.measure(start, name)
     if not start:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     file.seek(0)

@@ -12,7 +12,7 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
-from .options import combined, filter_options, option, refuse
+from .options import coding_of, combined, filter_options, option, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
+    from ...images import Coding
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -94,7 +95,7 @@ class FolderOptions:
     cluster: str | None
     processes: int | None
     in_place: bool
-    png_level: int
+    coding: Coding
     strip: bool
     preserve_times: bool
     verify: int | None
@@ -106,10 +107,11 @@ class FolderOptions:
     @classmethod
     def of(cls, given: dict[str, Any]) -> FolderOptions:
         """Take the options from those of a command."""
-        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only"}
+        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only", "coding"}
         return cls(
             filter=filter_options(given),
             format=given["format_"],
+            coding=coding_of(given),
             one_file_only={name: given[name] for name in ("profile", "save_stages", "input_limit")},
             **{name: given[name] for name in names},
         )
@@ -156,7 +158,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
             options.output,
             given_range,
             extremes=options.report is not None,
-            png_level=options.png_level,
+            coding=options.coding,
             strip=options.strip,
             preserve_times=options.preserve_times,
             in_place=options.in_place,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import filter_options, refuse
+from .options import coding_of, filter_options, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from ...filters import Filter
-    from ...images import Picture, Size
+    from ...images import Coding, Picture, Size
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -32,7 +32,7 @@ class FileOptions:
     save_stages: Path | None
     in_place: bool
     input_limit: int | None
-    png_level: int
+    coding: Coding
     strip: bool
     preserve_times: bool
     verify: bool
@@ -45,11 +45,12 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only"}
+        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only", "coding"}
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
             format=given["format_"],
+            coding=coding_of(given),
             verify=given["verify"] is not None,
             folder_only={name: given[name] for name in folder},
             **{name: given[name] for name in names},
@@ -101,12 +102,13 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     given_range = parse(options.scale)
     modes.check_scale(options.output, given_range)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
+    images.refuse_coding(target, options.coding, format=options.format)
     if options.output == "real":
         images.refuse_whole_numbers(target, format=options.format)
     if options.verify:
         from ... import verify
 
-        verify.refuse(target, options.format)
+        verify.refuse(target, options.format, options.coding)
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
@@ -134,7 +136,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         given = replace(picture) if options.verify else None
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-        left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
+        left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
             click.echo(_summary(filter_, picture, clipped, left_out), err=True)
         if for_filter["profile"]:

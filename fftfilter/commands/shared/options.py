@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ...images.formats import COMPRESSIONS, Coding
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -133,6 +135,19 @@ file_options = combined(
         metavar="0-9",
         help="Compression of a PNG: 0 is none, 1 fast, 9 smallest.",
     ),
+    option(
+        "--quality",
+        group="Output",
+        type=click.IntRange(1, 100),
+        metavar="1-100",
+        help="Of a JPEG or AVIF; of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
+    ),
+    option(
+        "--compression",
+        group="Output",
+        type=click.Choice(list(COMPRESSIONS)),
+        help="Of a TIFF.  [default: as IN, or none]",
+    ),
     input_limit_option,
     verbose_option,
 )
@@ -141,6 +156,11 @@ file_options = combined(
 def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
     return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
+
+
+def coding_of(given: dict[str, Any]) -> Coding:
+    """Return how a command's options say that pixels are coded."""
+    return Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
