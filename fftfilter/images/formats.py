@@ -39,6 +39,8 @@ class Format(NamedTuple):
     options: Mapping[str, Any] = MappingProxyType({})
     """For Pillow's writer: the least lossy setting that users of the format would still call normal."""
     has_quality: bool = False
+    pages: bool = False
+    """Whether it can hold several pages or frames."""
 
 
 class Coding(NamedTuple):
@@ -58,7 +60,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
-_TIFF = Format("TIFF", gray=32, color=32, alpha=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Of a format with several extensions, the first one here is what standard output gets.
 FORMATS = {
@@ -67,17 +69,23 @@ FORMATS = {
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=32),
     ".npy": Format("NPY", gray=32, color=32),
-    ".png": Format("PNG", gray=16, color=16, alpha=True),
+    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
     ".jpg": _JPEG,
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
-    ".webp": Format("WEBP", alpha=True, longest=16383, options={"lossless": True, "exact": True}, has_quality=True),
+    ".webp": Format(
+        *("WEBP", 8, 8, True),
+        longest=16383,
+        options={"lossless": True, "exact": True},
+        has_quality=True,
+        pages=True,
+    ),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
-    ".gif": Format("GIF", longest=65535, lossy=True),
+    ".gif": Format("GIF", longest=65535, lossy=True, pages=True),
     ".tga": Format("TGA", alpha=True, longest=65535),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
@@ -156,6 +164,11 @@ def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None =
 def _gets_own_format(target: str) -> bool:
     """Tell whether a target without a known extension is a stream, pipe or device."""
     return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
+
+
+def compression_of(picture: Picture, coding: Coding) -> int:
+    """Return the number that TIFF has for the compression of an output."""
+    return picture.tiff_compression if coding.compression is None else COMPRESSIONS[coding.compression]
 
 
 # A file's extension is asked for several times, and each time costs a twentieth of writing a small file.

@@ -21,8 +21,8 @@ from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.standard_streams import STANDARD_STREAM
 from . import npy, pfm, pnm
 from .depth import depth_as
-from .formats import AS_USUAL, COMPRESSIONS, FORMATS, Coding, check_fits, suffix_of
-from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples
+from .formats import AS_USUAL, FORMATS, Coding, check_fits, compression_of, suffix_of
+from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,8 +165,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
         return pnm.encode(planes, picture.maxval)
-    bands = planes if picture.alpha is None else np.concatenate([planes, picture.alpha[None]])
-    samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
+    samples = samples_of(picture)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata)
     if kind.name == "NPY":
@@ -179,11 +178,6 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
 
         options |= pillow_options(metadata)
     return [_by_pillow(samples, kind.name, options)]
-
-
-def compression_of(picture: Picture, coding: Coding) -> int:
-    """Return the number that TIFF has for the compression of an output."""
-    return picture.tiff_compression if coding.compression is None else COMPRESSIONS[coding.compression]
 
 
 def _is_16_bit_color(samples: Samples) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from fftfilter.errors import ReadError
-from fftfilter.images import Picture, decode, measure, read, write
+from fftfilter.images import Picture, Size, decode, measure, read, write
 
 VALUES = np.arange(18, dtype=np.float32).reshape(2, 3, 3) / 7 - 1  # 2 rows of 3 pixels
 COLOR = b"PF\n3 2\n-1.0\n" + VALUES[::-1].astype("<f4").tobytes()  # the lowest row first
@@ -24,7 +24,7 @@ def test_color_is_read_in_either_byte_order():
 def test_color_is_written_as_it_is_read(tmp_path):
     write(Picture(VALUES.transpose(2, 0, 1), None, 1, "PPM"), tmp_path / "x.pfm")
     assert (tmp_path / "x.pfm").read_bytes() == COLOR
-    assert measure(tmp_path / "x.pfm") == (3, 2, 3, 4)
+    assert measure(tmp_path / "x.pfm") == Size(3, 2, 3, 4)
 
 
 def test_gray_is_written_as_pillow_does(tmp_path):
