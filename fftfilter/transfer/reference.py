@@ -48,15 +48,18 @@ def filter_image(
     ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels. Gains above 1
     raise the input's rounding noise, too.
     """
-    magnitude = np.abs(filtered(image, gain))
-    largest = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
-    return quantize(magnitude, largest, dtype, white)
+    return quantize(np.abs(filtered(image, gain)), largest_deviation(image, gain), dtype, white)
+
+
+def largest_deviation(image: NDArray[Any], gain: NDArray[np.float64]) -> float:
+    """Return the image's largest deviation from its ground, times the largest gain if that exceeds 1."""
+    return float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
 
 
 def quantize(magnitude: NDArray[np.float64], deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
     """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
 
-    ``deviation`` is the input's largest from its ground, times the largest gain if that exceeds 1.
+    ``deviation`` is the :func:`largest_deviation` of the input.
     """
     smallest = min(0.0, float(magnitude.min()))
     largest = max(0.0, float(magnitude.max()))
