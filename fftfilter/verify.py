@@ -57,19 +57,38 @@ def difference(
     ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's. Raises what
     :func:`images.read` raises, VerifyError for a picture of another size.
     """
+    name = shown(target, "standard output")
+    return compare(given, images.read(target), transfer, output, scale, depth=depth, name=name)
+
+
+def compare(
+    given: Picture,
+    found: Picture,
+    transfer: Transfer,
+    output: Output,
+    scale: Range | None,
+    *,
+    depth: Depth,
+    name: str,
+) -> Difference:
+    """Return how the picture ``found`` in an output differs from the reference; as :func:`difference`."""
     *of_reference, stretch, unit = right(given.planes, given.maxval, transfer, output, scale=scale, depth=depth)
     # A picture may have been turned upright where the tag that says so could not travel.
-    found = images.without_orientation(images.read(target))
+    found = images.without_orientation(found)
     wanted, values = (
         images.without_orientation(replace(given, planes=each, alpha=None)).planes for each in of_reference
     )
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
-        name = shown(target, "standard output")
-        raise VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
+        raise another(name)
     if len(wanted) != len(found.planes):
         # Some formats hold gray as equal colors.
         wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
     return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
+
+
+def another(name: str) -> VerifyError:
+    """Return the error of an output that is not what was written."""
+    return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
 
 def check(found: Difference, target: str | os.PathLike[str]) -> None:

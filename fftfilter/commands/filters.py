@@ -21,6 +21,7 @@ from .shared.options import (
     engine_option,
     file_options,
     option,
+    pages_option,
     precision_option,
 )
 
@@ -145,7 +146,8 @@ other_options = combined(
         show_default=True,
         metavar="RANGE",
         help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-        "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
+        "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; LO:HI: two grey "
+        "levels of IN, such as 0:40.",
     ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
@@ -165,6 +167,7 @@ other_options = combined(
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
+    pages_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),

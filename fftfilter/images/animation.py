@@ -63,8 +63,9 @@ class AnimationPages(Pages):
         with damage_as_error(name):
             if index == 0:
                 refuse_unfit(self._image, len(self._data), name, working)
-            has_palette = self.format == "GIF" or self._rawmode.startswith("P")
-            if has_palette and self._kind is None:
+            # The others say by their header whether they have color and alpha; of a WebP it is often no more than that.
+            says_nothing = self.format in ("GIF", "WEBP") or self._rawmode.startswith("P")
+            if says_nothing and self._kind is None:
                 self._kind = self._look()
             self._seek(self.chosen[index])
             # After loading: WebP knows it only then.

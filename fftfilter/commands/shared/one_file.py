@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import coding_of, filter_options, refuse
+from .options import coding_of, filter_options, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from ...filters import Filter
-    from ...images import Coding, Picture, Size
+    from ...images import Asked, Coding, Pages, Picture, Size
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -33,6 +33,7 @@ class FileOptions:
     in_place: bool
     input_limit: int | None
     coding: Coding
+    pages: Asked | None
     strip: bool
     preserve_times: bool
     verify: bool
@@ -45,12 +46,13 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only", "coding"}
+        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only", "coding", "pages"}
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
             format=given["format_"],
             coding=coding_of(given),
+            pages=pages_of(given),
             verify=given["verify"] is not None,
             folder_only={name: given[name] for name in folder},
             **{name: given[name] for name in names},
@@ -64,7 +66,7 @@ class FileOptions:
         if self.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.scale == "folder":
-            raise click.UsageError("--scale folder is for folders, and IN is none: give each or LO:HI.")
+            raise click.UsageError("--scale folder is for folders, and IN is none: give each, stack or LO:HI.")
         device = self.filter["device"]
         if device and (device == "all" or "," in device):
             raise click.UsageError(f"--device {device} is for folders: one picture takes one device.")
@@ -97,10 +99,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files.messages import shown
     from ...filters import Filter
     from ...output import modes
-    from ...output.scale import parse
+    from ...output.scale import STACK, parse
 
     given_range = parse(options.scale)
-    modes.check_scale(options.output, given_range)
+    modes.check_scale(options.output, STACK if options.scale == STACK else given_range)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
     images.refuse_coding(target, options.coding, format=options.format)
     if options.output == "real":
@@ -112,6 +114,9 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
+    if isinstance(picture, images.Pages):
+        _filter_pages(transfer, picture, target, options, times)
+        return
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -138,7 +143,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture, clipped, left_out), err=True)
+            click.echo(_summary(filter_, picture.planes.shape, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
@@ -146,6 +151,50 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def _filter_pages(
+    transfer: Transfer, pages: Pages, target: str, options: FileOptions, times: tuple[int, int] | None
+) -> None:
+    """Filter the pages of a file, one by one."""
+    from contextlib import closing
+
+    from ...files.messages import shown
+    from ...filters import Filter
+    from ...folders.progress import Progress
+    from ...output.scale import STACK, parse
+    from ...stacks import Way, filter_pages
+
+    with closing(pages):
+        only = {name: getattr(options, name) for name in ("save_stages",)} | {"profile": options.filter["profile"]}
+        refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
+        given_range, is_of_stack = parse(options.scale), options.scale == STACK
+        progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
+        with Filter(transfer, output=options.output, scale=given_range, **options.filter) as filter_:
+            try:
+                done = filter_pages(
+                    filter_,
+                    pages,
+                    target,
+                    Way(options.format, options.coding, options.strip, options.output, given_range),
+                    one_scale=is_of_stack,
+                    times=times,
+                    compare=options.verify,
+                    working=_working_bytes(options),
+                    advance=progress.advance,
+                )
+            finally:
+                progress.clear()
+            cautions = done.cautions
+            if options.output == "magnitude" and given_range:
+                cautions = [*cautions, *given_range.cautions()]
+            for line in () if options.quiet else cautions:
+                click.echo(f"fftfilter: {line}", err=True)
+            if options.verbose:
+                summary = _summary(filter_, done.shape, done.clipped, done.left_out)
+                click.echo(f"{done.pages} pages, {summary}", err=True)
+    if done.difference and not options.quiet:
+        click.echo(f"{shown(target, '-')}: {done.difference}")
 
 
 def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None:
@@ -160,10 +209,19 @@ def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None
         click.echo(f"fftfilter: {line}", err=True)
 
 
-def _read(source: str, options: FileOptions) -> Picture:
+def _read(source: str, options: FileOptions) -> Picture | Pages:
     from ... import images
+    from ...stacks import open_input
 
-    picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
+    picture = open_input(
+        source,
+        options.pages,
+        output=options.output,
+        working=_working_bytes(options),
+        limit=options.input_limit,
+    )
+    if isinstance(picture, images.Pages):
+        return picture
     return replace(images.without_orientation(picture), metadata=None) if options.strip else picture
 
 
@@ -188,8 +246,8 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
     return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
 
 
-def _summary(filter_: Filter, picture: Picture, clipped: float, left_out: list[str]) -> str:
-    _, height, width = picture.planes.shape
+def _summary(filter_: Filter, shape: tuple[int, ...], clipped: float, left_out: list[str]) -> str:
+    _, height, width = shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""

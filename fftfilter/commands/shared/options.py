@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ...images.formats import COMPRESSIONS, Coding
+from ...images.pages import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -156,6 +157,20 @@ file_options = combined(
 def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
     return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
+
+
+pages_option = option(
+    "--pages",
+    group="Input",
+    metavar="A-B",
+    help="Only these pages of a TIFF, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
+    "[default: all]",
+)
+
+
+def pages_of(given: dict[str, Any]) -> Asked | None:
+    """Return the pages that a command's options ask for; raises ParameterError."""
+    return None if given["pages"] is None else Asked.parse(given["pages"])
 
 
 def coding_of(given: dict[str, Any]) -> Coding:
