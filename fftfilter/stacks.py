@@ -194,6 +194,8 @@ def filter_pages(
     first, _ = way.read(pages, 0, working)
     suffix = images.suffix_of_pages(target, way.format, len(pages), first)
     done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
+    if FORMATS[suffix].name != "TIFF" and pages.milliseconds is None:
+        done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
     with _threads(submit) as to_threads:

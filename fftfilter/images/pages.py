@@ -72,7 +72,7 @@ class Pages(ABC):
         if self.is_cut and (asked.last is None or asked.last > self.count):
             raise ReadError(
                 f"{self.name}: page {self.count + 1} is missing, the file ends before it; get a whole copy of it"
-                + (f", or take --pages 1-{self.count}" if self.count else "")
+                + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.chosen = asked.of(self.count, self.name)
         self.keeps_levels, self.are_floats = keeps_levels, are_floats

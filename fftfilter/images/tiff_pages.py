@@ -96,7 +96,10 @@ class TiffPages(Pages):
             raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
         if not links or not isinstance(first, tifffile.TiffPage) or first.imagewidth < 1 or first.imagelength < 1:
             raise ReadError(f"{name}: a TIFF without a picture; give another one")
-        self.count = said if self._is_imagej_run else len(self._offsets)
+        self.count = len(self._offsets)
+        if self._is_imagej_run:
+            self.count = min(said, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
+            self.is_cut = self.count < said
         self.chosen = range(self.count)
         if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
             self.left_out = ("reduced copies of pages",)
