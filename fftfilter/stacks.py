@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
+    from .transfer.edges import Edges
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -55,6 +56,7 @@ class Way:
     strip: bool = False
     output: Output = "magnitude"
     scale: Range | None = None
+    edges: Edges = "wrap"
 
     def read(self, pages: Pages, index: int, working: Working | None = None) -> Read:
         """Return a page, and how many milliseconds it is shown."""
@@ -131,6 +133,7 @@ def filter_stack(
     if one_scale:
         options["scale"] = None
     way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")))
+    way = replace(way, edges=options.get("edges", "wrap"))
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     if way.output == "real":
@@ -208,10 +211,7 @@ def filter_pages(
                 sink = images.sink(file, suffix, way.coding, count=len(pages), plays=pages.plays)
                 encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
-                    if problem := misfit(picture, suffix):
-                        raise WriteError(f"{name}: page {number}: {problem}")
-                    if not sink.mixes:
-                        images.check_alike(first, picture, number, suffix, name)
+                    _check_page(picture, number, first, suffix, name)
                     depth = way.depth(suffix, picture)
                     cautions = picture.cautions() if way.output == "magnitude" else []  # which alone has no sign
                     picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval
@@ -233,6 +233,14 @@ def filter_pages(
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return done
+
+
+def _check_page(picture: Picture, number: int, first: Picture, suffix: str, name: str) -> None:
+    """Raise WriteError for a page that does not fit the file."""
+    if problem := misfit(picture, suffix):
+        raise WriteError(f"{name}: page {number}: {problem}")
+    if FORMATS[suffix].name != "TIFF":
+        images.check_alike(first, picture, number, suffix, name)
 
 
 def largest(filter_: Filter, pages: Pages, way: Way, submit: Submit) -> float:
@@ -260,8 +268,9 @@ def difference(pages: Pages, written: Pages, transfer: Transfer, way: Way, suffi
         if len(got.planes) < len(given.planes):
             got.planes = got.planes.repeat(3, axis=0)  # an animation without color anywhere
         name, depth = f"{written.name}, page {index + 1}", way.depth(suffix, given)
-        found.append(verify.compare(given, got, transfer, way.output, way.scale, depth=depth, name=name))
-        verify.check(found[-1], name)
+        page = verify.compare(given, got, transfer, way.output, way.scale, depth=depth, edges=way.edges, name=name)
+        verify.check(page, name)
+        found.append(page)
     return Difference.of_all(found)
 
 

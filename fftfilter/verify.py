@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
+    from .transfer.edges import Edges
 
     Array = NDArray[Any]
 
@@ -51,14 +52,15 @@ def difference(
     *,
     target: str | os.PathLike[str],
     depth: Depth,
+    edges: Edges = "wrap",
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's. Raises what
+    ``given`` is the picture that was read; ``output``, ``scale``, ``depth`` and ``edges`` are the output's. Raises what
     :func:`images.read` raises, VerifyError for a picture of another size.
     """
     name = shown(target, "standard output")
-    return compare(given, images.read(target), transfer, output, scale, depth=depth, name=name)
+    return compare(given, images.read(target), transfer, output, scale, depth=depth, edges=edges, name=name)
 
 
 def compare(
@@ -69,10 +71,13 @@ def compare(
     scale: Range | None,
     *,
     depth: Depth,
+    edges: Edges,
     name: str,
 ) -> Difference:
     """Return how the picture ``found`` in an output differs from the reference; as :func:`difference`."""
-    *of_reference, stretch, unit = right(given.planes, given.maxval, transfer, output, scale=scale, depth=depth)
+    *of_reference, stretch, unit = right(
+        given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges
+    )
     # A picture may have been turned upright where the tag that says so could not travel.
     found = images.without_orientation(found)
     wanted, values = (
@@ -99,7 +104,14 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
 
 
 def right(
-    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Range | None, depth: Depth
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Range | None,
+    depth: Depth,
+    edges: Edges = "wrap",
 ) -> tuple[Array, Array, float, float | None]:
     """Return the reference's picture, its filtered values, how often a range is stretched, and a unit of raw values.
 
@@ -108,24 +120,28 @@ def right(
     import numpy as np
 
     from .output.difference import OF_65535
+    from .output.ground import deviation
     from .output.noise import NOISE
     from .output.quantize import missing_mean, pixels
     from .transfer import reference
+    from .transfer.edges import grid_with
 
-    gain = transfer.gain(*planes.shape[1:])
+    gain = grid_with(edges, transfer, *planes.shape[1:]).gain()
+    largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
-        values = np.abs(reference.filtered(planes, gain))
-        deviations = reference.largest_deviation(planes, gain)
-        return reference.quantize(values, deviations, depth.dtype, depth.maxval), values, 1.0, None
-    values = reference.filtered(planes, gain).real
+        values = np.abs(reference.filtered(planes, gain, edges))
+        return reference.quantize(values, largest_deviation, depth.dtype, depth.maxval), values, 1.0, None
+    values = reference.filtered(planes, gain, edges).real
     if output == "keep":
         values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
-    noise = NOISE * reference.largest_deviation(planes, gain)
+    noise = NOISE * largest_deviation
     largest = float(np.abs(values).max())
     stretch, unit = 1.0, None
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+    if output == "keep":
+        stretch = max(1.0, largest / white)
     if output in ("keep", "real") and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
         unit = max(largest, noise / (OF_65535 / 65535)) / (white if output == "keep" else 1) or 1.0

@@ -44,7 +44,8 @@ ROOMS = {
     "fused": "errors output transfer device",
     "files": "errors memory",
     "images": "errors memory files",
-    "filters": "errors output transfer device staged fused",
+    "mirrored": "output",
+    "filters": "errors output transfer device staged fused mirrored",
     "calls": "transfer filters",
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
@@ -186,7 +187,12 @@ def owners(file):
     A staged one's is its twin of the same place and name; a form of the fused engine has its files in a folder of the
     same place.
     """
-    shared = {"complex.cl": ["device.programs"], "shapes.cl": ["staged.steps.mask"], "ground.cl": ["output.ground"]}
+    shared = {
+        "complex.cl": ["device.programs"],
+        "shapes.cl": ["staged.steps.mask"],
+        "ground.cl": ["output.ground"],
+        "edges.cl": ["fused.gpu.launches"],
+    }
     if file in shared:
         return shared[file]
     if file.startswith("fused/"):

@@ -102,7 +102,8 @@ def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened 
 
 def way_of(settings: Settings) -> stacks.Way:
     """Return how the pages of a file are read and written."""
-    return stacks.Way(None, settings.coding, settings.strip, settings.output, settings.scale)
+    edges = settings.options.get("edges", "wrap")
+    return stacks.Way(None, settings.coding, settings.strip, settings.output, settings.scale, edges)
 
 
 def _check_target(job: Job, settings: Settings) -> None:
@@ -135,8 +136,10 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     if loaded.given is None:
         return
     began, target = time.perf_counter(), loaded.job.target
-    output, scale = settings.output, settings.scale
-    found = verify.difference(loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth)
+    output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
+    found = verify.difference(
+        loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
+    )
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)

@@ -96,9 +96,6 @@ class Pages(ABC):
 class Sink(ABC):
     """A file that grows by pages. Pages are encoded by any thread, and added in their order."""
 
-    mixes = False
-    """Whether its pages may differ in size and kind."""
-
     @abstractmethod
     def encode(self, picture: Picture, milliseconds: float | None) -> object:
         """Return a page as :meth:`add` takes it; the picture fits the format."""

@@ -107,8 +107,6 @@ class TiffSink(Sink):
     description says how many there are.
     """
 
-    mixes = True
-
     def __init__(self, file: BinaryIO, coding: Coding) -> None:
         self._file, self._coding = file, coding
         self._pages: list[tuple[dict[int, Any], list[int]]] = []

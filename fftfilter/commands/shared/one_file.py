@@ -147,7 +147,9 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
-        found = verify.difference(given, transfer, options.output, given_range, target=target, depth=depth)
+        found = verify.difference(
+            given, transfer, options.output, given_range, target=target, depth=depth, edges=for_filter["edges"]
+        )
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
@@ -176,7 +178,14 @@ def _filter_pages(
                     filter_,
                     pages,
                     target,
-                    Way(options.format, options.coding, options.strip, options.output, given_range),
+                    Way(
+                        options.format,
+                        options.coding,
+                        options.strip,
+                        options.output,
+                        given_range,
+                        options.filter["edges"],
+                    ),
                     one_scale=is_of_stack,
                     times=times,
                     compare=options.verify,
@@ -243,7 +252,8 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
         algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
     except ParameterError:
         return None  # an unknown engine is refused with the filter
-    return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
+    times = 2 if given["edges"] == "mirror" else 1
+    return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
 
 
 def _summary(filter_: Filter, shape: tuple[int, ...], clipped: float, left_out: list[str]) -> str:

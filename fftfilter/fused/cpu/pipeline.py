@@ -27,9 +27,10 @@ import numpy as np
 
 from ...output.noise import WEAK
 from ...output.stack import PIXELS
+from ...transfer.edges import grid_with
 from . import mixed_radix
 from .job import job, spin_factors
-from .mask import mask_terms
+from .mask import TWINS, mask_terms, turns_of, twins_of
 from .plan import plan
 from .program import program
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
+    from ...transfer.edges import Edges
     from .plan import Limits
 
     Array = np.ndarray[Any, Any]
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 STEPS = ("columns forward", "rows", "columns inverse", "quantize")
 ALL_STEPS = (0, len(STEPS))
 # Where image, pixels and the range of steps stand among the kernel's arguments.
-IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 14, 15
+IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 16, 17
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 # Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
@@ -56,6 +58,7 @@ class FusedCpuPipeline:
 
     The transfer function has to be even: the result is real. ``lanes`` is how many floats a vector register holds,
     ``workers`` how many work-items share the work; both are the device's by default. ``limits`` are of the caches.
+    With ``edges`` of "mirror" the transfer function has to be even along each axis.
     """
 
     weak = WEAK
@@ -69,6 +72,7 @@ class FusedCpuPipeline:
         lanes: int | None = None,
         workers: int | None = None,
         limits: Limits | None = None,
+        edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.stack = launcher, stack
         count, height, width = stack.shape
@@ -78,7 +82,8 @@ class FusedCpuPipeline:
         launcher.device.check_memory(str(stack), buffers)
 
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
-        reach, table = transfer.on_grid(height, width)
+        grid = grid_with(edges, transfer, height, width)
+        reach, table = grid.transfer.on_grid(grid.height, grid.width)
         reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
         pairs = mixed_radix.mirrored_pairs(frequencies, reached)
@@ -86,11 +91,20 @@ class FusedCpuPipeline:
         is_beyond = np.minimum(frequencies, height - frequencies) >= reached
         zero_rows = np.flatnonzero(is_beyond & (reach.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
-        mask = mask_terms(transfer.radial, table, (height, width), rows.frequencies(), frequencies[at])
+        across_k, down_k = rows.frequencies(), frequencies[at]
+        twins, turns = np.zeros(1, TWINS), np.zeros(1, np.float32)
+        if edges == "mirror":
+            # A frequency is filtered together with the opposite one.
+            places_of = mixed_radix.mirrored_pairs(across_k, width)
+            across_k = across_k[places_of[0]]
+            twins, turns = twins_of(*places_of, across_k, width), turns_of(down_k, height)
+            across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
+        size = grid.height, grid.width
+        mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k)
 
         self._buffers: list[Any] = []
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=transfer.at_dc(table))
+        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=transfer.at_dc(table), edges=edges)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
@@ -101,13 +115,18 @@ class FusedCpuPipeline:
             *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
             *(self._far_buffer, self._largest_buffer),
             *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
-            *map(self._constant, (mask.across, mask.down, mask.gains)),
+            *map(self._constant, (mask.across, mask.down, mask.gains, twins, turns)),
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
         output = "real" if stack.white is None else "magnitude"
-        pixels = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}", f"OUTPUT={output}")
+        pixels = (
+            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
+            f"STORE_PIXEL={PIXELS[stack.out]}",
+            f"OUTPUT={output}",
+            f"EDGES={edges}",
+        )
         files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
         self._filter = launcher.kernel(files, defines, "filter", arguments)
 
@@ -187,3 +206,8 @@ class FusedCpuPipeline:
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
         return self._kept(self.launcher.wrap(memory[start : start + size]))
+
+
+def _with_opposite(k: Array, n: int) -> Array:
+    """Return frequencies, each with n - k behind it: ``(count, ...)`` to ``(2 count, ...)``."""
+    return np.stack([k, n - k], axis=1).reshape(-1, *k.shape[1:])

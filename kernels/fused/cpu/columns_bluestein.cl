@@ -15,8 +15,9 @@ NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t
 
     range_t range = range_at(image);
     for (uint k = 0; k < height; ++k) {
-        range = wider(range, image + (size_t)k * job->pitch);
-        store(x + 2 * k, spun(load_pixels(image + (size_t)k * job->pitch, base), chirp[k].x, chirp[k].y));
+        global const LOAD_PIXEL *row = image + (size_t)pixel_at(k, height) * job->pitch;
+        range = wider(range, row);
+        store(x + 2 * k, spun(load_pixels(row, base), chirp[k].x, chirp[k].y));
     }
     clear(x, height, job->columns.length);
     deviation[picture * job->strips + strip] = deviation_of(range, base);
