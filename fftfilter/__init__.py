@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
+    from .stacks import filter_stack
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.2.0"
@@ -29,6 +30,7 @@ __all__ = [
     "bandstop",
     "fft",
     "fft2",
+    "filter_stack",
     "highpass",
     "ifft",
     "ifft2",
@@ -43,5 +45,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
     from importlib import import_module
 
-    home = {"Filter": "filters", "FftfilterError": "errors"}.get(name) or ("transforms" if "fft" in name else "calls")
+    home = {"Filter": "filters", "FftfilterError": "errors", "filter_stack": "stacks"}.get(name) or (
+        "transforms" if "fft" in name else "calls"
+    )
     return getattr(import_module(f".{home}", __name__), name)

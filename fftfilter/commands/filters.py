@@ -22,6 +22,7 @@ from .shared.options import (
     engine_option,
     file_options,
     option,
+    pages_option,
     precision_option,
 )
 
@@ -185,7 +186,8 @@ scale_option = option(
     show_default=True,
     metavar="RANGE",
     help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-    "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
+    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; LO:HI: two grey "
+    "levels of IN, such as 0:40.",
 )
 verify_option = option(
     VERIFY,
@@ -214,6 +216,7 @@ other_options = combined(
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
+    pages_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),

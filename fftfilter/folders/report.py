@@ -97,6 +97,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "height": height,
         "channels": channels,
         "type": outcome.dtype,
+        "pages": outcome.pages,
         "filter": {**filtered_by, **given},
         "output_mode": settings.output,
         "scale": "each" if settings.scale is None else settings.scale._asdict(),
