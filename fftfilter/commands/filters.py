@@ -56,29 +56,22 @@ one_cutoff = option(
     help=f"{RADIUS}  [default: n/8, n being the shorter side]",
 )
 two_cutoffs = combined(
-<<<<<<< HEAD
-    option(
-        "--inner",
-        group="Filter",
-        metavar="R",
-        required=True,
-        short="Lower cutoff, such as 20px.",
-        help="Lower cutoff, as --outer.",
-    ),
-    option(
-        "--outer",
-        group="Filter",
-        metavar="R",
-        required=True,
-        short="Higher cutoff: 64 (cycles across the shorter side), 4px, 0.25cyc or 50%.",
-        help=RADIUS,
-    ),
-=======
     option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
     option("--outer", group="Filter", metavar="R", help=RADIUS),
-    option("--large", group="Filter", metavar="P", short="The largest structures, such as 40px.", help="In place of --inner: the largest structures, 40 being 40px."),
-    option("--small", group="Filter", metavar="P", short="The smallest structures, such as 3px.", help="In place of --outer: the smallest structures, as --large."),
->>>>>>> t-units
+    option(
+        "--large",
+        group="Filter",
+        metavar="P",
+        short="The largest structures, such as 40px.",
+        help="In place of --inner: the largest structures, 40 being 40px.",
+    ),
+    option(
+        "--small",
+        group="Filter",
+        metavar="P",
+        short="The smallest structures, such as 3px.",
+        help="In place of --outer: the smallest structures, as --large.",
+    ),
 )
 shape_options = combined(
     option(
