@@ -14,6 +14,7 @@ TYPE_CHECKING = False  # as type checkers take it; to import it from typing take
 if TYPE_CHECKING:
     from typing import Any
 
+    from .analysis.search import find_peaks
     from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
     from .errors import FftfilterError
     from .filters import Filter
@@ -29,6 +30,7 @@ __all__ = [
     "bandstop",
     "fft",
     "fft2",
+    "find_peaks",
     "highpass",
     "ifft",
     "ifft2",
@@ -42,5 +44,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
     from importlib import import_module
 
-    home = {"Filter": "filters", "FftfilterError": "errors"}.get(name) or ("transforms" if "fft" in name else "calls")
+    homes = {"Filter": "filters", "FftfilterError": "errors", "find_peaks": "analysis.search"}
+    home = homes.get(name) or ("transforms" if "fft" in name else "calls")
     return getattr(import_module(f".{home}", __name__), name)

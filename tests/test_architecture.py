@@ -39,6 +39,7 @@ ROOMS = {
     "startup": "signals system",
     "output": "errors",
     "transfer": "errors output",
+    "analysis": "errors transfer",
     "device": "fftfilter errors memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
@@ -49,7 +50,9 @@ ROOMS = {
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
     "verify": "errors output transfer files images",
-    "folders": "fftfilter errors startup signals system output transfer device fused files images filters verify",
+    "folders": (
+        "fftfilter errors startup signals system output transfer analysis device fused files images filters verify"
+    ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

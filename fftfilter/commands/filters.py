@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import reduce
 from operator import mul
 from pathlib import Path
@@ -13,6 +12,7 @@ import click
 from ..output.modes import OUTPUTS
 from ..transfer.shapes import SHAPES
 from .shared.folder import FolderOptions, folder_options, run_folder
+from .shared.inputs import files_of, is_folder
 from .shared.one_file import FileOptions, run_file
 from .shared.options import (
     GroupedCommand,
@@ -27,7 +27,6 @@ from .shared.options import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..folders.tree import Files
     from ..transfer import Transfer
 
 RADIUS = (
@@ -305,29 +304,11 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
     if not all(sources) or not target:
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name; for this folder give a dot.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
-    if len(sources) == 1 and _is_folder(sources[0]):
+    if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(transfer, place(sources[0]), target, FolderOptions.of(given))
-    if target.endswith("/") or (target != "-" and _is_folder(target)):
-        return run_folder(transfer, _files(sources), target, FolderOptions.of(given))
+    if target.endswith("/") or (target != "-" and is_folder(target)):
+        return run_folder(transfer, files_of(sources), target, FolderOptions.of(given))
     if len(sources) > 1:
         raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is none.")
     run_file(transfer, sources[0], target, FileOptions.of(given))
     return 0
-
-
-def _is_folder(name: str) -> bool:
-    from ..files.urls import is_folder, place
-
-    where = place(name)
-    return os.path.isdir(where) if isinstance(where, Path) else is_folder(where)  # noqa: PTH112  Path's may raise
-
-
-def _files(names: list[str]) -> Files:
-    """Return several IN as files; raises UsageError for what is none."""
-    from ..folders.tree import Files
-
-    for name in names:
-        if name == "-" or _is_folder(name):
-            what = "standard input, which has no name" if name == "-" else "a folder, which goes alone"
-            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
-    return Files(names)
