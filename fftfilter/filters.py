@@ -65,6 +65,7 @@ class FilterOptions(TypedDict, total=False):
     transpose: Transpose | None
     output: Output
     scale: Scale
+    pixel_size: str | float | None
 
 
 class PixelOptions(TypedDict, total=False):
@@ -78,8 +79,9 @@ class PixelOptions(TypedDict, total=False):
 class Options(FilterOptions, PixelOptions):
     """What a single call takes beside the filter.
 
-    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output`` and
-    ``scale`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as :meth:`Filter.__call__` does.
+    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
+    ``scale`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
+    :meth:`Filter.__call__` does.
     """
 
 
@@ -139,6 +141,8 @@ class Filter:
     - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
     - "real": the filtered values as they are, float.
 
+    ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is what radii in physical units need.
+
     ``scale`` of "magnitude" and "signed" is "each", every picture its own, or two grey levels (LO, HI) of the input,
     which become black and white.
 
@@ -175,6 +179,7 @@ class Filter:
         transpose: Transpose | None = None,
         output: Output = "magnitude",
         scale: Scale = None,
+        pixel_size: str | float | None = None,
         profile: bool = False,
     ) -> None:
         self._describe(
@@ -187,6 +192,7 @@ class Filter:
             transpose=transpose,
             output=output,
             scale=scale,
+            pixel_size=pixel_size,
             profile=profile,
         )
         _ = self.launcher  # without a usable device there is no filter
@@ -199,6 +205,9 @@ class Filter:
             raise ParameterError(
                 f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
             )
+        if (pixel_size := options.pop("pixel_size", None)) is not None:
+            transfer = transfer.with_pixel_size(pixel_size)
+        transfer.check_pixel_size()
         _check("output", output, OUTPUTS)
         scale = range_of(options.get("scale"))
         check_scale(output, scale)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 RADIUS = (
     "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist)."
+    "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
 )
 
 # What the functions of `transfer` take.
@@ -43,8 +43,10 @@ VERIFIED = 10
 
 one_cutoff = option("--radius", group="Filter", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
 two_cutoffs = combined(
-    option("--inner", group="Filter", metavar="R", required=True, help="Lower cutoff, as --outer."),
-    option("--outer", group="Filter", metavar="R", required=True, help=RADIUS),
+    option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
+    option("--outer", group="Filter", metavar="R", help=RADIUS),
+    option("--large", group="Filter", metavar="P", help="In place of --inner: the largest structures, 40 being 40px."),
+    option("--small", group="Filter", metavar="P", help="In place of --outer: the smallest structures, as --large."),
 )
 shape_options = combined(
     option(
@@ -109,6 +111,12 @@ stripe_options = combined(
     option("--spare", group="Filter", metavar="R", help="Frequencies below this radius stay.  [default: 40px]"),
 )
 mask_options = option("--mask", "mask", group="Filter", metavar="FILE", required=True, help=MASK)
+pixel_size_option = option(
+    "--pixel-size",
+    group="Filter",
+    metavar="LENGTH",
+    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
+)
 # Filters that every other one takes as options.
 FACTORS = {
     "notch": option("--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."),
@@ -207,6 +215,9 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
+        pixel_size = given.pop("pixel_size")
+        if "large" in given:
+            _take_large_and_small(given)
         own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
         made = [] if name == "mask" else _own(name, own)
         made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
@@ -215,12 +226,14 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
             from .shared.mask_file import mask_of
 
             made.append(mask_of(mask))
-        return run(reduce(mul, made), sources, target, given)
+        transfer = reduce(mul, made)
+        return run(transfer.with_pixel_size(pixel_size) if pixel_size else transfer, sources, target, given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
         own_options,
+        pixel_size_option,
         *factors,
         # What repairs a picture leaves its brightness alone.
         output_option("keep" if name in FACTORS else "magnitude"),
@@ -228,6 +241,18 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
+
+
+def _take_large_and_small(given: dict[str, Any]) -> None:
+    """Put the periods of --large and --small in the place of --inner and --outer; raises UsageError."""
+    from ..transfer.units import Radius
+
+    periods = {name: given.pop(name) for name in ("large", "small")}
+    cutoffs = [given["inner"], given["outer"]]
+    if any(periods.values()) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods.values()):
+        raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
+    if not any(cutoffs):
+        given["inner"], given["outer"] = (Radius.parse(text, name, bare="px") for name, text in periods.items())
 
 
 def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
@@ -269,6 +294,8 @@ bandpass = filter_command(
     combined(two_cutoffs, shape_options),
     "Keep what lies between two cutoffs.",
     "--inner 8 --outer 64 in.png out.png",
+    "--large 40 --small 3 in.png out.png",
+    "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
 )
 bandstop = filter_command(
     "bandstop",

@@ -56,6 +56,7 @@ class Batch:
         self._waiting_bytes = 0
         self._too_large: set[Key] = set()
         self._stack = np.empty((0, 0, 0), np.uint8)
+        self._transfer = settings.transfer
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -108,6 +109,8 @@ class Batch:
             yield loaded
             return
         key = _key(loaded)
+        if self._transfer.lacks_pixel_size:
+            self._transfer = loaded.transfer
         self._waiting.setdefault(key, []).append(loaded)
         self._waiting_bytes += loaded.picture.planes.nbytes
         if len(self._waiting[key]) >= self._stack_size(key):
@@ -134,6 +137,10 @@ class Batch:
     def _filter_stack(self, stack: list[Loaded], writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Filter a stack and begin to write its pictures; yield the outcomes of those that are not written."""
         began = time.perf_counter()
+        if stack[0].transfer != self._transfer:
+            self._filter.close()
+            self._transfer = stack[0].transfer
+            self._filter = self._open()
         try:
             results = self._filtered(stack)
         except (FftfilterError, MemoryError) as error:
@@ -182,7 +189,7 @@ class Batch:
     def _open(self) -> Filter:
         settings = self.settings
         return Filter(
-            settings.transfer,
+            self._transfer,
             device=self._device,
             output="magnitude" if settings.measure_only else settings.output,
             scale=settings.scale,
@@ -219,4 +226,4 @@ class Batch:
 def _key(loaded: Loaded) -> Key:
     """Return what pictures of a stack have in common."""
     picture = loaded.picture
-    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth
+    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth, loaded.transfer

@@ -20,6 +20,7 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from ..files.atomic import Times
     from ..images import Depth, Picture
+    from ..transfer import Transfer
 
 
 @dataclass(eq=False)
@@ -31,6 +32,8 @@ class Loaded:
     depth: Depth
     """How its pixels will be stored."""
     outcome: Outcome
+    transfer: Transfer
+    """What filters it: that of the run, for its pixels."""
     times: Times | None = None
     given: Picture | None = None
     """The picture that was read, if the output is to be verified."""
@@ -51,14 +54,18 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
             return replace(outcome, status=SKIPPED)
         picture = images.decode(data, job.source)
         if settings.strip:
-            picture = replace(images.without_orientation(picture), metadata=None)
+            picture = images.stripped(picture)
+        transfer = settings.transfer
+        if transfer.lacks_pixel_size:
+            outcome.pixel_size = images.pixel_size_of(picture, quoted_if_odd(job.source), transfer.lacks_pixel_size)
+            transfer = transfer.with_pixel_size(outcome.pixel_size.across)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions = settings.transfer.cautions(*picture.planes.shape[1:])
+        outcome.cautions = transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign
             outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-        loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)
+        loaded = Loaded(job, picture, depth, outcome, transfer, times, replace(picture) if job.verify else None)
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -106,7 +113,7 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
         return
     began, target = time.perf_counter(), loaded.job.target
     output, scale = settings.output, settings.scale
-    found = verify.difference(loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth)
+    found = verify.difference(loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth)
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)

@@ -110,7 +110,7 @@ class DryRun:
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
             of_filter = {"output": settings.output, "scale": settings.scale, **settings.options}
-            with Filter(settings.transfer, device=self._devices[0], **of_filter) as filter_:
+            with Filter(settings.transfer.with_pixel_size(1.0), device=self._devices[0], **of_filter) as filter_:
                 yield lambda shape: Need(names, has, filter_.device_bytes(shape))
             return
         with connect(cluster, self._devices) as client:

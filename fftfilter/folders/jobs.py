@@ -15,6 +15,7 @@ from ..files.messages import quoted_if_odd
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..images import PixelSize
     from ..output import scale
     from ..output.difference import Difference
     from ..output.modes import Output
@@ -72,6 +73,8 @@ class Outcome:
     shape: tuple[int, ...] | None = None
     """Channels, height, width."""
     dtype: str | None = None
+    pixel_size: PixelSize | None = None
+    """What the file says, if the filter needs it."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""

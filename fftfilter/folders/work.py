@@ -93,7 +93,7 @@ def device_bytes(
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
     of_filter = {"output": settings.output, "scale": settings.scale, **settings.options}
-    with Filter(settings.transfer, device=device, **of_filter) as filter_:
+    with Filter(settings.transfer.with_pixel_size(1.0), device=device, **of_filter) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
 

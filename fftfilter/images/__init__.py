@@ -9,6 +9,7 @@
     depth.py           and so how an output is stored
     writing.py         a picture to bytes: pnm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
     metadata.py        color profile, EXIF, resolution and text, from file to file
+    pixel_size.py      the size of a pixel, where the file says it
     orientation.py     pictures turned upright
     limits.py          what a picture takes of this machine's memory
     quiet.py           libraries that print nothing
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .picture import Depth as Depth
     from .picture import Picture as Picture
     from .picture import Size as Size
+    from .pixel_size import PixelSize as PixelSize
+    from .pixel_size import pixel_size_of as pixel_size_of
     from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
@@ -42,7 +45,8 @@ _HOMES = {
     ".depth": ("output_depth",),
     ".formats": ("check_fits", "extension_of", "extensions", "is_lossy", "refuse_whole_numbers"),
     ".picture": ("Depth", "Picture", "Size"),
-    ".orientation": ("without_orientation",),
+    ".pixel_size": ("PixelSize", "pixel_size_of"),
+    ".orientation": ("stripped", "without_orientation"),
     ".reading": ("content", "decode", "measure", "read"),
     ".writing": ("check_output", "write"),
 }

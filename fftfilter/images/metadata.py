@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .pixel_size import PixelSize, of_image, of_tags
 from .png_writer import chunk
 
 if TYPE_CHECKING:
@@ -64,18 +65,25 @@ class Metadata:
     xmp: bytes = b""
     text: Mapping[str, str] = field(default_factory=dict)
     """Text by PNG's keywords."""
+    pixel_size: PixelSize | None = None
+    """For filters, not for the output, which gets what it was read from."""
+
+    def stripped(self) -> Metadata:
+        """Return what a filter needs, and nothing for the output."""
+        return Metadata(pixel_size=self.pixel_size)
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
     """Return what the file of a loaded image says; its samples became ``channels`` planes, 1 or 3."""
     info = image.info
-    xmp = info.get("xmp", b"")
+    xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     return Metadata(
         profile=_profile(info.get("icc_profile"), channels),
-        exif=_exif(info.get("exif")),
+        exif=exif,
         dpi=_dpi(info.get("dpi")),
         xmp=xmp if isinstance(xmp, bytes) else b"",
         text=_text(image),
+        pixel_size=of_image(image, exif),
     )
 
 
@@ -90,6 +98,7 @@ def of_tiff(data: bytes, offset: int, channels: int, *, is_big: bool) -> Metadat
         profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
         dpi = _dpi([float(tags.get(tag, 0)) * per_unit for tag in _RESOLUTION_TAGS])
+        pixel_size = of_tags(tags)
         for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
             if tag in tags:
                 del tags[tag]
@@ -100,7 +109,8 @@ def of_tiff(data: bytes, offset: int, channels: int, *, is_big: bool) -> Metadat
         exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
-    return Metadata(_profile(profile, channels), exif, dpi, xmp if isinstance(xmp, bytes) else b"")
+    xmp = xmp if isinstance(xmp, bytes) else b""
+    return Metadata(_profile(profile, channels), exif, dpi, xmp, pixel_size=pixel_size)
 
 
 def _profile(profile: object, channels: int) -> bytes:

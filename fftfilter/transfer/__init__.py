@@ -40,10 +40,13 @@ def lowpass(
     """Return a transfer function that passes what is nearer to DC than a cutoff.
 
     ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
-    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). ``shape`` is ideal, gaussian,
-    butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by default 2; ``width``, a radius
-    in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi (r/10, at most r). Raises
-    ParameterError.
+    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). Physical units need the size of a
+    pixel (``pixel_size`` of :class:`fftfilter.Filter`): ``"2.6um"`` (period; also nm, mm, cm, m, in), ``"150lpi"``
+    (lines per inch), ``"12lp/mm"`` (line pairs per mm).
+
+    ``shape`` is ideal, gaussian, butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by
+    default 2; ``width``, a radius in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi
+    (r/10, at most r). Raises ParameterError.
 
         H.lowpass(40)
         H.lowpass("8px", shape="butterworth", order=4)
@@ -63,7 +66,7 @@ def bandpass(
 ) -> Transfer:
     """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
 
-    The inner radius is the smaller one; of periods that is the longer one. Raises ParameterError.
+    The two may change places: the inner one is what is nearer to DC, of periods the longer one. Raises ParameterError.
 
         H.bandpass("20px", "4px")
     """

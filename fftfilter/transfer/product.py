@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from .radial import Radial
+from .units import parse_pixel_size, physical, with_pixel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .grid import Gain, Reach
     from .peaks import Notch
     from .ridges import Stripes
+    from .units import Radius
 
     Part = Radial | Notch | Stripes | Mask
 
@@ -38,6 +40,29 @@ class Transfer:
         if isinf(product.largest):
             raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
         return product
+
+    def with_pixel_size(self, size: float | str) -> Transfer:
+        """Return the same function for pixels of a size, such as ``"65nm"`` or ``"300dpi"``; a number is in meters.
+
+        Radii in physical units need it. Raises ParameterError.
+        """
+        meters = parse_pixel_size(size)
+        return Transfer(tuple(with_pixel(part, meters) for part in self.parts))
+
+    @property
+    def pixel_size(self) -> float | None:
+        """The size of a pixel in meters, if radii in physical units have it."""
+        return next((each.pixel for part in self.parts for each in physical(part)), None)
+
+    @property
+    def lacks_pixel_size(self) -> Radius | None:
+        """The first radius that needs the size of a pixel and has none, if there is one."""
+        return next((each for part in self.parts for each in physical(part) if each.pixel is None), None)
+
+    def check_pixel_size(self) -> None:
+        """Raise ParameterError if the size of a pixel is needed, and there is none."""
+        if self.lacks_pixel_size:
+            self.lacks_pixel_size.bins(1, 1)
 
     @property
     def radial(self) -> Radial | None:
@@ -91,11 +116,13 @@ class Transfer:
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]
-        return parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
+        given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
+        return given if self.pixel_size is None else {**given, "pixel_size": self.pixel_size}
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
-        return " * ".join(map(repr, self.parts))
+        made = " * ".join(map(repr, self.parts))
+        return made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
 
     def __str__(self) -> str:
         return " * ".join(map(str, self.parts))

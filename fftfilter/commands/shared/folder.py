@@ -281,7 +281,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                 elif said:
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{clipped}{left_out}", err=True)
+                    pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...lengths import said
 from .options import filter_options, refuse
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...filters import Filter
-    from ...images import Picture, Size
+    from ...images import Picture, PixelSize, Size
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -110,6 +111,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
+    pixel_size = None
+    if transfer.lacks_pixel_size:
+        pixel_size = images.pixel_size_of(picture, shown(source, "standard input"), transfer.lacks_pixel_size)
+        transfer = transfer.with_pixel_size(pixel_size.across)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -136,7 +141,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture, clipped, left_out), err=True)
+            click.echo(_summary(filter_, picture, pixel_size, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
@@ -162,7 +167,7 @@ def _read(source: str, options: FileOptions) -> Picture:
     from ... import images
 
     picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
-    return replace(images.without_orientation(picture), metadata=None) if options.strip else picture
+    return images.stripped(picture) if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
@@ -186,12 +191,17 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
     return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
 
 
-def _summary(filter_: Filter, picture: Picture, clipped: float, left_out: list[str]) -> str:
+def _summary(
+    filter_: Filter, picture: Picture, pixel_size: PixelSize | None, clipped: float, left_out: list[str]
+) -> str:
     _, height, width = picture.planes.shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
-    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{cut}{without}"
+    given = filter_.transfer.pixel_size
+    pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
+    device = filter_.launcher.device.name
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
