@@ -4,6 +4,7 @@
     surroundings.py how far a frequency stands out of those around it
     search.py       find_peaks: the periodic structures of a picture, or of many
     found.py        what it returns: a peak with its period, angle, strength and harmonics
+    automatic.py    notches for what is found
 
 `transfer` takes peaks out; here they are found.
 """

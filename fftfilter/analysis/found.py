@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import transfer
 
 if TYPE_CHECKING:
     from ..transfer import Transfer
+    from ..transfer.shapes import ShapeName
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Peak:
         """Pixels from crest to crest, across the stripes."""
         return 1 / math.hypot(self.fx, self.fy)
 
+    def length(self, pixel: tuple[float, float]) -> float:
+        """Return the period in the unit of a pixel's sides, across and down."""
+        across, down = pixel
+        return 1 / math.hypot(self.fx / across, self.fy / down)
+
     @property
     def angle_deg(self) -> float:
         """Along the stripes, counterclockwise from 0, which are horizontal ones, to 180."""
@@ -49,9 +55,35 @@ class Peak:
         """What ``notch --at`` takes to remove it, without its harmonics."""
         return f"{_rounded(self.fx)},{_rounded(self.fy)},{self.width:.3g}cyc"
 
-    def notch(self) -> Transfer:
+    def described(self) -> dict[str, Any]:
+        """Return all that is known of it, for JSON."""
+        return {
+            "fx": self.fx,
+            "fy": self.fy,
+            "period_px": self.period_px,
+            "angle_deg": self.angle_deg,
+            "strength_db": self.strength_db,
+            "amplitude": self.amplitude,
+            "channels": list(self.channels),
+            "notch": self.at,
+            "harmonics": [
+                {
+                    "multiples": list(each.multiples),
+                    "fx": each.peak.fx,
+                    "fy": each.peak.fy,
+                    "strength_db": each.peak.strength_db,
+                    "amplitude": each.peak.amplitude,
+                    "notch": each.peak.at,
+                }
+                for each in self.harmonics
+            ],
+        }
+
+    def notch(self, shape: ShapeName = "gaussian") -> Transfer:
         """Return the transfer function that removes it and its harmonics."""
-        first, *rest = (transfer.notch((each.fx, each.fy), width=f"{each.width:.3g}cyc") for each in self.all())
+        first, *rest = (
+            transfer.notch((each.fx, each.fy), width=f"{each.width:.3g}cyc", shape=shape) for each in self.all()
+        )
         return math.prod(rest, start=first)
 
 
@@ -62,6 +94,11 @@ class Harmonic:
     multiples: tuple[int, ...]
     """One number; two for a sum of multiples of the two waves of a screen."""
     peak: Peak
+
+    @property
+    def name(self) -> str:
+        """The multiples in short: 2, 1+1, 1-2."""
+        return "+".join(map(str, self.multiples)).replace("+-", "-")
 
 
 def _rounded(frequency: float) -> str:

@@ -11,6 +11,8 @@ import click
 
 from ..output.modes import OUTPUTS
 from ..transfer.shapes import SHAPES
+from .shared import automatic
+from .shared.automatic import auto_options
 from .shared.folder import FolderOptions, folder_options, run_folder
 from .shared.inputs import files_of, is_folder
 from .shared.one_file import FileOptions, run_file
@@ -76,7 +78,6 @@ peak_options = combined(
         "--at",
         group="Filter",
         metavar=PEAK,
-        required=True,
         multiple=True,
         help="A peak in cycles per pixel, x to the right and y downward; it goes with its conjugate. WIDTH, in the "
         "units of a cutoff, is the distance where the gain is 1/2, 0.006cyc if left out. May be repeated.",
@@ -92,6 +93,7 @@ peak_options = combined(
         show_default=True,
         help="How the gain rises around the peak.",
     ),
+    auto_options,
 )
 stripe_options = combined(
     option(
@@ -197,15 +199,17 @@ Example: {examples}
 
 
 class FilterCommand(GroupedCommand):
-    """A command whose --verify may go without a number."""
+    """A command whose --verify may go without a number, and whose --auto without a word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give --verify its number, for which click would take the IN that follows."""
+        """Give them their values, for which click would take the IN that follows."""
         for i, (arg, following) in enumerate(zip(args, [*args, ""][1:], strict=True)):
             if arg == "--":
                 break
             if arg == VERIFY and not following.isdecimal():
                 args[i] = f"{VERIFY}={VERIFIED}"
+            if arg == automatic.AUTO and following not in (automatic.EACH, automatic.FOLDER):
+                args[i] = f"{automatic.AUTO}={automatic.EACH}"
         return super().parse_args(ctx, args)
 
 
@@ -214,10 +218,13 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
+        from ..transfer import Transfer
+
         notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
         pixel_size = given.pop("pixel_size")
         if "large" in given:
             _take_large_and_small(given)
+        mode, given["auto"] = automatic.taken(given)
         own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
         made = [] if name == "mask" else _own(name, own)
         made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
@@ -226,7 +233,10 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
             from .shared.mask_file import mask_of
 
             made.append(mask_of(mask))
-        transfer = reduce(mul, made)
+        if mode == automatic.FOLDER:
+            made.append(automatic.of_folder(given["auto"], sources, given))
+            given["auto"] = None
+        transfer = reduce(mul, made) if made else Transfer(())
         return run(transfer.with_pixel_size(pixel_size) if pixel_size else transfer, sources, target, given)
 
     decorated = combined(
@@ -306,9 +316,11 @@ bandstop = filter_command(
 notch = filter_command(
     "notch",
     peak_options,
-    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate.",
+    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate; given, or found.",
     "--at 0.123,0.047 --harmonics 3 in.png out.png",
     "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
+    "--auto scan.png clean.png",
+    "--auto folder scans/ clean/",
 )
 stripes = filter_command(
     "stripes",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from ..lengths import INCH, said
 from .shared.options import GroupedCommand, combined, input_limit_option, option, verbose_option
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
-    from ..analysis.power import Spectrum
 
+# Meters: smaller ones are those of microscopes.
+PIXEL_OF_PRINTS = 5e-6
 CHANNELS = ("red", "green", "blue")
 
 
@@ -26,6 +28,12 @@ CHANNELS = ("red", "green", "blue")
         metavar="DB",
         help="How far a peak has to stand out of the frequencies around it; 10 at least.  [default: 18]",
     ),
+    option(
+        "--pixel-size",
+        group="Search",
+        metavar="LENGTH",
+        help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
+    ),
     option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too."),
     option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name fits."),
     option("-q", "--quiet", group="Options", is_flag=True, help="No progress, no notes; errors only."),
@@ -37,6 +45,7 @@ def peaks(
     *,
     sources: tuple[str, ...],
     strength: float | None,
+    pixel_size: str | None,
     recursive: bool,
     pattern: tuple[str, ...],
     quiet: bool,
@@ -56,75 +65,60 @@ def peaks(
              fftfilter peaks --json --strength 25 scans/
     """
     from ..analysis.search import USUAL_STRENGTH, peaks_of
+    from ..transfer.units import parse_pixel_size
     from .shared.spectra import of_sources
 
     wanted = USUAL_STRENGTH if strength is None else strength
-    mean, is_all = of_sources(sources, wanted, recursive=recursive, pattern=pattern, quiet=quiet, limit=input_limit)
+    given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
+    searched = of_sources(sources, wanted, recursive=recursive, pattern=pattern, quiet=quiet, limit=input_limit)
+    mean, pixel = searched.spectrum, given or searched.pixel
     found = peaks_of(mean, wanted)
     name = sources[0] if len(sources) == 1 else "IN"
     if as_json:
         import json
 
-        about = {"width": mean.width, "height": mean.height, "pictures": mean.pictures, "strength_db": wanted}
-        click.echo(json.dumps({"peaks": [_described(each) for each in found], **about}, indent=2))
+        about = {
+            "width": mean.width,
+            "height": mean.height,
+            "pictures": mean.pictures,
+            "pixel_size_m": pixel,
+            "strength_db": wanted,
+        }
+        lengths = [{"period_m": each.length(pixel)} if pixel else {} for each in found]
+        described = [each.described() | length for each, length in zip(found, lengths, strict=True)]
+        click.echo(json.dumps({"peaks": described, **about}, indent=2))
     elif found:
-        click.echo(table(found, mean))
+        click.echo(table(found, len(mean.power), pixel))
         click.echo(f"\nfftfilter notch {at_options(found)} {shlex.quote(name)} OUT")
     else:
         click.echo(f"{name}: no periodic structure of {wanted:g} dB or more")
-    return 0 if is_all else 1
+    return 0 if searched.is_whole else 1
 
 
-def table(found: list[Peak], mean: Spectrum) -> str:
+def table(found: list[Peak], channels: int, pixel: tuple[float, float] | None) -> str:
     """Return peaks as lines under a header."""
     from ..bench.tables import text_table
 
-    header = ["period", "angle", "fx", "fy", "strength", "amplitude", "harmonics"]
-    rows = [
-        [
-            f"{each.period_px:.2f} px",
-            f"{each.angle_deg:.1f}",
-            f"{each.fx:.5f}",
-            f"{each.fy:.5f}",
-            f"{each.strength_db:.1f} dB",
-            f"{each.amplitude:.1f}",
-            " ".join("+".join(map(str, one.multiples)).replace("+-", "-") for one in each.harmonics),
-        ]
-        for each in found
-    ]
-    if len(mean.power) > 1:
-        header.insert(6, "channels")
-        for row, each in zip(rows, found, strict=True):
-            row.insert(
-                6, "all" if len(each.channels) == len(CHANNELS) else " ".join(CHANNELS[i] for i in each.channels)
-            )
-    return text_table(header, rows, right="rrrrrr")
+    columns: dict[str, list[str]] = {"period": [f"{each.period_px:.2f} px" for each in found]}
+    if pixel:
+        columns["length"] = [said(each.length(pixel)) for each in found]
+        if max(pixel) >= PIXEL_OF_PRINTS:
+            columns["lpi"] = [f"{INCH / each.length(pixel):.1f}" for each in found]
+    columns |= {
+        "angle": [f"{each.angle_deg:.1f}" for each in found],
+        "fx": [f"{each.fx:.5f}" for each in found],
+        "fy": [f"{each.fy:.5f}" for each in found],
+        "strength": [f"{each.strength_db:.1f} dB" for each in found],
+        "amplitude": [f"{each.amplitude:.1f}" for each in found],
+    }
+    numbers = len(columns)
+    if channels > 1:
+        names = (" ".join(CHANNELS[i] for i in each.channels) for each in found)
+        columns["channels"] = ["all" if name == " ".join(CHANNELS) else name for name in names]
+    columns["harmonics"] = [" ".join(one.name for one in each.harmonics) for each in found]
+    return text_table(list(columns), list(zip(*columns.values(), strict=True)), right="r" * numbers)
 
 
 def at_options(found: list[Peak]) -> str:
     """Return the options of ``notch`` that remove peaks and their harmonics."""
     return " ".join(f"--at {each.at}" for peak in found for each in peak.all())
-
-
-def _described(peak: Peak) -> dict[str, Any]:
-    return {
-        "fx": peak.fx,
-        "fy": peak.fy,
-        "period_px": peak.period_px,
-        "angle_deg": peak.angle_deg,
-        "strength_db": peak.strength_db,
-        "amplitude": peak.amplitude,
-        "channels": list(peak.channels),
-        "notch": peak.at,
-        "harmonics": [
-            {
-                "multiples": list(each.multiples),
-                "fx": each.peak.fx,
-                "fy": each.peak.fy,
-                "strength_db": each.peak.strength_db,
-                "amplitude": each.peak.amplitude,
-                "notch": each.peak.at,
-            }
-            for each in peak.harmonics
-        ],
-    }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import images, verify
+from ..analysis.automatic import notches
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
@@ -38,6 +39,10 @@ class Loaded:
     given: Picture | None = None
     """The picture that was read, if the output is to be verified."""
 
+    def stays(self, settings: Settings) -> bool:
+        """Whether nothing is filtered, so that its pixels are to stay as they are."""
+        return not self.transfer.parts and settings.output == "keep" and self.picture.is_stored_as(self.depth)
+
 
 def read(job: Job, settings: Settings) -> Loaded | Outcome:
     """Read a file; return its outcome if it failed or needs no work."""
@@ -60,7 +65,11 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
             outcome.pixel_size = images.pixel_size_of(picture, quoted_if_odd(job.source), transfer.lacks_pixel_size)
             transfer = transfer.with_pixel_size(outcome.pixel_size.across)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions = transfer.cautions(*picture.planes.shape[1:])
+        if settings.auto:
+            outcome.peaks = settings.auto.peaks(picture.planes, picture.maxval)
+            transfer *= notches(outcome.peaks, settings.auto.shape)
+            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
+        outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign
             outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)

@@ -15,6 +15,8 @@ from ..files.messages import quoted_if_odd
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..analysis.automatic import Auto
+    from ..analysis.found import Peak
     from ..images import PixelSize
     from ..output import scale
     from ..output.difference import Difference
@@ -43,6 +45,8 @@ class Settings:
     strip: bool = False
     preserve_times: bool = False
     in_place: bool = False
+    auto: Auto | None = None
+    """How the peaks of each picture are found, if they are to be removed, too."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
 
@@ -75,6 +79,8 @@ class Outcome:
     dtype: str | None = None
     pixel_size: PixelSize | None = None
     """What the file says, if the filter needs it."""
+    peaks: list[Peak] | None = None
+    """What was found and removed, if that was looked for."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
+Measured = tuple[Spectrum, tuple[float, float] | None]
+
 # Threads that decode and transform; more would hold more pictures.
 THREADS = 8
 # Of the usual side of all pictures: smaller ones would take the fine frequencies from the others.
@@ -40,6 +42,8 @@ class MeanSpectrum:
     left_out: int = 0
     """How many are too small."""
     cropped: int = 0
+    pixel: tuple[float, float] | None = None
+    """The sides of a pixel in meters, if the first file says them, and no other one says otherwise."""
 
     def notes(self) -> list[str]:
         """Return a line on pictures that were not taken as they are."""
@@ -47,9 +51,9 @@ class MeanSpectrum:
         if not made or not (self.cropped or self.left_out):
             return []
         size = f"{made.width} x {made.height}"
-        cropped = [f"the middle {size} of {self.cropped} larger pictures"] if self.cropped else []
-        small = [f"without {self.left_out} smaller ones"] if self.left_out else []
-        return [f"of {made.pictures} pictures: {', '.join([*cropped, *small])}"]
+        cropped = [f"{self.cropped} larger ones cropped to their middle {size}"] if self.cropped else []
+        small = [f"{self.left_out} too small and left out"] if self.left_out else []
+        return [f"mean of {made.pictures} pictures; {', '.join([*cropped, *small])}"]
 
 
 def mean_spectrum(names: Sequence[str], advance: Callable[[], None]) -> MeanSpectrum:
@@ -75,17 +79,18 @@ def mean_spectrum(names: Sequence[str], advance: Callable[[], None]) -> MeanSpec
         if isinstance(each, str):
             found.failed.append(each)
         elif found.spectrum is None:
-            found.spectrum = each
+            found.spectrum, found.pixel = each
         else:
-            found.spectrum.add(each)
+            found.spectrum.add(each[0])
+            found.pixel = found.pixel if each[1] == found.pixel else None
         advance()
     return found
 
 
-def _spectra(names: list[str], height: int, width: int) -> Iterator[Spectrum | str]:
-    """Return the spectrum of each file, or why there is none."""
+def _spectra(names: list[str], height: int, width: int) -> Iterator[Measured | str]:
+    """Return the spectrum of each file and the size of its pixels, or why there is none."""
     with ThreadPoolExecutor(threads := min(THREADS, cores())) as pool:
-        waiting: deque[Future[Spectrum | str]] = deque()
+        waiting: deque[Future[Measured | str]] = deque()
         try:
             for name in names:
                 waiting.append(pool.submit(_of_file, name, height, width))
@@ -97,12 +102,18 @@ def _spectra(names: list[str], height: int, width: int) -> Iterator[Spectrum | s
             pool.shutdown(cancel_futures=True)
 
 
-def _of_file(name: str, height: int, width: int) -> Spectrum | str:
+def _of_file(name: str, height: int, width: int) -> Measured | str:
     try:
         picture = images.read(name, working=working)
-        return spectrum(middle(picture.planes, height, width), picture.maxval)
+        return spectrum(middle(picture.planes, height, width), picture.maxval), pixel_of(picture)
     except (FftfilterError, MemoryError) as error:
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
+
+
+def pixel_of(picture: images.Picture) -> tuple[float, float] | None:
+    """Return the sides of a pixel in meters, if the file says them."""
+    size = picture.metadata.pixel_size if picture.metadata else None
+    return (size.across, size.down) if size else None
 
 
 def working(size: images.Size) -> int:

@@ -241,7 +241,7 @@ class FolderRun:
             settings.output,
             settings.scale,
         ]
-        decisive += [settings.png_level, settings.strip, settings.preserve_times]
+        decisive += [settings.png_level, settings.strip, settings.preserve_times, settings.auto]
         return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run

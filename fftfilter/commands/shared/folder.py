@@ -17,6 +17,7 @@ from .options import combined, filter_options, option, refuse
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...analysis.automatic import Auto
     from ...files.urls import Url
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
@@ -100,6 +101,8 @@ class FolderOptions:
     verify: int | None
     quiet: bool
     verbose: int
+    auto: Auto | None
+    """How peaks are found and removed, if they are."""
     one_file_only: dict[str, Any]
     """What was given of the options that are for one picture."""
 
@@ -160,6 +163,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
             strip=options.strip,
             preserve_times=options.preserve_times,
             in_place=options.in_place,
+            auto=options.auto,
         ),
         recursive=options.recursive,
         pattern=options.pattern,
@@ -254,6 +258,7 @@ def _devices(given: str | None) -> list[str | None]:
 
 
 def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
+    from ...analysis.automatic import told
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
@@ -282,7 +287,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
                     pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{pixels}{clipped}{left_out}", err=True)
+                    removed = f", without {told(outcome.peaks)}" if outcome.peaks else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{removed}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from ...analysis.automatic import Auto
     from ...filters import Filter
-    from ...images import Picture, PixelSize, Size
+    from ...images import Depth, Picture, PixelSize, Size
     from ...output.modes import Output
     from ...transfer import Transfer
+    from .stage_pictures import StagePictures
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class FileOptions:
     verify: bool
     quiet: bool
     verbose: int
+    auto: Auto | None
+    """How peaks are found and removed, if they are."""
     folder_only: dict[str, Any]
     """What was given of the options that are for folders."""
 
@@ -111,10 +117,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
-    pixel_size = None
-    if transfer.lacks_pixel_size:
-        pixel_size = images.pixel_size_of(picture, shown(source, "standard input"), transfer.lacks_pixel_size)
-        transfer = transfer.with_pixel_size(pixel_size.across)
+    transfer, pixel_size = _for_picture(transfer, picture, shown(source, "standard input"), options)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -127,15 +130,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
     with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
-        planes = filter_(
-            picture.planes,
-            channel_axis=0,
-            dtype=depth.dtype,
-            levels=depth.maxval,
-            white=picture.maxval,
-            observe=observe,
-        )
-        clipped = filter_.clipped()[0]
+        planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
         given = replace(picture) if options.verify else None
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
@@ -149,6 +144,35 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def _for_picture(
+    transfer: Transfer, picture: Picture, name: str, options: FileOptions
+) -> tuple[Transfer, PixelSize | None]:
+    """Return what filters a picture: with the size of its pixels, and without the peaks that are found in it."""
+    from ... import images
+
+    pixel_size = None
+    if transfer.lacks_pixel_size:
+        pixel_size = images.pixel_size_of(picture, name, transfer.lacks_pixel_size)
+        transfer = transfer.with_pixel_size(pixel_size.across)
+    if options.auto:
+        from .automatic import of_picture
+
+        transfer *= of_picture(options.auto, picture, name, quiet=options.quiet, verbose=options.verbose)
+    return transfer, pixel_size
+
+
+def _filtered(
+    filter_: Filter, picture: Picture, depth: Depth, output: Output, observe: StagePictures | None
+) -> tuple[NDArray[Any], float]:
+    """Return the pixels of the output, and which part of them was clipped."""
+    if not filter_.transfer.parts and output == "keep" and picture.is_stored_as(depth):
+        return picture.planes, 0.0  # also floats, which no transform gives back to the last bit
+    planes = filter_(
+        picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=picture.maxval, observe=observe
+    )
+    return planes, filter_.clipped()[0]
 
 
 def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None:

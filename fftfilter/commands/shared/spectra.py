@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from ...analysis.power import Spectrum
 
 
+class Searched(NamedTuple):
+    """What peaks are looked for in."""
+
+    spectrum: Spectrum
+    pixel: tuple[float, float] | None
+    """The sides of a pixel in meters, if they are known."""
+    is_whole: bool
+    """Whether all files were read."""
+
+
 def of_sources(
     sources: Sequence[str],
     strength: float,
@@ -24,15 +34,16 @@ def of_sources(
     pattern: Sequence[str] = (),
     quiet: bool = False,
     limit: int | None = None,
-) -> tuple[Spectrum, bool]:
-    """Return the spectrum of a picture, or the mean of a folder's or of several, and whether all files were read.
+    failures: bool = True,
+) -> Searched:
+    """Return the spectrum of a picture, or the mean of a folder's or of several.
 
-    Files that were not are told, and pictures that were cropped. Raises FftfilterError.
+    Files that were not are told, unless ``failures`` is False, and pictures that were cropped. Raises FftfilterError.
     """
     from ...analysis.power import spectrum
     from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
-    from ...folders.mean_spectrum import mean_spectrum, working
+    from ...folders.mean_spectrum import mean_spectrum, pixel_of, working
     from ...folders.progress import Progress
     from ...folders.tree import Files, Tree
     from ...images import extensions, read
@@ -44,7 +55,7 @@ def of_sources(
         refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
     if len(sources) == 1 and not of_folder:
         picture = read(sources[0], working=working, limit=limit)
-        return spectrum(picture.planes, picture.maxval), True
+        return Searched(spectrum(picture.planes, picture.maxval), pixel_of(picture), is_whole=True)
     tree: Tree | Files = (
         Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
     )
@@ -55,10 +66,10 @@ def of_sources(
     progress = Progress(len(names), quiet=quiet)
     found = mean_spectrum(names, progress.advance)
     progress.clear()
-    for line in found.failed:
+    for line in found.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
     if found.spectrum is None:
         raise (ReadError if found.failed else ParameterError)(f"{sources[0]}: no picture to look for peaks in")
     for line in () if quiet else found.notes():
         click.echo(f"fftfilter: {line}", err=True)
-    return found.spectrum, not found.failed
+    return Searched(found.spectrum, found.pixel, is_whole=not found.failed)
