@@ -15,7 +15,7 @@ from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_option, check_unmasked
 from .fused import device_bytes, fused, serves
-from .output.ground import spread
+from .output.ground import mean_deviation, spread
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
 from .output.quantize import missing_mean, pixels
@@ -516,8 +516,12 @@ class Filter:
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
             # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
             # a wave is 1/sqrt 2.
-            mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), exponents[i] - call.exponents[i])
-            if mean == 0 or most[i] >= limit * self._mean_gain(call.stack) * max(mean, least):
+            mean = np.sqrt(2) * spread(images[own]).max()
+            # What goes through the transforms at the frequency 0 may cancel what went around them.
+            at_dc = np.abs(mean_deviation(images[own])).max() * self._gain_of_constants(images.shape[1:])
+            to_pixels = exponents[i] - call.exponents[i]
+            mean, at_dc = np.ldexp(mean, to_pixels), abs(np.ldexp(at_dc, to_pixels)) / self.transfer.largest
+            if mean == 0 or most[i] >= limit * max(self._mean_gain(call.stack) * max(mean, least), at_dc):
                 continue
             with suppress(TooLargeError):
                 again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **of_pixels)

@@ -40,7 +40,7 @@ def pixels(
         return _rounded(values, Range(0.0, white), np.dtype(dtype), maxval, clips_floats=False)
     largest = float(max(values.max(), -values.min()))
     if largest <= noise:
-        values[...] = 0
+        values[...] = largest = 0.0
     if output == "signed":
         scale = scale or Range(-largest or -1.0, largest or 1.0)
         return _rounded(values, scale.in_levels(white), np.dtype(dtype), maxval, clips_floats=True)

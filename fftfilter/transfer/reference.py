@@ -48,19 +48,18 @@ def filter_image(
     ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels. Gains above 1
     raise the input's rounding noise, too.
     """
-    magnitude = np.abs(filtered(image, gain))
-    largest = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
-    return quantize(magnitude, largest, dtype, white)
+    largest_deviation = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
+    return quantize(np.abs(filtered(image, gain)), largest_deviation, dtype, white)
 
 
-def quantize(magnitude: NDArray[np.float64], deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
+def quantize(magnitude: NDArray[np.float64], largest_deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
     """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
 
-    ``deviation`` is the input's largest from its ground, times the largest gain if that exceeds 1.
+    ``largest_deviation`` is the input's from its ground, times the filter's largest gain if that exceeds 1.
     """
     smallest = min(0.0, float(magnitude.min()))
     largest = max(0.0, float(magnitude.max()))
-    if largest <= NOISE * deviation:
+    if largest <= NOISE * largest_deviation:
         return np.zeros(magnitude.shape, dtype)
     value = (magnitude - smallest) / (largest - smallest)
     if np.issubdtype(np.dtype(dtype), np.floating):
