@@ -41,6 +41,7 @@ ROOMS = {
     "output": "errors",
     "transfer": "errors lengths output",
     "analysis": "errors lengths transfer",
+    "preview": "errors lengths transfer analysis",
     "device": "fftfilter errors memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
@@ -52,7 +53,8 @@ ROOMS = {
     "dask": "errors transfer filters",
     "verify": "errors output transfer files images",
     "folders": (
-        "fftfilter errors startup signals system output transfer analysis device fused files images filters verify"
+        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
+        "verify"
     ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,

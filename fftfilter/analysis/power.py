@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ParameterError
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
     Power = NDArray[np.float32]
-
-SMALLEST = 32
-"""Pixels of the shorter side: less has no surroundings that a peak could stand out of."""
 
 
 @dataclass(eq=False)
@@ -52,12 +47,8 @@ class Spectrum:
 
 
 def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
-    """Return the power spectrum of planes ``(channels, height, width)``; raises ParameterError for small ones."""
+    """Return the power spectrum of planes ``(channels, height, width)``; ``white`` is the value that counts as 1."""
     _, height, width = planes.shape
-    if min(height, width) < SMALLEST:
-        raise ParameterError(
-            f"{width} x {height} pixels are too few to look for periodic structures: give at least {SMALLEST} a side"
-        )
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))

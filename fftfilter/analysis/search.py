@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
 WEAKEST = 10.0
+SMALLEST = 32
+"""Pixels of the shorter side: less has no surroundings that a peak could stand out of."""
 # Fewer periods across the picture are no periodic structure. Windows, bricks and rows of people come by the dozen: a
 # structure of few periods has to be stronger, by so many decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
@@ -96,6 +98,11 @@ def find_peaks(
 def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     """Return the peaks of a spectrum, as :func:`find_peaks`; raises ParameterError for an impossible strength."""
     check_strength(strength)
+    if min(mean.height, mean.width) < SMALLEST:
+        raise ParameterError(
+            f"{mean.width} x {mean.height} pixels are too few to look for periodic structures: give at least "
+            f"{SMALLEST} a side"
+        )
     by_channel = (_of_channel(power, mean.width, strength, i) for i, power in enumerate(mean.power))
     alone = _without_doubles([peak for peaks in by_channel for peak in peaks], mean)
     return _grouped([peak for peak in alone if peak.amplitude >= FAINTEST * 255 * mean.step], mean)

@@ -25,6 +25,7 @@ from .shared.options import (
     option,
     precision_option,
 )
+from .shared.preview import preview_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -174,6 +175,7 @@ other_options = combined(
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
+    preview_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
@@ -218,26 +220,7 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        from ..transfer import Transfer
-
-        notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
-        pixel_size = given.pop("pixel_size")
-        if "large" in given:
-            _take_large_and_small(given)
-        mode, given["auto"] = automatic.taken(given)
-        own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
-        made = [] if name == "mask" else _own(name, own)
-        made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
-        made += [] if stripes is None else _own("stripes", {"angle": stripes})
-        if mask is not None:
-            from .shared.mask_file import mask_of
-
-            made.append(mask_of(mask))
-        if mode == automatic.FOLDER:
-            made.append(automatic.of_folder(given["auto"], sources, given))
-            given["auto"] = None
-        transfer = reduce(mul, made) if made else Transfer(())
-        return run(transfer.with_pixel_size(pixel_size) if pixel_size else transfer, sources, target, given)
+        return run(transfer_of(name, sources, given), sources, target, given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
@@ -251,6 +234,33 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
+
+
+def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
+    """Return the transfer function that the options of a filter's command say, and take them away.
+
+    ``auto`` stays: how peaks are to be found in each picture, if they are.
+    """
+    from ..transfer import Transfer
+
+    notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
+    pixel_size = given.pop("pixel_size")
+    if "large" in given:
+        _take_large_and_small(given)
+    mode, given["auto"] = automatic.taken(given)
+    own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
+    made = [] if name == "mask" else _own(name, own)
+    made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
+    made += [] if stripes is None else _own("stripes", {"angle": stripes})
+    if mask is not None:
+        from .shared.mask_file import mask_of
+
+        made.append(mask_of(mask))
+    if mode == automatic.FOLDER:
+        made.append(automatic.of_folder(given["auto"], sources, given))
+        given["auto"] = None
+    transfer = reduce(mul, made) if made else Transfer(())
+    return transfer.with_pixel_size(pixel_size) if pixel_size else transfer
 
 
 def _take_large_and_small(given: dict[str, Any]) -> None:

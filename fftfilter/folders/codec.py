@@ -21,6 +21,7 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from ..files.atomic import Times
     from ..images import Depth, Picture
+    from ..preview.sheet import Row
     from ..transfer import Transfer
 
 
@@ -37,7 +38,7 @@ class Loaded:
     """What filters it: that of the run, for its pixels."""
     times: Times | None = None
     given: Picture | None = None
-    """The picture that was read, if the output is to be verified."""
+    """The picture that was read, if the output is compared with it."""
 
     def stays(self, settings: Settings) -> bool:
         """Whether nothing is filtered, so that its pixels are to stay as they are."""
@@ -74,7 +75,9 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
             outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-        loaded = Loaded(job, picture, depth, outcome, transfer, times, replace(picture) if job.verify else None)
+        loaded = Loaded(
+            job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
+        )
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -108,6 +111,7 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
             _make_again(Path(loaded.job.target).parent)
             _write(loaded, settings)
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
+        loaded.outcome.row = _row(loaded, settings)
         _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)
@@ -118,7 +122,7 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
 
 def _verify(loaded: Loaded, settings: Settings) -> None:
     """Compare an output with the reference, if that is asked for; raises VerifyError."""
-    if loaded.given is None:
+    if loaded.given is None or not loaded.job.verify:
         return
     began, target = time.perf_counter(), loaded.job.target
     output, scale = settings.output, settings.scale
@@ -126,6 +130,17 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)
+
+
+def _row(loaded: Loaded, settings: Settings) -> Row | None:
+    """Return the row of a file in the contact sheet, if one is wanted."""
+    if loaded.given is None or not settings.preview:
+        return None
+    from ..preview.look import Look
+    from ..preview.sheet import row
+
+    given, made, job = loaded.given, loaded.picture, loaded.job
+    return row(Look(given.planes, given.maxval, loaded.transfer), made.planes, made.maxval, job.number, job.source)
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:

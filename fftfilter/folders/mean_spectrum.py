@@ -14,7 +14,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from .. import images
-from ..analysis.power import SMALLEST, Spectrum, middle, spectrum
+from ..analysis.power import Spectrum, middle, spectrum
+from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from .jobs import cores

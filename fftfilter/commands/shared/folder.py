@@ -12,6 +12,7 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
+from . import preview
 from .options import combined, filter_options, option, refuse
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class FolderOptions:
     verify: int | None
     quiet: bool
     verbose: int
+    preview: str | None
     auto: Auto | None
     """How peaks are found and removed, if they are."""
     one_file_only: dict[str, Any]
@@ -149,6 +151,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
+    if options.preview:
+        preview.check_of_folder(options.preview, source, out)
     devices = _devices(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
         source,
@@ -163,6 +167,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
             strip=options.strip,
             preserve_times=options.preserve_times,
             in_place=options.in_place,
+            preview=options.preview is not None,
             auto=options.auto,
         ),
         recursive=options.recursive,
@@ -273,7 +278,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
 
     with signals.asking_first(stop):
         try:
-            for outcome in run.run(workers, survey.files):
+            for outcome in preview.collected(run.run(workers, survey.files), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...lengths import said
+from . import preview
 from .options import filter_options, refuse
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class FileOptions:
     scale: str
     format: str | None
     save_stages: Path | None
+    preview: str | None
     in_place: bool
     input_limit: int | None
     png_level: int
@@ -102,18 +104,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
     from ...filters import Filter
-    from ...output import modes
     from ...output.scale import parse
 
     given_range = parse(options.scale)
-    modes.check_scale(options.output, given_range)
-    images.check_output(source, target, in_place=options.in_place, format=options.format)
-    if options.output == "real":
-        images.refuse_whole_numbers(target, format=options.format)
-    if options.verify:
-        from ... import verify
-
-        verify.refuse(target, options.format)
+    _check(source, target, options)
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
@@ -131,7 +125,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
     with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
         planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
-        given = replace(picture) if options.verify else None
+        given = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
@@ -139,11 +133,55 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
             click.echo(_summary(filter_, picture, pixel_size, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
-    if given is not None:
+    if options.preview:
+        preview.write_page(options.preview, given, picture, transfer, shown(source, "standard input"))
+    if options.verify:
+        from ... import verify
+
         found = verify.difference(given, transfer, options.output, given_range, target=target, depth=depth)
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
+    """Write a page on what a filter makes of a picture, and not what it makes."""
+    from ... import images
+    from ...files.leftovers import remove_leftovers_beside
+    from ...files.messages import shown
+    from ...filters import Filter
+    from ...output import modes
+    from ...output.scale import parse
+
+    given_range = parse(options.scale)
+    modes.check_scale(options.output, given_range)
+    preview.check(target, source, "-")
+    remove_leftovers_beside(target)
+    name, picture = shown(source, "standard input"), _read(source, options)
+    transfer, _ = _for_picture(transfer, picture, name, options)
+    depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
+    with Filter(transfer, output=options.output, scale=given_range, **options.filter) as filter_:
+        planes, _ = _filtered(filter_, picture, depth, options.output, None)
+    made = replace(picture, planes=planes, maxval=depth.maxval)
+    preview.write_page(target, picture, made, transfer, name)
+
+
+def _check(source: str, target: str, options: FileOptions) -> None:
+    """Refuse, before any work, what could not be written; raises FftfilterError."""
+    from ... import images
+    from ...output import modes
+    from ...output.scale import parse
+
+    modes.check_scale(options.output, parse(options.scale))
+    images.check_output(source, target, in_place=options.in_place, format=options.format)
+    if options.output == "real":
+        images.refuse_whole_numbers(target, format=options.format)
+    if options.verify:
+        from ... import verify
+
+        verify.refuse(target, options.format)
+    if options.preview:
+        preview.check(options.preview, source, target)
 
 
 def _for_picture(
