@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     group="Filter",
     metavar='"FILTER OPTIONS"',
     help="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed, and all of "
-    "it by frequency. OUT is a .png.",
+    "it by frequency. OUT is a .png, .jpg or .webp.",
 )
 @device_option
 @precision_option

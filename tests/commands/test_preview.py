@@ -51,7 +51,7 @@ def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["highpass", "--preview", "page.jpg", "in/0.png", "out.png"], "give a name that ends in .png"),
+        (["highpass", "--preview", "page.gif", "in/0.png", "out.png"], "give a name that ends in .png"),
         (["highpass", "--preview", "out.png", "in/0.png", "out.png"], "--preview out.png is OUT itself"),
         (["highpass", "--preview", "in/0.png", "in/0.png", "out.png"], "in/0.png: is the input itself"),
         (["highpass", "--preview", "in/sheet.png", "in", "out"], "lies among the pictures of IN or OUT"),

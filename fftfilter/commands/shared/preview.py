@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 # Notches that are described one by one.
 TOLD = 3
+# What holds a page of colors, and every browser shows.
+KINDS = (".png", ".jpg", ".webp")
 
 preview_option = option(
     "--preview",
     group="Output",
-    metavar="FILE.png",
-    help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side; of a folder a row a "
-    "file, 60 at most, with those that stand out.",
+    metavar="FILE",
+    help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
+    ".webp; of a folder a row a file, 60 at most, with those that stand out.",
 )
 
 
@@ -40,8 +42,8 @@ def check(preview: str, source: str, target: str) -> None:
     from ... import images
     from ...files.urls import is_url
 
-    if Path(preview).suffix.lower() != ".png":
-        raise click.UsageError(f"--preview {preview}: give a name that ends in .png.")
+    if Path(preview).suffix.lower() not in KINDS:
+        raise click.UsageError(f"--preview {preview}: give a name that ends in {', '.join(KINDS)}.")
     if not is_url(preview) and target != "-" and os.path.realpath(preview) == os.path.realpath(target):
         raise click.UsageError(f"--preview {preview} is OUT itself: give another name.")
     images.check_output(source, preview)
