@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .analysis.search import find_peaks
-    from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
     from .transforms import fft, fft2, ifft, ifft2
@@ -34,6 +34,7 @@ __all__ = [
     "highpass",
     "ifft",
     "ifft2",
+    "imagej",
     "lowpass",
 ]
 

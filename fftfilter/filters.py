@@ -14,7 +14,8 @@ import numpy as np
 from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_option, check_unmasked
-from .fused import device_bytes, fused, serves
+from .fused import device_bytes, fused, mirrors, serves
+from .mirrored import Mirrored
 from .output.ground import mean_deviation, spread
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
@@ -22,6 +23,7 @@ from .output.quantize import missing_mean, pixels
 from .output.scale import of as range_of
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
+from .transfer.edges import EDGES, grid_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from .output.scale import Range
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
+    from .transfer.edges import EdgedGrid, Edges
 
     Array = NDArray[Any]
     Scale = tuple[float, float] | Range | str | None
@@ -65,6 +68,7 @@ class FilterOptions(TypedDict, total=False):
     transpose: Transpose | None
     output: Output
     scale: Scale
+    edges: Edges
     pixel_size: str | float | None
 
 
@@ -80,7 +84,7 @@ class Options(FilterOptions, PixelOptions):
     """What a single call takes beside the filter.
 
     ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
-    ``scale`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
+    ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
     :meth:`Filter.__call__` does.
     """
 
@@ -146,6 +150,9 @@ class Filter:
     ``scale`` of "magnitude" and "signed" is "each", every picture its own, or two grey levels (LO, HI) of the input,
     which become black and white.
 
+    ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
+    ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
+
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
     a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer
@@ -179,6 +186,7 @@ class Filter:
         transpose: Transpose | None = None,
         output: Output = "magnitude",
         scale: Scale = None,
+        edges: Edges = "wrap",
         pixel_size: str | float | None = None,
         profile: bool = False,
     ) -> None:
@@ -192,6 +200,7 @@ class Filter:
             transpose=transpose,
             output=output,
             scale=scale,
+            edges=edges,
             pixel_size=pixel_size,
             profile=profile,
         )
@@ -209,6 +218,8 @@ class Filter:
             transfer = transfer.with_pixel_size(pixel_size)
         transfer.check_pixel_size()
         _check("output", output, OUTPUTS)
+        self._edges: Edges = options.get("edges", "wrap")
+        _check("edges", self._edges, EDGES)
         scale = range_of(options.get("scale"))
         check_scale(output, scale)
         if scale is not None and output == "magnitude" and not transfer.is_even:
@@ -369,8 +380,11 @@ class Filter:
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
+        doubled = self._edges == "mirror" and not self._mirrors_by_itself(*shape[1:])
+        if doubled:
+            shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._gives_values)
+            return device_bytes(self.launcher.device, shape, real=self._gives_values or doubled)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -411,18 +425,7 @@ class Filter:
         given_white: float | None,
     ) -> _Call:
         """Return an image ready for its pipeline."""
-        check_unmasked("image", image)
-        array = np.asarray(image)
-        axes = (2, 3) if channel_axis is None else (3,)
-        if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
-            raise ParameterError(
-                f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
-                "(height, width), a stack (count, height, width), or channels with channel_axis"
-            )
-        if channel_axis is None:
-            check_stack(array.shape)
-        planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
-        planes = planes.reshape(-1, *planes.shape[-2:])
+        planes, shape = planes_of(image, channel_axis)
         pixel = pixel_type(planes.dtype)
         out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
@@ -449,7 +452,7 @@ class Filter:
             float(own_white),
             missing,
             channel_axis,
-            array.shape,
+            shape,
             self._weak_below,
         )
 
@@ -496,8 +499,9 @@ class Filter:
     def _gain_of_constants(self, size: tuple[int, int]) -> float:
         """Return H(0) on the grid of a size."""
         if self._dc_of is None or self._dc_of[0] != size:
-            _, table = self.transfer.on_grid(*size)
-            self._dc_of = size, self.transfer.at_dc(table) * self.transfer.largest
+            transfer, height, width = self._grid(*size)
+            _, table = transfer.on_grid(height, width)
+            self._dc_of = size, transfer.at_dc(table) * transfer.largest
         return self._dc_of[1]
 
     def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
@@ -532,15 +536,24 @@ class Filter:
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
         output = "real" if self._gives_values else "magnitude"
-        made = _unopened(Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": output})
+        made = _unopened(
+            Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": output, "edges": self._edges}
+        )
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
+
+    def _mirrors_by_itself(self, height: int, width: int) -> bool:
+        """Whether the engine needs no picture of twice each side for mirrored edges."""
+        return self._algorithm is None and mirrors(self.launcher.device, self.transfer, height, width)
+
+    def _grid(self, height: int, width: int) -> EdgedGrid:
+        return grid_with(self._edges, self.transfer, height, width)
 
     def _mean_gain(self, stack: Stack) -> float:
         """Return the root of the mean square of the gains, of which none exceeds 1."""
         size = stack.height, stack.width
         if self._mean_gain_of is None or self._mean_gain_of[0] != size:
-            gains = self.transfer.gain(*size) / self.transfer.largest
+            gains = self._grid(*size).gain() / self.transfer.largest
             self._mean_gain_of = size, float(np.sqrt(np.mean(gains * gains)))
         return self._mean_gain_of[1]
 
@@ -548,28 +561,32 @@ class Filter:
         """Return the pipeline for a stack: the last one, if it fits."""
         if self._pipeline is None or stack != self._stack:
             self.close()
-            algorithm = self._algorithm
-            if (
-                algorithm is None
-                and not self._insists_on_fused
-                and not serves(self.launcher.device, stack.height, stack.width)
-            ):
-                algorithm = _algorithm("book")
-            if algorithm is None:
-                self._pipeline = fused(self.launcher, self.transfer, stack)
+            self._grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
+            if self._edges == "wrap":
+                self._pipeline = self._made(self.transfer, stack)
+            elif self._mirrors_by_itself(stack.height, stack.width):
+                self._pipeline, self.engine = fused(self.launcher, self.transfer, stack, self._edges), FUSED
             else:
-                from .staged.pipeline import StagedPipeline
-
-                self._pipeline = StagedPipeline(
-                    self.launcher, self.transfer, stack, algorithm=algorithm, transpose_kind=self._transpose
-                )
+                value = self.launcher.real if self.transfer.is_even else self.launcher.complex
+                self._pipeline = Mirrored(self._made, self.transfer, stack, value)
             # Without double precision, or in it already, nothing is done again.
             widest = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
             may_repeat = self.launcher.real == np.float32 and self.launcher.device.fp64
             self._weak_below = self._pipeline.weak * widest if may_repeat else 0.0
-            self.engine = FUSED if algorithm is None else algorithm.name
             self._stack = stack
         return self._pipeline
+
+    def _made(self, transfer: Transfer, stack: Stack) -> Pipeline:
+        """Return a new pipeline of this filter's engine for a stack that repeats; keeps the engine's name."""
+        algorithm = self._algorithm
+        if algorithm is None and (self._insists_on_fused or serves(self.launcher.device, stack.height, stack.width)):
+            self.engine = FUSED
+            return fused(self.launcher, transfer, stack)
+        from .staged.pipeline import StagedPipeline
+
+        algorithm = algorithm or _algorithm("book")
+        self.engine = algorithm.name
+        return StagedPipeline(self.launcher, transfer, stack, algorithm=algorithm, transpose_kind=self._transpose)
 
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
@@ -580,7 +597,7 @@ class Filter:
 
     def _stream_of(self, pipeline: Pipeline) -> Stream | None:
         """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
-        if self.engine != FUSED or not self.launcher.device.is_gpu:
+        if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(pipeline, Mirrored):
             return None
         if self._stream is None:
             from .fused.gpu.stream import Stream
@@ -595,6 +612,26 @@ def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
     of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
     of_filter = {name: value for name, value in options.items() if name not in of_pixels}
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
+
+
+def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
+    """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
+
+    Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without its
+    ``channel_axis``.
+    """
+    check_unmasked("image", image)
+    array = np.asarray(image)
+    axes = (2, 3) if channel_axis is None else (3,)
+    if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+            "(height, width), a stack (count, height, width), or channels with channel_axis"
+        )
+    if channel_axis is None:
+        check_stack(array.shape)
+    planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+    return planes.reshape(-1, *planes.shape[-2:]), array.shape
 
 
 def check_stack(shape: tuple[int, ...]) -> None:

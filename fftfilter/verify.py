@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
+    from .transfer.edges import Edges
 
     Array = NDArray[Any]
 
@@ -46,13 +47,16 @@ def difference(
     *,
     target: str | os.PathLike[str],
     depth: Depth,
+    edges: Edges = "wrap",
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's. Raises what
+    ``given`` is the picture that was read; ``output``, ``scale``, ``depth`` and ``edges`` are the output's. Raises what
     :func:`images.read` raises, VerifyError for a picture of another size.
     """
-    *of_reference, stretch, unit = right(given.planes, given.maxval, transfer, output, scale=scale, depth=depth)
+    *of_reference, stretch, unit = right(
+        given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges
+    )
     # A picture may have been turned upright where the tag that says so could not travel.
     found = images.without_orientation(images.read(target))
     wanted, values = (
@@ -75,7 +79,14 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
 
 
 def right(
-    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Range | None, depth: Depth
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Range | None,
+    depth: Depth,
+    edges: Edges = "wrap",
 ) -> tuple[Array, Array, float, float | None]:
     """Return the reference's picture, its filtered values, how often a range is stretched, and a unit of raw values.
 
@@ -88,13 +99,14 @@ def right(
     from .output.noise import NOISE
     from .output.quantize import missing_mean, pixels
     from .transfer import reference
+    from .transfer.edges import grid_with
 
-    gain = transfer.gain(*planes.shape[1:])
+    gain = grid_with(edges, transfer, *planes.shape[1:]).gain()
     largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
-        values = np.abs(reference.filtered(planes, gain))
+        values = np.abs(reference.filtered(planes, gain, edges))
         return reference.quantize(values, largest_deviation, depth.dtype, depth.maxval), values, 1.0, None
-    values = reference.filtered(planes, gain).real
+    values = reference.filtered(planes, gain, edges).real
     if output == "keep":
         values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
     noise = NOISE * largest_deviation

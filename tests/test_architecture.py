@@ -47,15 +47,15 @@ ROOMS = {
     "fused": "errors output transfer device",
     "files": "errors memory",
     "images": "errors lengths memory files",
-    "filters": "errors output transfer device staged fused",
-    "calls": "transfer filters",
+    "mirrored": "output",
+    "filters": "errors output transfer device staged fused mirrored",
+    "imagej_filter": "errors memory output filters",
+    "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
     "verify": "errors output transfer files images",
-    "folders": (
-        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
-        "verify"
-    ),
+    "folders": "fftfilter errors startup signals system output transfer analysis preview device fused files images "
+    "filters verify imagej_filter",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",
@@ -189,7 +189,12 @@ def owners(file):
     A staged one's is its twin of the same place and name; a form of the fused engine has its files in a folder of the
     same place.
     """
-    shared = {"complex.cl": ["device.programs"], "shapes.cl": ["staged.steps.mask"], "ground.cl": ["output.ground"]}
+    shared = {
+        "complex.cl": ["device.programs"],
+        "shapes.cl": ["staged.steps.mask"],
+        "ground.cl": ["output.ground"],
+        "edges.cl": ["fused.gpu.launches"],
+    }
     if file in shared:
         return shared[file]
     if file.startswith("fused/"):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..output.modes import OUTPUTS
+from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from .shared import automatic
 from .shared.automatic import auto_options
@@ -38,18 +39,41 @@ RADIUS = (
 )
 
 # What the functions of `transfer` take.
-OWN = ("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare")
+OWN = (
+    *("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare"),
+    *("large", "small", "suppress", "tolerance"),
+)
+# Outputs of what has no options for them.
+KEPT = {"output": "keep", "scale": "each", "verify": None}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-one_cutoff = option("--radius", group="Filter", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
+one_cutoff = option(
+    "--radius",
+    group="Filter",
+    metavar="R",
+    short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
+    help=f"{RADIUS}  [default: n/8, n being the shorter side]",
+)
 two_cutoffs = combined(
     option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
     option("--outer", group="Filter", metavar="R", help=RADIUS),
-    option("--large", group="Filter", metavar="P", help="In place of --inner: the largest structures, 40 being 40px."),
-    option("--small", group="Filter", metavar="P", help="In place of --outer: the smallest structures, as --large."),
+    option(
+        "--large",
+        group="Filter",
+        metavar="P",
+        short="The largest structures, such as 40px.",
+        help="In place of --inner: the largest structures, 40 being 40px.",
+    ),
+    option(
+        "--small",
+        group="Filter",
+        metavar="P",
+        short="The smallest structures, such as 3px.",
+        help="In place of --outer: the smallest structures, as --large.",
+    ),
 )
 shape_options = combined(
     option(
@@ -147,16 +171,33 @@ def output_option(default: str) -> Callable[[Any], Any]:
     )
 
 
+edges_option = option(
+    "--edges",
+    group="Filter",
+    type=click.Choice(EDGES),
+    default="wrap",
+    show_default=True,
+    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
+    "on the one across.",
+)
+scale_option = option(
+    "--scale",
+    group="Filter",
+    default="each",
+    show_default=True,
+    metavar="RANGE",
+    help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+    "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
+)
+verify_option = option(
+    VERIFY,
+    group="Output",
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
+    f"N files, spread evenly.  [default of N: {VERIFIED}]",
+)
 other_options = combined(
-    option(
-        "--scale",
-        group="Filter",
-        default="each",
-        show_default=True,
-        metavar="RANGE",
-        help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-        "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
-    ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
@@ -179,14 +220,6 @@ other_options = combined(
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
-    option(
-        VERIFY,
-        group="Output",
-        type=click.IntRange(min=1),
-        metavar="[N]",
-        help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
-        f"N files, spread evenly.  [default of N: {VERIFIED}]",
-    ),
     folder_options,
 )
 
@@ -215,12 +248,22 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
-    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name."""
+def output_options(default: str) -> Callable[[Any], Any]:
+    """Return the options that say what filtered values become."""
+    return combined(output_option(default), edges_option, scale_option)
+
+
+def filter_command(
+    name: str, own_options: Callable[[Any], Any], what: str, *examples: str, outputs: Callable[[Any], Any] | None = None
+) -> click.Command:
+    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
+
+    ``outputs`` stand in the place of :func:`output_options`, for what has no reference that is compared with.
+    """
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        return run(transfer_of(name, sources, given), sources, target, given)
+        return run(transfer_of(name, sources, given), sources, target, KEPT | given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
@@ -229,8 +272,9 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
         pixel_size_option,
         *factors,
         # What repairs a picture leaves its brightness alone.
-        output_option("keep" if name in FACTORS else "magnitude"),
+        outputs or output_options("keep" if name in FACTORS else "magnitude"),
         other_options,
+        *(() if outputs else (verify_option,)),
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
@@ -245,7 +289,7 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
 
     notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
     pixel_size = given.pop("pixel_size")
-    if "large" in given:
+    if "inner" in given:
         _take_large_and_small(given)
     mode, given["auto"] = automatic.taken(given)
     own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}

@@ -98,7 +98,7 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, device: str | None) -> None:
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
-    from .filters import FilterCommand, transfer_of
+    from .filters import KEPT, FilterCommand, transfer_of
     from .shared.one_file import FileOptions, look
 
     try:
@@ -114,4 +114,4 @@ def _look(context: click.Context, text: str, source: str, target: str, device: s
     if given.pop("sources") != (source,) or given.pop("target") != target:
         raise click.UsageError(f"--with {text!r}: give options only, as IN and OUT stand at the end.")
     transfer = transfer_of(name, [source], given)
-    look(transfer, source, target, FileOptions.of(given))
+    look(transfer, source, target, FileOptions.of(KEPT | given))

@@ -18,7 +18,8 @@ import numpy as np
 
 from .. import system
 from ..errors import DeviceError, FftfilterError
-from ..filters import MOST_CHANNELS, Filter
+from ..filters import MOST_CHANNELS
+from ..imagej_filter import open_filter
 from . import codec
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..filters import PixelOptions
+    from ..filters import Filter, PixelOptions
+    from ..output.modes import Output
     from .codec import Loaded
 
     Key = tuple[object, ...]
@@ -137,10 +139,6 @@ class Batch:
     def _filter_stack(self, stack: list[Loaded], writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Filter a stack and begin to write its pictures; yield the outcomes of those that are not written."""
         began = time.perf_counter()
-        if stack[0].transfer != self._transfer:
-            self._filter.close()
-            self._transfer = stack[0].transfer
-            self._filter = self._open()
         try:
             results = self._filtered(stack)
         except (FftfilterError, MemoryError) as error:
@@ -188,16 +186,15 @@ class Batch:
 
     def _open(self) -> Filter:
         settings = self.settings
-        return Filter(
-            self._transfer,
-            device=self._device,
-            output="magnitude" if settings.measure_only else settings.output,
-            scale=settings.scale,
-            **settings.options,
-        )
+        output: Output = "magnitude" if settings.measure_only else settings.output
+        return open_filter(self._transfer, output, settings.scale, {**settings.options, "device": self._device})
 
     def _attempt(self, stack: Sequence[Loaded]) -> list[Array]:
         """Return the new planes of each picture: exactly those that it would get alone."""
+        if stack[0].transfer != self._transfer:
+            self._filter.close()
+            self._transfer, self._stack = stack[0].transfer, np.empty((0, 0, 0), np.uint8)
+            self._filter = self._open()
         depth, white = stack[0].depth, stack[0].picture.maxval
         of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
         if stack[0].stays(self.settings):

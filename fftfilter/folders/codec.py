@@ -125,8 +125,10 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     if loaded.given is None or not loaded.job.verify:
         return
     began, target = time.perf_counter(), loaded.job.target
-    output, scale = settings.output, settings.scale
-    found = verify.difference(loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth)
+    output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
+    found = verify.difference(
+        loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
+    )
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)
@@ -139,8 +141,11 @@ def _row(loaded: Loaded, settings: Settings) -> Row | None:
     from ..preview.look import Look
     from ..preview.sheet import row
 
+    edges = settings.options.get("edges", "wrap")
     given, made, job = loaded.given, loaded.picture, loaded.job
-    return row(Look(given.planes, given.maxval, loaded.transfer), made.planes, made.maxval, job.number, job.source)
+    return row(
+        Look(given.planes, given.maxval, loaded.transfer, edges), made.planes, made.maxval, job.number, job.source
+    )
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:

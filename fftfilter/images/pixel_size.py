@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from contextlib import suppress
-from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
@@ -102,6 +101,8 @@ def _by_description(text: str, resolution: tuple[Any, Any]) -> PixelSize | None:
 
 def _ome_side(text: str, axis: str) -> float:
     """Return a side of the first picture's pixels in meters, 0 if it is not said."""
+    from html import unescape
+
     side = re.search(rf"""\bPhysicalSize{axis}\s*=\s*["']([^"']*)["']""", text)
     unit = re.search(rf"""\bPhysicalSize{axis}Unit\s*=\s*["']([^"']*)["']""", text)
     try:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..analysis.power import spectrum
+from ..transfer.edges import grid_with
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..transfer import Transfer
+    from ..transfer.edges import Edges
 
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
@@ -47,6 +49,7 @@ class Look:
     white: float
     """The sample that stands for white."""
     transfer: Transfer
+    edges: Edges = "wrap"
 
     @property
     def size(self) -> tuple[int, int]:
@@ -62,22 +65,20 @@ class Look:
     @cached_property
     def gain(self) -> Floats:
         """H, of the shape of :attr:`power`; of a mask with H(-k) other than H(k) the mean of both."""
-        height, width = self.size
-        half = slice(width // 2 + 1)
-        gain = self.transfer.gain(height, width)
-        if self.transfer.is_even:
-            return gain[:, half]
-        return (gain[:, half] + np.roll(gain[::-1, ::-1], (1, 1), (0, 1))[:, half]) / 2
+        return _half(self.transfer, *self.size)
 
     @cached_property
     def removed(self) -> Array:
         """The input less the filtered values, float32 ``(channels, height, width)``; DC is left out."""
-        lost = (1 - self.gain).astype(np.float32)
+        height, width = self.size
+        grid = grid_with(self.edges, self.transfer, height, width)
+        lost = (1 - _half(grid.transfer, grid.height, grid.width)).astype(np.float32)
         lost[0, 0] = 0
         removed = np.empty(self.planes.shape, np.float32)
         for plane, result in zip(self.planes, removed, strict=True):
-            away = plane - np.float32(plane.mean())
-            result[:] = np.fft.irfft2(np.fft.rfft2(away.astype(np.float32, copy=False)) * lost, s=self.size)
+            away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
+            whole = np.pad(away, ((0, grid.height - height), (0, grid.width - width)), "symmetric")
+            result[:] = np.fft.irfft2(np.fft.rfft2(whole) * lost, s=whole.shape)[:height, :width]
         return removed
 
     @cached_property
@@ -115,3 +116,11 @@ class Look:
             return sums[known] / count[known]
 
         return Rings(mean(f.ravel()), least[known], mean(gain), most[known], mean(power), mean(power * gain**2))
+
+
+def _half(transfer: Transfer, height: int, width: int) -> Floats:
+    """Return H on half a grid, kx from 0 up, as a real picture needs it."""
+    gain, half = transfer.gain(height, width), slice(width // 2 + 1)
+    if transfer.is_even:
+        return gain[:, half]
+    return (gain[:, half] + np.roll(gain[::-1, ::-1], (1, 1), (0, 1))[:, half]) / 2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..transfer.imagej_band import ImageJBand
 from ..transfer.peaks import Notch
 from ..transfer.radial import Radial
 from ..transfer.ridges import Stripes
@@ -53,11 +54,10 @@ def marks(transfer: Transfer, height: int, width: int) -> Iterator[Ring | Ridge]
     """Return the cutoffs of a filter of pictures of a size."""
     n = min(height, width)
     for part in transfer.parts:
-        if isinstance(part, Radial):
-            for radius in (part.outer or Radius(n / 8), part.inner):
-                if radius:
-                    yield Ring(radius.bins(height, width) / n, str(radius) if part.outer else f"n/8 = {radius}")
-        elif isinstance(part, Notch):
+        for radius in _radii(part, n):
+            is_usual = isinstance(part, Radial) and not part.outer
+            yield Ring(radius.bins(height, width) / n, f"n/8 = {radius}" if is_usual else str(radius))
+        if isinstance(part, Notch):
             reach = part.width.bins(height, width) / n
             for x, y in part.peaks():
                 yield Ring(reach, "{:g},{:g}".format(*(round(each, 4) for each in part.at)), x, y)
@@ -67,11 +67,23 @@ def marks(transfer: Transfer, height: int, width: int) -> Iterator[Ring | Ridge]
             yield Ridge(math.cos(across), -math.sin(across), spare, f"{part.angle:g} deg")
 
 
+def _radii(part: Any, n: int) -> list[Radius]:
+    """Return the cutoffs around DC of one part of a filter, the outer one first."""
+    found: tuple[Radius | None, ...] = ()
+    if isinstance(part, Radial):
+        found = (part.outer or Radius(n / 8), part.inner)
+    elif isinstance(part, ImageJBand):
+        found = (part.small, part.large)
+    return [radius for radius in found if radius]
+
+
 def unit_of(transfer: Transfer) -> Radius:
     """Return a radius of the unit that a filter's cutoffs are in, with the size of a pixel if that needs one."""
     for part in transfer.parts:
         if isinstance(part, Radial):
             return part.outer or Radius(1)
+        if isinstance(part, ImageJBand):
+            return part.large
         if isinstance(part, Notch):
             return Radius(1, "cyc")
         if isinstance(part, Stripes):

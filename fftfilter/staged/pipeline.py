@@ -58,7 +58,8 @@ def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.d
 class StagedPipeline:
     """The whole filter for a stack of images: four device buffers and a list of launches.
 
-    If the filtered values are wanted as they are, they have the launcher's precision.
+    If the filtered values are wanted as they are, they have the launcher's precision, and are complex if the stack's
+    ``out`` is.
     """
 
     weak = WEAK
@@ -147,7 +148,7 @@ class StagedPipeline:
             if box.leaves == "filtered" and self.stack.white is None:
                 values = read(box)
         if self.stack.white is None:
-            return np.ascontiguousarray(values.real)
+            return np.ascontiguousarray(values if self.stack.out.kind == "c" else values.real)
         result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
         if observe is not None:
             observe("output", result)

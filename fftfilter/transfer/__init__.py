@@ -8,8 +8,10 @@
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC
+    imagej_band.py the band of ImageJ's dialog
     gains.py       any gain for each frequency, for images of one size
     product.py     Transfer, a product of these, which is what filters take
+    edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .imagej_band import ImageJBand
 from .peaks import Notch
 from .product import Transfer
 from .radial import Radial
@@ -28,10 +31,11 @@ from .ridges import Stripes
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .imagej_band import Suppress
     from .shapes import ShapeName
     from .units import Given
 
-__all__ = ["Transfer", "bandpass", "bandstop", "highpass", "lowpass", "mask", "notch", "stripes"]
+__all__ = ["Transfer", "bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes"]
 
 
 def lowpass(
@@ -104,6 +108,18 @@ def stripes(angle: float, *, width: Given | None = None, spare: Given | None = N
         H.stripes(33, spare="20px")
     """
     return Transfer((Stripes.of(angle, width=width, spare=spare),))
+
+
+def imagej(large: Given = 40, small: Given = 3, *, suppress: Suppress = "none", tolerance: float = 5) -> Transfer:
+    """Return the band of ImageJ's "FFT Bandpass Filter": structures from ``small`` to ``large`` stay, and the mean.
+
+    Both are periods, bare numbers in pixels, or radii in any unit; a ``small`` of 0 keeps the finest. ``suppress``
+    takes out stripes, "horizontal" or "vertical", within a ``tolerance`` of their direction in percent. The gains are
+    meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters. Raises ParameterError.
+
+        H.imagej(40, 3, suppress="horizontal")
+    """
+    return Transfer((ImageJBand.of(large, small, suppress=suppress, tolerance=tolerance),))
 
 
 def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from .radial import Radial
-from .units import parse_pixel_size, physical, with_pixel
+from .units import Radius, parse_pixel_size, physical, with_radii
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from .gains import Mask
     from .grid import Gain, Reach
+    from .imagej_band import ImageJBand
     from .peaks import Notch
     from .ridges import Stripes
-    from .units import Radius
 
-    Part = Radial | Notch | Stripes | Mask
+    Part = Radial | Notch | Stripes | ImageJBand | Mask
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Transfer:
         Radii in physical units need it. Raises ParameterError.
         """
         meters = parse_pixel_size(size)
-        return Transfer(tuple(with_pixel(part, meters) for part in self.parts))
+        return Transfer(tuple(with_radii(part, lambda radius: radius.with_pixel(meters)) for part in self.parts))
 
     @property
     def pixel_size(self) -> float | None:
@@ -76,6 +76,15 @@ class Transfer:
     def is_even(self) -> bool:
         """Whether H(-k) = H(k), so that filtered images are real."""
         return all(part.is_even for part in self.parts)
+
+    @property
+    def is_even_along_axes(self) -> bool:
+        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+        return all(part.is_even_along_axes for part in self.parts)
+
+    def on_twice_the_sides(self) -> Transfer:
+        """Return the same function of frequency for images of twice each side."""
+        return Transfer(tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
 
     @property
     def largest(self) -> float:

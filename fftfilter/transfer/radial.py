@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..errors import ParameterError
 from .shapes import IDEAL, SHAPES, USUAL_ORDER
-from .units import Radius, with_pixel
+from .units import Radius, with_radii
 
 if TYPE_CHECKING:
     from .grid import Bins, Cutoff, Gain, Reach
@@ -53,6 +53,8 @@ class Radial:
     """No gain exceeds it."""
     is_even: ClassVar[bool] = True
     """Whether H(-k) = H(k), so that filtered images are real."""
+    is_even_along_axes: ClassVar[bool] = True
+    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
 
     @classmethod
     def of(
@@ -85,7 +87,7 @@ class Radial:
         else:
             made = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order), edge)
         # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-        anywhere = with_pixel(made, 1.0)
+        anywhere = with_radii(made, lambda radius: radius.with_pixel(1.0))
         radii = [each for each in (anywhere.outer, anywhere.inner) if each]
         if len({each.family for each in radii}) == 1:
             anywhere.radii(1, 1)

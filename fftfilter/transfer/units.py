@@ -11,7 +11,7 @@ from ..errors import ParameterError
 from ..lengths import INCH, METERS, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Given: TypeAlias = "float | str | Radius"
 Part = TypeVar("Part", bound=Any)
@@ -113,6 +113,14 @@ class Radius(NamedTuple):
         # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
         return n / float(f"{period / self.pixel:.12g}")
 
+    def with_pixel(self, meters: float) -> Radius:
+        """Return it for pixels of a size, if it is physical."""
+        return self._replace(pixel=meters) if self.is_physical else self
+
+    def on_twice_the_sides(self) -> Radius:
+        """Return the same frequency for an image of twice each side."""
+        return self._replace(value=2 * self.value) if self.unit == "bins" else self
+
     def as_given(self) -> float | str:
         """Return the number, with its unit if it has one, to the last digit."""
         value = int(self.value) if self.value.is_integer() and self.value < 2**53 else self.value
@@ -133,12 +141,8 @@ def physical(part: object) -> Iterator[Radius]:
             yield radius
 
 
-def with_pixel(part: Part, meters: float) -> Part:
-    """Return a part whose physical radii are those of pixels of this size."""
+def with_radii(part: Part, change: Callable[[Radius], Radius]) -> Part:
+    """Return a part with all of its radii changed."""
     radii = {each.name: getattr(part, each.name) for each in fields(part)}
-    on_pixels = {
-        name: radius._replace(pixel=meters)
-        for name, radius in radii.items()
-        if isinstance(radius, Radius) and radius.is_physical
-    }
-    return replace(part, **on_pixels) if on_pixels else part
+    changed = {name: change(radius) for name, radius in radii.items() if isinstance(radius, Radius)}
+    return replace(part, **changed) if changed else part

@@ -46,3 +46,13 @@ def test_of_a_mask_with_other_gains_for_conjugates_the_mean_is_looked_at(rng):
     look = Look(rng.random((1, 6, 8)), 1, H.mask(gains))
     mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
     np.testing.assert_allclose(look.gain, ((gains + mirrored) / 2)[:, :5])
+
+
+@pytest.mark.parametrize("size", [(32, 45), (9, 1)], ids=str)
+def test_mirrored_edges_are_those_of_the_picture_with_its_mirror_images(rng, size):
+    planes = rng.random((1, *size))
+    height, width = size
+    whole = np.pad(planes[0], ((0, height), (0, width)), "symmetric")
+    spectrum = np.fft.fft2(whole) * (1 - H.lowpass("4px").gain(2 * height, 2 * width))
+    wanted = np.fft.ifft2(spectrum).real[:height, :width]
+    np.testing.assert_allclose(Look(planes, 1, H.lowpass("4px"), "mirror").removed[0], wanted, atol=1e-5)

@@ -41,6 +41,7 @@ class Setup(NamedTuple):
     dtype: str
     out: str | None
     output: str
+    edges: str
 
     @property
     def is_fused(self) -> bool:
@@ -102,6 +103,7 @@ def setup(r: random.Random) -> Setup:
         dtype=r.choice((*INTEGERS[:2] * 3, *INTEGERS, *FLOATS)),
         out=r.choice((None, None, None, "uint8", "uint16", "float32")),
         output=r.choice(("magnitude", "magnitude", "magnitude", "keep", "signed", "real")),
+        edges=r.choice(("wrap", "wrap", "mirror")),
     )
 
 
@@ -138,9 +140,9 @@ def make(seed: int) -> Case:
     arranged = arrangement if axis is None else f"channels along axis {axis}"
     about = (
         f"{chosen.engine}, {chosen.precision} precision, {made} of {content}, {planes.shape}, {chosen.dtype}, "
-        f"{layout}, {arranged}, to {chosen.output} {chosen.out or ''} {options}".rstrip()
+        f"{layout}, {arranged}, edges {chosen.edges}, to {chosen.output} {chosen.out or ''} {options}".rstrip()
     )
-    kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output)
+    kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output, chosen.edges)
     (further,) = r.choices(list(FURTHER), list(FURTHER.values()))
     kinds += (further,) if further else ()
     return Case(seed, chosen, made, planes, laid_out(image, layout), axis, levels, further, about, kinds)

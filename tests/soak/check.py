@@ -74,7 +74,7 @@ def as_gpu() -> AsGpu:
 
 def opened(case: Case) -> Filter:
     of = case.setup
-    options = {"engine_options": of.variant, "precision": of.precision, "output": of.output}
+    options = {"engine_options": of.variant, "precision": of.precision, "output": of.output, "edges": of.edges}
     made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **options)
     if of.engine == FUSED_FOR_GPUS:
         made.launcher = Launcher(as_gpu())
@@ -134,5 +134,8 @@ def _difference(case: Case, got: np.ndarray, given: np.ndarray) -> Difference:
     own_white = 1 if given.dtype not in (np.uint8, np.uint16) else int(np.iinfo(given.dtype).max)
     assert got.dtype.kind == "u" or np.isfinite(got).all(), "not all is finite"
     depth = Depth(got.dtype, case.white)
-    wanted, values, stretch, unit = right(given, own_white, case.transfer, case.setup.output, scale=None, depth=depth)
+    of = case.setup
+    wanted, values, stretch, unit = right(
+        given, own_white, case.transfer, of.output, scale=None, depth=depth, edges=of.edges
+    )
     return Difference.of(got, wanted, case.white, stretch=stretch, unit=unit, values=values)

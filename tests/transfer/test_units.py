@@ -39,6 +39,12 @@ def test_an_unknown_unit_is_refused_with_the_known_ones():
         Radius.parse("8km")
 
 
+def test_a_radius_is_the_same_frequency_on_an_image_of_twice_the_sides():
+    for text in ("40", "8px", "0.125cyc", "25%", "2.6um", "150lpi"):
+        radius = Radius.parse(text).with_pixel(65e-9)
+        assert radius.on_twice_the_sides().bins(128, 256) / 128 == radius.bins(64, 128) / 64
+
+
 # Physical units
 
 
@@ -59,7 +65,7 @@ def test_an_unknown_unit_is_refused_with_the_known_ones():
     ],
 )
 def test_physical_units_on_pixels_of_a_size(text, pixel, period):
-    radius = Radius.parse(text)._replace(pixel=parse_pixel_size(pixel))
+    radius = Radius.parse(text).with_pixel(parse_pixel_size(pixel))
     assert radius.bins(100, 200) == pytest.approx(100 / period, rel=1e-12)
     assert Radius.parse(str(radius)) == Radius.parse(text)
 

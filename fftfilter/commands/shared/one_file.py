@@ -103,7 +103,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files import sources
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
-    from ...filters import Filter
+    from ...imagej_filter import open_filter
     from ...output.scale import parse
 
     given_range = parse(options.scale)
@@ -123,7 +123,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
+    with open_filter(transfer, options.output, given_range, for_filter) as filter_:
         planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
         given = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
@@ -134,11 +134,20 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if options.preview:
-        preview.write_page(options.preview, given, picture, transfer, shown(source, "standard input"))
+        seen = transfer, for_filter.get("edges", "wrap")
+        preview.write_page(options.preview, given, picture, seen, shown(source, "standard input"))
     if options.verify:
         from ... import verify
 
-        found = verify.difference(given, transfer, options.output, given_range, target=target, depth=depth)
+        found = verify.difference(
+            given,
+            transfer,
+            options.output,
+            given_range,
+            target=target,
+            depth=depth,
+            edges=for_filter.get("edges", "wrap"),
+        )
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
@@ -149,7 +158,7 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     from ... import images
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
-    from ...filters import Filter
+    from ...imagej_filter import open_filter
     from ...output import modes
     from ...output.scale import parse
 
@@ -160,10 +169,10 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     name, picture = shown(source, "standard input"), _read(source, options)
     transfer, _ = _for_picture(transfer, picture, name, options)
     depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
-    with Filter(transfer, output=options.output, scale=given_range, **options.filter) as filter_:
+    with open_filter(transfer, options.output, given_range, options.filter) as filter_:
         planes, _ = _filtered(filter_, picture, depth, options.output, None)
     made = replace(picture, planes=planes, maxval=depth.maxval)
-    preview.write_page(target, picture, made, transfer, name)
+    preview.write_page(target, picture, made, (transfer, options.filter.get("edges", "wrap")), name)
 
 
 def _check(source: str, target: str, options: FileOptions) -> None:
@@ -250,7 +259,8 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
         algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
     except ParameterError:
         return None  # an unknown engine is refused with the filter
-    return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
+    times = 2 if given.get("edges") == "mirror" else 1
+    return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
 
 
 def _summary(

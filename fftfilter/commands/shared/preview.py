@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...folders.tree import Files
     from ...images import Picture
     from ...transfer import Transfer
+    from ...transfer.edges import Edges
 
 # Notches that are described one by one.
 TOLD = 3
@@ -80,15 +81,16 @@ def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, 
     )
 
 
-def write_page(preview: str, given: Picture, made: Picture, transfer: Transfer, name: str) -> None:
-    """Write what a filter made of a picture; raises WriteError."""
+def write_page(preview: str, given: Picture, made: Picture, filtered: tuple[Transfer, Edges], name: str) -> None:
+    """Write what a filter made of a picture, with its edges; raises WriteError."""
     from ...preview.look import Look
     from ...preview.page import page
 
+    transfer, edges = filtered
     _, height, width = given.planes.shape
     title = f"{Path(name).name}   {width} x {height}"
     about = _about(transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    _write(preview, page(Look(given.planes, given.maxval, transfer), made.planes, made.maxval, title, about))
+    _write(preview, page(Look(given.planes, given.maxval, transfer, edges), made.planes, made.maxval, title, about))
 
 
 def _about(transfer: Transfer) -> str:

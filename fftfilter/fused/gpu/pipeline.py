@@ -26,6 +26,7 @@ from ...output.ground import KERNEL as GROUND
 from ...output.noise import NOISE, WEAK
 from ...output.rounding import rounding
 from ...output.stack import PIXELS
+from ...transfer.edges import grid_with
 from .launches import ATTRIBUTES, DEVIATION, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
+    from ...transfer.edges import Edges
     from .mask import MaskArguments
     from .transform import Limits
 
@@ -58,7 +60,8 @@ class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    by default where the platform is known for it; ``limits`` are what the transforms are planned for. Raises
+    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``edges`` of
+    "mirror" the transfer function has to be even along each axis, and no side too long for a work-group. Raises
     ParameterError for a size that is too large.
     """
 
@@ -70,24 +73,31 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
+        edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
         count, height, width = stack.shape
         self.plan = plan(height, width, limits)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
+        sides = self.plan.rows, self.plan.columns
+        if edges == "mirror" and not all(isinstance(side, TransformPlan) for side in sides):
+            raise ParameterError(
+                f"the fused pipeline of GPUs has no mirrored edges for {width} x {height} pixels: take another engine"
+            )
+        is_chirp_z = any(side.points != side.length for side in sides)
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
 
-        reach, table = transfer.on_grid(height, width)
+        grid = grid_with(edges, transfer, height, width)
+        reach, table = grid.transfer.on_grid(grid.height, grid.width)
         columns = width // 2 + 1
         # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
         complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
-        kept = columns if reach.beyond and not complement else max(1, reach.columns)
+        kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
         tiles = -(-kept // self.plan.tile)
-        masked = mask(transfer.radial, table, (height, width), complement=complement)
+        masked = mask(grid.transfer.radial, table, (grid.height, grid.width), complement=complement)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, masked.data]
         # Values that are not scaled are the output itself.
@@ -114,6 +124,7 @@ class FusedGpuPipeline:
             complement=complement,
             dc=np.float32(transfer.at_dc(table)),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
+            edges=edges,
         )
 
     @property
@@ -131,6 +142,7 @@ class FusedGpuPipeline:
         complement: bool,
         dc: np.float32,
         one_launch: bool,
+        edges: Edges,
     ) -> None:
         """Build the kernels and set every argument but the images."""
         stack = self.stack
@@ -138,12 +150,19 @@ class FusedGpuPipeline:
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-2]
         launches = Launches(
-            self.launcher, self.plan, count, tiles=tiles, spectrum=spectrum, work=work, largest=self.largest
+            self.launcher,
+            self.plan,
+            count,
+            tiles=tiles,
+            spectrum=spectrum,
+            work=work,
+            largest=self.largest,
+            edges=edges,
         )
         scales = np.uint32(stack.one_scale)
         pixel, pixel_out = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}"
         output = f"OUTPUT={'real' if stack.white is None else 'magnitude'}"
-        scale = np.float32(1 / (2 * width * height))
+        scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
         at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
         most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)

@@ -44,13 +44,14 @@ NOINLINE void quantize(global const job_t *job, global STORE_PIXEL *image, globa
     const uint end = (ulong)height * (band + 1) / job->bands;
     for (uint strip = 0; strip < strips; ++strip) {
         global const vector_t *from = z + 2 * (job->strip_stride * (picture * strips + strip) + first);
-        global STORE_PIXEL *to = image + (picture * height + first) * pitch + min(strip * 2 * VECTOR, job->last_start);
-        for (uint row = first; row < end; ++row, from += 2, to += pitch) {
+        global STORE_PIXEL *left = image + picture * height * pitch + min(strip * 2 * VECTOR, job->last_start);
+        for (uint row = first; row < end; ++row, from += 2) {
+            global stored_pixels_t *to = (global stored_pixels_t *)(left + (size_t)pixel_at(row, height) * pitch);
 #pragma unroll
             for (uint side = 0; side < 2; ++side) {
                 const vector_t value = from[side], level = value * scale + nudge;
                 const vector_t grey = value < bound ? (level < levels ? level : (vector_t)(levels)) : white;
-                ((global stored_pixels_t *)to)[side] = TO_PIXELS(IS_REAL ? value * job->column_scale : grey);
+                to[side] = TO_PIXELS(IS_REAL ? value * job->column_scale : grey);
             }
         }
     }
