@@ -157,7 +157,7 @@ class Bluestein(NamedTuple):
 
 
 def convolution_length(n: int) -> int:
-    """Return the length from 2n - 1 up, made of 8 and then 2, 3 and 5, whose transform takes the fewest instructions."""
+    """Return the length from 2n - 1 up, made of 8 and of 2, 3 and 5, whose transform takes the fewest instructions."""
     least = 2 * n - 1
     fives: list[int] = [5**i for i in range(least.bit_length())]
     odd: list[int] = [3**i * five for five in fives if five < 2 * least for i in range(least.bit_length())]
