@@ -14,8 +14,6 @@ from ...output import ground
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ...device.device import Device
     from .plan import Axis
 
@@ -28,11 +26,11 @@ _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
 
 
 def program(
-    device: Device, columns: Axis, rows: Axis, defines: Defines, files: Callable[..., Defines] | None = None
+    device: Device, columns: Axis, rows: Axis, defines: Defines, files: tuple[str, ...] = ()
 ) -> tuple[tuple[str, ...], Defines]:
     """Return the files and all defines of the program for two axes, given the defines that are not about them.
 
-    ``files`` returns the files with ``bluestein`` or without it; by default those of the filter.
+    ``files`` are by default those of the filter.
     """
     any_size = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
     own = any_size
@@ -40,7 +38,7 @@ def program(
         own = radix_defines({*columns.radices, *rows.radices}, bluestein=False)
         if _first.setdefault(device, {}).setdefault(defines, own) != own:
             own = any_size
-    return (files or filter_files)(bluestein=own == any_size), (*defines, *own)
+    return files or filter_files(bluestein=own == any_size), (*defines, *own)
 
 
 def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:

@@ -14,8 +14,6 @@ from ..program import program
 from .layout import KINDS, SIGNAL, CpuLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ....device.launcher import Launcher
     from ...bare import Shape
 
@@ -114,20 +112,16 @@ class CpuTransform:
         return self._keep(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
 
 
-def files_of(data: str) -> Callable[..., tuple[str, ...]]:
-    """Return the function that names the files of a transform's program, in the order in which they are joined."""
+def files_of(data: str) -> tuple[str, ...]:
+    """Return the files of a transform's program, in the order in which they are joined."""
     own = {
         "complex": ("fused/cpu/bare/complex_columns.cl", "fused/cpu/bare/complex_rows.cl"),
         "real": ("fused/cpu/bare/real_columns.cl", "fused/cpu/bare/real_rows.cl"),
         "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl"),
     }[data]
-
-    def files(*, bluestein: bool) -> tuple[str, ...]:
-        return (
-            *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
-            *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "fused/cpu/transpose.cl"),
-            *(("fused/cpu/bluestein.cl",) if bluestein else ()),
-            *("fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl", *own, "fused/cpu/bare/launch.cl"),
-        )
-
-    return files
+    return (
+        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
+        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "fused/cpu/transpose.cl"),
+        *("fused/cpu/bluestein.cl", "fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl"),
+        *(*own, "fused/cpu/bare/launch.cl"),
+    )
