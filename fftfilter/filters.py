@@ -18,7 +18,8 @@ from .fused import device_bytes, fused, serves
 from .output.ground import spread
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
-from .output.quantize import missing_mean, pixels
+from .output.quantize import pixels
+from .output.ramp import ramps
 from .output.scale import of as range_of
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from .device.launcher import Precision
     from .device.pipeline import Pipeline
+    from .fused import FusedPipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
     from .output.scale import Range
@@ -100,8 +102,8 @@ class _Call:
     """The output's white."""
     white: float
     """The input's white."""
-    missing: NDArray[np.float64] | None
-    """What the filter takes off the mean of each image, in the pixels' units, if the output is to keep it."""
+    ramps: Array
+    """From the filtered values of each picture to the output's pixels."""
     channel_axis: int | None
     shape: tuple[int, ...]
     weak_below: float
@@ -227,8 +229,8 @@ class Filter:
         self._insists_on_fused = engine == FUSED
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
         self._output, self._scale, self._transpose = output, scale, transpose
-        # Whether the device gives filtered values: it makes no other pixels than a magnitude of each picture's own.
-        self._gives_values = output != "magnitude" or scale is not None
+        # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
+        self._on_grid = transfer.keeping_mean() if output == "keep" else transfer
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._stack: Stack | None = None
@@ -236,7 +238,7 @@ class Filter:
         self._weak_below = 0.0
         self._clipped: list[float] = []
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
-        self._dc_of: tuple[tuple[int, int], float] | None = None
+        self._ramps_of: tuple[tuple[Any, ...], Array] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
@@ -287,9 +289,7 @@ class Filter:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         with self._alone():
             call = self._prepare(image, channel_axis, dtype, levels, white)
-            run: Any = call.pipeline.run
-            result = run(call.pixels) if observe is None else run(call.pixels, observe=observe)
-            return self._finish(call, result, call.pipeline)
+            return self._finish(call, self._run(call, observe), call.pipeline)
 
     def stream(
         self,
@@ -322,12 +322,12 @@ class Filter:
                 # What was rounded on its way to the device may be needed again as it was.
                 stream = None if call.is_rounded else self._stream_of(call.pipeline)
                 if stream is not None:
-                    on_their_way.append((stream.start(call.pixels), call))
+                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
                 with self._alone():
-                    result = self._finish(call, call.pipeline.run(call.pixels), call.pipeline)
+                    result = self._finish(call, self._run(call), call.pipeline)
                 yield result
         while on_their_way:
             yield first()
@@ -354,14 +354,14 @@ class Filter:
     def clipped(self) -> list[float]:
         """Return the part of each picture's samples that the last call clipped to black or white; as :meth:`extremes`.
 
-        Only "keep", and "signed" with a scale, clip.
+        Only "keep" and outputs with a scale clip.
         """
         return self._clipped
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._gives_values)
+            return device_bytes(self.launcher.device, shape, real=self._output == "real")
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -419,17 +419,16 @@ class Filter:
         if out not in PIXELS:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
         wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
+        count, height, width = planes.shape
+        algorithm = self._algorithm_for(height, width)
         white: int | None = wanted[1]
-        if self._gives_values:
+        if self._output == "real" or (algorithm and (self._output != "magnitude" or self._scale is not None)):
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
-        count, height, width = planes.shape
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
-        pipeline = self._pipeline_for(stack)
+        pipeline = self._pipeline_for(stack, algorithm)
         pixels, exponents = _pixels(planes, stack)
-        dc = self._gain_of_constants((height, width)) if self._output == "keep" else 1.0
-        missing = None if dc == 1 else missing_mean(pixels, dc)
         return _Call(
             stack,
             pipeline,
@@ -438,11 +437,28 @@ class Filter:
             planes,
             *wanted,
             float(own_white),
-            missing,
+            self._ramps(exponents, float(own_white), *wanted),
             channel_axis,
             array.shape,
             self._weak_below,
         )
+
+    def _run(self, call: _Call, observe: Callable[[str, Array], None] | None = None) -> Array:
+        """Return what the pipeline makes of a stack: pixels, or values if it is one that gives those."""
+        run: Any = call.pipeline.run
+        if self._is_fused:
+            return cast("Array", run(call.pixels, call.ramps))
+        return cast("Array", run(call.pixels) if observe is None else run(call.pixels, observe=observe))
+
+    def _ramps(self, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Array:
+        """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit."""
+        key = (exponents.tobytes(), white, dtype, maxval)
+        if self._ramps_of is None or self._ramps_of[0] != key:
+            with np.errstate(over="ignore"):
+                units = np.ldexp(self.transfer.largest, exponents)
+            made = ramps(self._output, self._scale, units, white=white, dtype=dtype, maxval=maxval)
+            self._ramps_of = key, made
+        return self._ramps_of[1]
 
     def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
         """Return what has become of a stack as the caller wants it; keeps the extremes."""
@@ -450,59 +466,47 @@ class Filter:
         may_be_weak = found[:, 1].min() < call.weak_below
         most = found[:, 1].astype(np.float64) if may_be_weak else None
         factor = self.transfer.largest
-        if self._gives_values:
-            result = call.in_grey_levels(result, factor)
         if call.stack.pixel.kind == "f" or factor != 1:
             found = call.in_grey_levels(found.astype(np.float64), factor)
+        clipped = np.zeros(call.stack.pictures)
+        if self._output == "real":
+            result = call.in_grey_levels(result, factor)
+        elif call.stack.white is None:
+            result = self._as_pixels(call, result, done.deviations(), clipped)
+        elif call.ramps["counts"].any():
+            clipped = cast("FusedPipeline | Started", done).clipped()
         if most is not None:
-            self._repeat_weak(call, most, done, result, found)
-        self._found, self._clipped = found, [0.0] * call.stack.pictures
-        if self._gives_values and self._output != "real":
-            result = self._as_pixels(call, result, done)
+            self._repeat_weak(call, most, done, (result, found, clipped))
+        self._found, self._clipped = found, clipped.tolist()
         return call.in_shape(result)
 
-    def _as_pixels(self, call: _Call, values: Array, done: Pipeline | Started) -> Array:
-        """Return the filtered values of each picture as pixels of the output."""
+    def _as_pixels(self, call: _Call, values: Array, deviations: Array, clipped: Array) -> Array:
+        """Return the filtered values of each picture as pixels of the output, and in ``clipped`` what part is so."""
         stack = call.stack
-        if call.missing is not None:
-            values += call.in_grey_levels(call.missing.reshape(stack.pictures, -1), 1).reshape(-1, 1, 1)
-        noise = np.zeros(stack.pictures)
-        if self._output != "keep":
-            noise = NOISE * max(1.0, self.transfer.largest) * done.deviations().astype(np.float64)
-            noise = call.in_grey_levels(noise, 1)
         result = np.empty(stack.shape, call.dtype)
         for i in range(stack.pictures):
             own = slice(None) if stack.one_scale else slice(i, i + 1)
-            result[own], self._clipped[i] = pixels(
-                self._output,
-                values[own],
-                self._scale,
-                noise=float(noise[i]),
-                white=call.white,
-                dtype=call.dtype,
-                maxval=call.levels,
-            )
+            result[own], clipped[i] = pixels(values[own], call.ramps[i], float(deviations[i]), call.dtype)
         return result
 
-    def _gain_of_constants(self, size: tuple[int, int]) -> float:
-        """Return H(0) on the grid of a size."""
-        if self._dc_of is None or self._dc_of[0] != size:
-            _, table = self.transfer.on_grid(*size)
-            self._dc_of = size, self.transfer.at_dc(table) * self.transfer.largest
-        return self._dc_of[1]
+    def _repeat_weak(
+        self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]
+    ) -> None:
+        """Filter pictures whose results are too weak once more, in double precision.
 
-    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
-        """Filter pictures whose results are too weak once more, in double precision, into ``result`` and ``found``.
-
-        ``most`` is the largest magnitude of each picture, in the pixels' units.
+        ``most`` is the largest magnitude of each picture, in the pixels' units. Pixels, extremes and what part is
+        clipped go ``into`` the arrays that have them.
         """
+        result, found, clipped = into
         limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
         images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
         is_above_noise = most > NOISE / 2 * deviations
         if call.is_rounded:
             images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
             is_above_noise[:] = True  # or not: only what was given can tell
-        of_pixels: PixelOptions = {} if self._gives_values else {"dtype": call.dtype, "levels": call.levels}
+        of_pixels: PixelOptions = {"white": call.white}
+        if self._output != "real":
+            of_pixels |= {"dtype": call.dtype, "levels": call.levels}
         for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
             # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
@@ -510,16 +514,18 @@ class Filter:
             mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), exponents[i] - call.exponents[i])
             if mean == 0 or most[i] >= limit * self._mean_gain(call.stack) * max(mean, least):
                 continue
+            again = images[own]
+            if exponents[i]:
+                again = np.ldexp(again.astype(np.float64), exponents[i])
             with suppress(TooLargeError):
-                again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **of_pixels)
-                result[own] = np.ldexp(again, exponents[i]) if self._gives_values else again
-                found[i] = np.ldexp(np.array(self._in_double.extremes()[0]), exponents[i])
+                result[own] = self._in_double(again, channel_axis=0 if call.stack.one_scale else None, **of_pixels)
+                found[i], clipped[i] = self._in_double.extremes()[0], self._in_double.clipped()[0]
 
     @cached_property
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
-        output = "real" if self._gives_values else "magnitude"
-        made = _unopened(Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": output})
+        options = {"engine": IN_DOUBLE, "precision": "double", "output": self._output, "scale": self._scale}
+        made = _unopened(Filter, self.transfer, options)
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
 
@@ -527,28 +533,32 @@ class Filter:
         """Return the root of the mean square of the gains, of which none exceeds 1."""
         size = stack.height, stack.width
         if self._mean_gain_of is None or self._mean_gain_of[0] != size:
-            gains = self.transfer.gain(*size) / self.transfer.largest
+            gains = self._on_grid.gain(*size) / self.transfer.largest
             self._mean_gain_of = size, float(np.sqrt(np.mean(gains * gains)))
         return self._mean_gain_of[1]
 
-    def _pipeline_for(self, stack: Stack) -> Pipeline:
+    @property
+    def _is_fused(self) -> bool:
+        """Whether the pipeline is a fused one."""
+        return self.engine == FUSED
+
+    def _algorithm_for(self, height: int, width: int) -> Algorithm | None:
+        """Return the algorithm for images of a size, None for the fused engine."""
+        if self._algorithm or self._insists_on_fused or serves(self.launcher.device, height, width):
+            return self._algorithm
+        return _algorithm("book")
+
+    def _pipeline_for(self, stack: Stack, algorithm: Algorithm | None) -> Pipeline:
         """Return the pipeline for a stack: the last one, if it fits."""
         if self._pipeline is None or stack != self._stack:
             self.close()
-            algorithm = self._algorithm
-            if (
-                algorithm is None
-                and not self._insists_on_fused
-                and not serves(self.launcher.device, stack.height, stack.width)
-            ):
-                algorithm = _algorithm("book")
             if algorithm is None:
-                self._pipeline = fused(self.launcher, self.transfer, stack)
+                self._pipeline = fused(self.launcher, self._on_grid, stack)
             else:
                 from .staged.pipeline import StagedPipeline
 
                 self._pipeline = StagedPipeline(
-                    self.launcher, self.transfer, stack, algorithm=algorithm, transpose_kind=self._transpose
+                    self.launcher, self._on_grid, stack, algorithm=algorithm, transpose_kind=self._transpose
                 )
             # Without double precision, or in it already, nothing is done again.
             widest = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)

@@ -82,17 +82,16 @@ def _wanted(
     from .output.difference import OF_65535
     from .output.ground import deviation
     from .output.noise import NOISE
-    from .output.quantize import missing_mean, pixels
+    from .output.quantize import pixels
+    from .output.ramp import ramps
     from .transfer import reference
 
     planes, white = given.planes, given.maxval
-    gain = transfer.gain(*planes.shape[1:])
+    gain = (transfer.keeping_mean() if output == "keep" else transfer).gain(*planes.shape[1:])
     if output == "magnitude" and scale is None:
         return reference.filter_image(planes, gain, depth.dtype, depth.maxval), 1.0, 1.0
     values = reference.filtered(planes, gain).real
-    if output == "keep":
-        values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
-    noise = NOISE * float(deviation(planes).max()) * max(1.0, transfer.largest)
+    far = float(deviation(planes).max()) * transfer.largest
     largest = float(np.abs(values).max())
     stretch, unit = 1.0, 1.0
     if scale is not None:
@@ -100,7 +99,7 @@ def _wanted(
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
     if output in ("keep", "real") and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
-        unit = max(largest, noise / (OF_65535 / 65535)) / (white if output == "keep" else 1)
-    dtype, maxval = np.dtype(np.float64) if output == "real" else depth.dtype, depth.maxval
-    found, _ = pixels(output, values, scale, noise=noise, white=white, dtype=dtype, maxval=maxval)
-    return found, stretch, unit or 1.0
+        unit = max(largest, NOISE * far / (OF_65535 / 65535)) / (white if output == "keep" else 1)
+    dtype = np.dtype(np.float64) if output == "real" else depth.dtype
+    (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
+    return pixels(values, ramp, far, dtype)[0], stretch, unit or 1.0

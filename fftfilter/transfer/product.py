@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,8 @@ class Transfer:
     """
 
     parts: tuple[Part, ...]
+    keeps_mean: bool = False
+    """Whether H(0) is 1 whatever the parts say, so that the mean of an image stays."""
 
     def __mul__(self, other: Transfer) -> Transfer:
         """Return the product; raises ParameterError if its gains exceed float64's range."""
@@ -61,7 +63,11 @@ class Transfer:
         Raises ParameterError for a size that a part does not fit.
         """
         first, *rest = (part.gain(height, width) for part in self.parts)
-        return prod(rest, start=first)
+        gain = prod(rest, start=first)
+        if self.keeps_mean:
+            gain = gain.copy()
+            gain[0, 0] = 1
+        return gain
 
     def table(self, height: int, width: int) -> NDArray[np.float64]:
         """Return H divided by :attr:`largest`, so that no gain exceeds 1."""
@@ -70,7 +76,7 @@ class Transfer:
     def on_grid(self, height: int, width: int) -> tuple[Reach, NDArray[np.float64] | None]:
         """Return the part of the grid where H varies, and the :meth:`table` unless kernels can compute H.
 
-        They compute a single radial part, in single precision.
+        They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`.
         """
         if self.radial and not self.radial.is_faint(height, width):
             return self.radial.reach(height, width), None
@@ -86,7 +92,13 @@ class Transfer:
 
     def at_dc(self, table: NDArray[np.float64] | None) -> float:
         """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`."""
+        if self.keeps_mean:
+            return 1 / self.largest
         return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
+
+    def keeping_mean(self) -> Transfer:
+        """Return the same function with an H(0) of 1."""
+        return replace(self, keeps_mean=True)
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""

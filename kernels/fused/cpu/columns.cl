@@ -99,6 +99,6 @@ NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, globa
         }
     vector_t most = 0;
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, job->dc * ground_of(job, image, picture), first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, job->back * ground_of(job, image, picture), first.span, spin + first.spin, spin + first.roots);
     largest[picture * job->strips + strip] = largest_of(most);
 }

@@ -33,7 +33,7 @@ NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t
 {
     global const float2 *chirp = spin + job->columns.chirp;
     const uint height = job->columns.points;
-    const float back = job->dc * ground_of(job, image, picture);
+    const float back = job->back * ground_of(job, image, picture);
     z += 2 * job->strip_stride * (picture * job->strips + strip);
 
     for (uint k = 0; k < height; ++k)
