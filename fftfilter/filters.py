@@ -14,15 +14,16 @@ import numpy as np
 from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_option, check_unmasked
-from .fused import device_bytes, fused, serves
-from .output.ground import spread
+from .fused import device_bytes, fused, mirrors, serves
+from .mirrored import Mirrored
+from .output.ground import mean_deviation, spread
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
-from .output.quantize import pixels
 from .output.ramp import ramps
 from .output.scale import of as range_of
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
+from .transfer.edges import EDGES, grid_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
 
     from .device.launcher import Precision
     from .device.pipeline import Pipeline
-    from .fused import FusedPipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
     from .output.scale import Range
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
+    from .transfer.edges import EdgedGrid, Edges
 
     Array = NDArray[Any]
     Scale = tuple[float, float] | Range | str | None
@@ -67,6 +68,7 @@ class FilterOptions(TypedDict, total=False):
     transpose: Transpose | None
     output: Output
     scale: Scale
+    edges: Edges
 
 
 class PixelOptions(TypedDict, total=False):
@@ -80,8 +82,9 @@ class PixelOptions(TypedDict, total=False):
 class Options(FilterOptions, PixelOptions):
     """What a single call takes beside the filter.
 
-    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output`` and
-    ``scale`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as :meth:`Filter.__call__` does.
+    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``, ``scale``
+    and ``edges`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as :meth:`Filter.__call__`
+    does.
     """
 
 
@@ -102,8 +105,8 @@ class _Call:
     """The output's white."""
     white: float
     """The input's white."""
-    ramps: Array
-    """From the filtered values of each picture to the output's pixels."""
+    ramps: Array | None
+    """From the filtered values of each picture to the output's pixels, if they are no magnitudes of their own range."""
     channel_axis: int | None
     shape: tuple[int, ...]
     weak_below: float
@@ -144,6 +147,9 @@ class Filter:
     ``scale`` of "magnitude" and "signed" is "each", every picture its own, or two grey levels (LO, HI) of the input,
     which become black and white.
 
+    ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
+    ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
+
     ``engine`` is "fused", the fast one, or the name of an algorithm for the staged pipeline, with options of its
     own in ``engine_options`` (``{"radix": 8}`` for stockham). Only the staged pipeline has a ``precision`` of double,
     a ``work_group_size``, a ``transpose`` (tiled, plain, float4; by default the algorithm's own), and transfer
@@ -177,6 +183,7 @@ class Filter:
         transpose: Transpose | None = None,
         output: Output = "magnitude",
         scale: Scale = None,
+        edges: Edges = "wrap",
         profile: bool = False,
     ) -> None:
         self._describe(
@@ -189,6 +196,7 @@ class Filter:
             transpose=transpose,
             output=output,
             scale=scale,
+            edges=edges,
             profile=profile,
         )
         _ = self.launcher  # without a usable device there is no filter
@@ -202,6 +210,8 @@ class Filter:
                 f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
             )
         _check("output", output, OUTPUTS)
+        self._edges: Edges = options.get("edges", "wrap")
+        _check("edges", self._edges, EDGES)
         scale = range_of(options.get("scale"))
         check_scale(output, scale)
         if scale is not None and output == "magnitude" and not transfer.is_even:
@@ -238,6 +248,7 @@ class Filter:
         self._weak_below = 0.0
         self._clipped: list[float] = []
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
+        self._dc_of: tuple[tuple[int, int], float] | None = None
         self._ramps_of: tuple[tuple[Any, ...], Array] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
@@ -289,7 +300,9 @@ class Filter:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
         with self._alone():
             call = self._prepare(image, channel_axis, dtype, levels, white)
-            return self._finish(call, self._run(call, observe), call.pipeline)
+            run: Any = call.pipeline.run
+            result = run(call.pixels, call.ramps, **({} if observe is None else {"observe": observe}))
+            return self._finish(call, result, call.pipeline)
 
     def stream(
         self,
@@ -327,7 +340,7 @@ class Filter:
                 yield first()
             if stream is None:
                 with self._alone():
-                    result = self._finish(call, self._run(call), call.pipeline)
+                    result = self._finish(call, call.pipeline.run(call.pixels, call.ramps), call.pipeline)
                 yield result
         while on_their_way:
             yield first()
@@ -360,8 +373,11 @@ class Filter:
 
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
+        doubled = self._edges == "mirror" and not self._mirrors_by_itself(*shape[1:])
+        if doubled:
+            shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._output == "real")
+            return device_bytes(self.launcher.device, shape, real=self._output == "real" or doubled)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -420,14 +436,13 @@ class Filter:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
         wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
         count, height, width = planes.shape
-        algorithm = self._algorithm_for(height, width)
         white: int | None = wanted[1]
-        if self._output == "real" or (algorithm and (self._output != "magnitude" or self._scale is not None)):
+        if self._output == "real":
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
-        pipeline = self._pipeline_for(stack, algorithm)
+        pipeline = self._pipeline_for(stack)
         pixels, exponents = _pixels(planes, stack)
         return _Call(
             stack,
@@ -443,15 +458,13 @@ class Filter:
             self._weak_below,
         )
 
-    def _run(self, call: _Call, observe: Callable[[str, Array], None] | None = None) -> Array:
-        """Return what the pipeline makes of a stack: pixels, or values if it is one that gives those."""
-        run: Any = call.pipeline.run
-        if self._is_fused:
-            return cast("Array", run(call.pixels, call.ramps))
-        return cast("Array", run(call.pixels) if observe is None else run(call.pixels, observe=observe))
+    def _ramps(self, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Array | None:
+        """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
 
-    def _ramps(self, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Array:
-        """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit."""
+        None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
+        """
+        if self._output == "real" or (self._output == "magnitude" and self._scale is None):
+            return None
         key = (exponents.tobytes(), white, dtype, maxval)
         if self._ramps_of is None or self._ramps_of[0] != key:
             with np.errstate(over="ignore"):
@@ -468,26 +481,21 @@ class Filter:
         factor = self.transfer.largest
         if call.stack.pixel.kind == "f" or factor != 1:
             found = call.in_grey_levels(found.astype(np.float64), factor)
-        clipped = np.zeros(call.stack.pictures)
+        clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
         if self._output == "real":
             result = call.in_grey_levels(result, factor)
-        elif call.stack.white is None:
-            result = self._as_pixels(call, result, done.deviations(), clipped)
-        elif call.ramps["counts"].any():
-            clipped = cast("FusedPipeline | Started", done).clipped()
         if most is not None:
             self._repeat_weak(call, most, done, (result, found, clipped))
         self._found, self._clipped = found, clipped.tolist()
         return call.in_shape(result)
 
-    def _as_pixels(self, call: _Call, values: Array, deviations: Array, clipped: Array) -> Array:
-        """Return the filtered values of each picture as pixels of the output, and in ``clipped`` what part is so."""
-        stack = call.stack
-        result = np.empty(stack.shape, call.dtype)
-        for i in range(stack.pictures):
-            own = slice(None) if stack.one_scale else slice(i, i + 1)
-            result[own], clipped[i] = pixels(values[own], call.ramps[i], float(deviations[i]), call.dtype)
-        return result
+    def _gain_of_constants(self, size: tuple[int, int]) -> float:
+        """Return H(0) on the grid of a size."""
+        if self._dc_of is None or self._dc_of[0] != size:
+            transfer, height, width = self._grid(*size)
+            _, table = transfer.on_grid(height, width)
+            self._dc_of = size, transfer.at_dc(table) * transfer.largest
+        return self._dc_of[1]
 
     def _repeat_weak(
         self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]
@@ -511,8 +519,12 @@ class Filter:
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
             # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
             # a wave is 1/sqrt 2.
-            mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), exponents[i] - call.exponents[i])
-            if mean == 0 or most[i] >= limit * self._mean_gain(call.stack) * max(mean, least):
+            mean = np.sqrt(2) * spread(images[own]).max()
+            # What goes through the transforms at the frequency 0 may cancel what went around them.
+            at_dc = np.abs(mean_deviation(images[own])).max() * self._gain_of_constants(images.shape[1:])
+            to_pixels = exponents[i] - call.exponents[i]
+            mean, at_dc = np.ldexp(mean, to_pixels), abs(np.ldexp(at_dc, to_pixels)) / self.transfer.largest
+            if mean == 0 or most[i] >= limit * max(self._mean_gain(call.stack) * max(mean, least), at_dc):
                 continue
             again = images[own]
             if exponents[i]:
@@ -525,48 +537,55 @@ class Filter:
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
         options = {"engine": IN_DOUBLE, "precision": "double", "output": self._output, "scale": self._scale}
-        made = _unopened(Filter, self.transfer, options)
+        made = _unopened(Filter, self.transfer, {**options, "edges": self._edges})
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
+
+    def _mirrors_by_itself(self, height: int, width: int) -> bool:
+        """Whether the engine needs no picture of twice each side for mirrored edges."""
+        return self._algorithm is None and mirrors(self.launcher.device, self._on_grid, height, width)
+
+    def _grid(self, height: int, width: int) -> EdgedGrid:
+        return grid_with(self._edges, self._on_grid, height, width)
 
     def _mean_gain(self, stack: Stack) -> float:
         """Return the root of the mean square of the gains, of which none exceeds 1."""
         size = stack.height, stack.width
         if self._mean_gain_of is None or self._mean_gain_of[0] != size:
-            gains = self._on_grid.gain(*size) / self.transfer.largest
+            gains = self._grid(*size).gain() / self.transfer.largest
             self._mean_gain_of = size, float(np.sqrt(np.mean(gains * gains)))
         return self._mean_gain_of[1]
 
-    @property
-    def _is_fused(self) -> bool:
-        """Whether the pipeline is a fused one."""
-        return self.engine == FUSED
-
-    def _algorithm_for(self, height: int, width: int) -> Algorithm | None:
-        """Return the algorithm for images of a size, None for the fused engine."""
-        if self._algorithm or self._insists_on_fused or serves(self.launcher.device, height, width):
-            return self._algorithm
-        return _algorithm("book")
-
-    def _pipeline_for(self, stack: Stack, algorithm: Algorithm | None) -> Pipeline:
+    def _pipeline_for(self, stack: Stack) -> Pipeline:
         """Return the pipeline for a stack: the last one, if it fits."""
         if self._pipeline is None or stack != self._stack:
             self.close()
-            if algorithm is None:
-                self._pipeline = fused(self.launcher, self._on_grid, stack)
+            self._grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
+            if self._edges == "wrap":
+                self._pipeline = self._made(self._on_grid, stack)
+            elif self._mirrors_by_itself(stack.height, stack.width):
+                self._pipeline, self.engine = fused(self.launcher, self._on_grid, stack, self._edges), FUSED
             else:
-                from .staged.pipeline import StagedPipeline
-
-                self._pipeline = StagedPipeline(
-                    self.launcher, self._on_grid, stack, algorithm=algorithm, transpose_kind=self._transpose
-                )
+                value = self.launcher.real if self.transfer.is_even else self.launcher.complex
+                self._pipeline = Mirrored(self._made, self._on_grid, stack, value)
             # Without double precision, or in it already, nothing is done again.
             widest = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
             may_repeat = self.launcher.real == np.float32 and self.launcher.device.fp64
             self._weak_below = self._pipeline.weak * widest if may_repeat else 0.0
-            self.engine = FUSED if algorithm is None else algorithm.name
             self._stack = stack
         return self._pipeline
+
+    def _made(self, transfer: Transfer, stack: Stack) -> Pipeline:
+        """Return a new pipeline of this filter's engine for a stack that repeats; keeps the engine's name."""
+        algorithm = self._algorithm
+        if algorithm is None and (self._insists_on_fused or serves(self.launcher.device, stack.height, stack.width)):
+            self.engine = FUSED
+            return fused(self.launcher, transfer, stack)
+        from .staged.pipeline import StagedPipeline
+
+        algorithm = algorithm or _algorithm("book")
+        self.engine = algorithm.name
+        return StagedPipeline(self.launcher, transfer, stack, algorithm=algorithm, transpose_kind=self._transpose)
 
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
@@ -577,7 +596,7 @@ class Filter:
 
     def _stream_of(self, pipeline: Pipeline) -> Stream | None:
         """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
-        if self.engine != FUSED or not self.launcher.device.is_gpu:
+        if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(pipeline, Mirrored):
             return None
         if self._stream is None:
             from .fused.gpu.stream import Stream

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .output.modes import Output
     from .output.scale import Range
     from .transfer import Transfer
+    from .transfer.edges import Edges
 
     Array = NDArray[Any]
 
@@ -46,24 +47,28 @@ def difference(
     *,
     target: str | os.PathLike[str],
     depth: Depth,
+    edges: Edges = "wrap",
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's. Raises what
+    ``given`` is the picture that was read; ``output``, ``scale``, ``depth`` and ``edges`` are the output's. Raises what
     :func:`images.read` raises, VerifyError for a picture of another size.
     """
-    planes, stretch, unit = _wanted(given, transfer, output, scale, depth)
+    *of_reference, stretch, unit = right(
+        given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges
+    )
     # A picture may have been turned upright where the tag that says so could not travel.
     found = images.without_orientation(images.read(target))
-    wanted = images.without_orientation(replace(given, planes=planes, alpha=None)).planes
+    wanted, values = (
+        images.without_orientation(replace(given, planes=each, alpha=None)).planes for each in of_reference
+    )
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         name = shown(target, "standard output")
         raise VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
-    # Some formats hold gray as equal colors.
-    wanted = wanted if len(wanted) == len(found.planes) else wanted.repeat(3, axis=0)
-    if unit == 1:
-        return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch)
-    return Difference.of(found.planes / unit, wanted / unit, depth.maxval, stretch=stretch)
+    if len(wanted) != len(found.planes):
+        # Some formats hold gray as equal colors.
+        wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
+    return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
 
 
 def check(found: Difference, target: str | os.PathLike[str]) -> None:
@@ -73,10 +78,20 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
         raise VerifyError(f"{name}: {found}; right is {found.right}: see 'fftfilter devices', and report this line")
 
 
-def _wanted(
-    given: Picture, transfer: Transfer, output: Output, scale: Range | None, depth: Depth
-) -> tuple[Array, float, float]:
-    """Return the reference's picture, how many times its own range is stretched, and what is its white for floats."""
+def right(
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Range | None,
+    depth: Depth,
+    edges: Edges = "wrap",
+) -> tuple[Array, Array, float, float | None]:
+    """Return the reference's picture, its filtered values, how often a range is stretched, and a unit of raw values.
+
+    ``white`` is that of ``planes``, the channels of one picture.
+    """
     import numpy as np
 
     from .output.difference import OF_65535
@@ -85,21 +100,26 @@ def _wanted(
     from .output.quantize import pixels
     from .output.ramp import ramps
     from .transfer import reference
+    from .transfer.edges import grid_with
 
-    planes, white = given.planes, given.maxval
-    gain = (transfer.keeping_mean() if output == "keep" else transfer).gain(*planes.shape[1:])
+    kept = transfer.keeping_mean() if output == "keep" else transfer
+    gain = grid_with(edges, kept, *planes.shape[1:]).gain()
+    largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
-        return reference.filter_image(planes, gain, depth.dtype, depth.maxval), 1.0, 1.0
-    values = reference.filtered(planes, gain).real
-    far = float(deviation(planes).max()) * transfer.largest
+        values = np.abs(reference.filtered(planes, gain, edges))
+        return reference.quantize(values, largest_deviation, depth.dtype, depth.maxval), values, 1.0, None
+    values = reference.filtered(planes, gain, edges).real
     largest = float(np.abs(values).max())
-    stretch, unit = 1.0, 1.0
+    stretch, unit = 1.0, None
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+    if output == "keep":
+        stretch = max(1.0, largest / white)
     if output in ("keep", "real") and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
-        unit = max(largest, NOISE * far / (OF_65535 / 65535)) / (white if output == "keep" else 1)
+        unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
+        unit = unit / (white if output == "keep" else 1) or 1.0
     dtype = np.dtype(np.float64) if output == "real" else depth.dtype
     (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
-    return pixels(values, ramp, far, dtype)[0], stretch, unit or 1.0
+    return pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit

@@ -44,7 +44,8 @@ ROOMS = {
     "fused": "errors output transfer device",
     "files": "errors memory",
     "images": "errors memory files",
-    "filters": "errors output transfer device staged fused",
+    "mirrored": "output",
+    "filters": "errors output transfer device staged fused mirrored",
     "calls": "transfer filters",
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
@@ -188,6 +189,7 @@ def owners(file):
         "shapes.cl": ["staged.steps.mask"],
         "ground.cl": ["output.ground"],
         "ramp.cl": ["output.ramp"],
+        "edges.cl": ["fused.gpu.launches"],
     }
     if file in shared:
         return shared[file]

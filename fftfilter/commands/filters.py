@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..output.modes import OUTPUTS
+from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from .shared.folder import FolderOptions, folder_options, run_folder
 from .shared.one_file import FileOptions, run_file
@@ -138,6 +139,15 @@ def output_option(default: str) -> Callable[[Any], Any]:
 
 
 other_options = combined(
+    option(
+        "--edges",
+        group="Filter",
+        type=click.Choice(EDGES),
+        default="wrap",
+        show_default=True,
+        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
+        "on the one across.",
+    ),
     option(
         "--scale",
         group="Filter",

@@ -105,8 +105,10 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     if loaded.given is None:
         return
     began, target = time.perf_counter(), loaded.job.target
-    output, scale = settings.output, settings.scale
-    found = verify.difference(loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth)
+    output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
+    found = verify.difference(
+        loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
+    )
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)

@@ -17,22 +17,27 @@ if TYPE_CHECKING:
     from ..device.launcher import Launcher
     from ..output.stack import Stack
     from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from .cpu.pipeline import FusedCpuPipeline
     from .gpu.pipeline import FusedGpuPipeline
 
     FusedPipeline = FusedCpuPipeline | FusedGpuPipeline
 
 
-def fused(launcher: Launcher, transfer: Transfer, stack: Stack) -> FusedPipeline:
-    """Return the fused pipeline for a stack; the transfer function has to be even: the result is real."""
+def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "wrap") -> FusedPipeline:
+    """Return the fused pipeline for a stack.
+
+    The transfer function has to be even: the result is real. Where edges are mirrored, :func:`mirrors` tells whether
+    the form can do it.
+    """
     # Each form is some 10 ms of import: only the one that is needed.
     if launcher.device.is_gpu:
         from .gpu.pipeline import FusedGpuPipeline
 
-        return FusedGpuPipeline(launcher, transfer, stack)
+        return FusedGpuPipeline(launcher, transfer, stack, edges=edges)
     from .cpu.pipeline import FusedCpuPipeline
 
-    return FusedCpuPipeline(launcher, transfer, stack)
+    return FusedCpuPipeline(launcher, transfer, stack, edges=edges)
 
 
 def serves(device: Device, height: int, width: int) -> bool:
@@ -42,6 +47,19 @@ def serves(device: Device, height: int, width: int) -> bool:
     from .gpu.plan import supports
 
     return supports((height, width))
+
+
+def mirrors(device: Device, transfer: Transfer, height: int, width: int) -> bool:
+    """Tell whether the device's form mirrors edges by itself.
+
+    That for CPUs always does so. That for GPUs does if the transfer function is even along each axis, for sides that a
+    work-group holds.
+    """
+    if not device.is_gpu:
+        return True
+    from .gpu import plan
+
+    return transfer.is_even_along_axes and plan.mirrors(height, width)
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:

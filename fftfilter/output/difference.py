@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 ONE_OF = 500
 # Of more levels, and of floats, every sample may be off by this many of 65535.
 OF_65535 = 8
+# Samples whose filtered values agree to this part of the largest are ties: they lie on one side of the edge between
+# two levels, all of them, and count as one.
+TIE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Difference:
     """The largest difference: in levels, for floats as a part of white."""
     samples: int
     """How many samples differ; of floats, by more than they may."""
+    values: int
+    """How many filtered values these samples have: ties count once."""
     size: int
     """How many samples there are."""
     is_black: bool
@@ -39,15 +44,31 @@ class Difference:
     """How many times the picture's own range a given range is stretched, and with it each error."""
 
     @classmethod
-    def of(cls, got: Array, wanted: Array, white: int, *, stretch: float = 1.0) -> Difference:
-        """Compare samples with the reference's, arrays of one shape, whose white is ``white``."""
+    def of(
+        cls,
+        got: Array,
+        wanted: Array,
+        white: int,
+        *,
+        stretch: float = 1.0,
+        unit: float | None = None,
+        values: Array | None = None,
+    ) -> Difference:
+        """Compare samples with the reference's, arrays of one shape, whose white is ``white``.
+
+        ``unit`` is what counts as white of values as they are, of which none is black. ``values`` are the filtered
+        values that ``wanted`` was made of; without them no sample is a tie.
+        """
         import numpy as np
 
         is_float = wanted.dtype.kind == "f"
-        off = np.abs(got.astype(np.float64) - wanted.astype(np.float64))
+        off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / (unit or 1)
         differs = ~(off <= OF_65535 / 65535 * stretch) if is_float else off != 0
         largest, samples = float(off.max()), int(np.count_nonzero(differs))
-        return cls(white, is_float, largest, samples, off.size, not wanted.any(), stretch)
+        distinct = samples
+        if values is not None and samples > 1:
+            distinct = len(np.unique(np.round(values[differs] / (TIE * np.abs(values).max()))))
+        return cls(white, is_float, largest, samples, distinct, off.size, unit is None and not wanted.any(), stretch)
 
     @property
     def allowed(self) -> float:
@@ -59,7 +80,7 @@ class Difference:
 
     @property
     def allowed_samples(self) -> int:
-        """How many samples may differ."""
+        """How many samples may differ, ties counted once."""
         if self.is_float or self.white > 255:
             return self.size
         return max(1, int(self.size / ONE_OF * self.stretch))
@@ -67,7 +88,7 @@ class Difference:
     @property
     def is_right(self) -> bool:
         """Whether the contract holds; a NaN is never right."""
-        return self.largest <= self.allowed and self.samples <= self.allowed_samples
+        return self.largest <= self.allowed and self.values <= self.allowed_samples
 
     @property
     def right(self) -> str:
@@ -82,4 +103,6 @@ class Difference:
     def __str__(self) -> str:
         if self.is_float:
             return f"off by at most {self.largest:.1e} of white; {self.samples} of {self.size} samples by too much"
-        return f"off by at most {self.largest:.0f} of {self.white} levels, in {self.samples} of {self.size} samples"
+        said = f"off by at most {self.largest:.0f} of {self.white} levels, in {self.samples} of {self.size} samples"
+        has_ties = self.samples > self.allowed_samples >= self.values
+        return f"{said}, ties that count as {self.values}" if has_ties else said

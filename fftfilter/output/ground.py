@@ -37,6 +37,12 @@ def deviation(planes: Array) -> NDArray[np.float64]:
     return far
 
 
+def mean_deviation(planes: Array) -> NDArray[np.float64]:
+    """Return the mean of each plane of ``(..., height, width)`` less its ground."""
+    mean: NDArray[np.float64] = planes.mean(axis=(-2, -1), dtype=np.float64)
+    return mean - ground(planes)
+
+
 def spread(planes: Array) -> NDArray[np.float64]:
     """Return the root of the mean square of each plane's deviations from its ground."""
     unit = np.maximum(deviation(planes), np.finfo(np.float64).tiny)  # squares of large floats would overflow

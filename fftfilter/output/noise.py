@@ -14,4 +14,7 @@ left.
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its ground is rounding noise."""
 WEAK = 1 / 30
-"""A result that never exceeds this part of the input's deviation times the mean gain needs double precision."""
+"""A result that never exceeds this part of what goes through the transforms needs double precision.
+
+That is the input's deviation times the mean gain, or its mean deviation times H(0), if that is more.
+"""

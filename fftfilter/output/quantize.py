@@ -12,7 +12,23 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from .stack import Stack
+
     Array = NDArray[Any]
+
+
+def on_ramps(values: Array, stack: Stack, ramps: Array, deviations: Array) -> tuple[Array, Array]:
+    """Return filtered values ``(count, height, width)`` as a stack's pixels, and what part of each picture is clipped.
+
+    Complex values become magnitudes, or lose their imaginary part. ``deviations`` are those of each picture.
+    """
+    if values.dtype.kind == "c":
+        values = np.abs(values) if ramps["magnitude"].all() else values.real.copy()
+    result, clipped = np.empty(stack.shape, stack.out), np.zeros(stack.pictures)
+    for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
+        own = slice(None) if stack.one_scale else slice(i, i + 1)
+        result[own], clipped[i] = pixels(values[own], ramp, float(far), stack.out)
+    return result, clipped
 
 
 def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tuple[Array, float]:

@@ -10,6 +10,7 @@
     ridges.py      stripes: a line through DC
     gains.py       any gain for each frequency, for images of one size
     product.py     Transfer, a product of these, which is what filters take
+    edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
     grid.py        cutoffs on the grid of an image's frequencies
     reference.py   the whole filter in float64, which every engine is measured against
 

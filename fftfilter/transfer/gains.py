@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
@@ -58,12 +59,21 @@ class Mask:
         gains.flags.writeable = False
         return cls(gains, largest, is_even, any_size)
 
+    @cached_property
+    def is_even_along_axes(self) -> bool:
+        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+        mirrored = np.roll(self.gains[::-1], 1, 0)
+        return self.is_even and bool(np.abs(self.gains - mirrored).max() <= EVEN * np.abs(self.gains).max())
+
     def gain(self, height: int, width: int) -> Gain:
         """Return the gains in float64; raises ParameterError for images of another size if they are for one."""
         if self.any_size:
             return _between(_between(self.gains.astype(np.float64), height).T, width).T
         if self.gains.shape != (height, width):
-            raise ParameterError(f"the {self} does not fit an image of {width} x {height}: give one of its size")
+            raise ParameterError(
+                f"the {self} does not fit an image of {width} x {height}: give one of its size (with mirrored edges of "
+                "twice each side), or any_size"
+            )
         return self.gains.astype(np.float64)
 
     def caution(self, height: int, width: int) -> None:

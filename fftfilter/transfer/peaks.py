@@ -61,6 +61,11 @@ class Notch:
             raise ParameterError(f"harmonics {harmonics!r} are impossible: give a whole number from 1 up")
         return cls((fx, fy), Radius.parse(USUAL_WIDTH if width is None else width, "width"), shape, int(harmonics))
 
+    @property
+    def is_even_along_axes(self) -> bool:
+        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy): the peaks lie on an axis, or at the highest frequency of one."""
+        return any(abs(each) in (0, 0.5) for each in self.at)
+
     def peaks(self) -> list[tuple[float, float]]:
         """Return what is taken out: the multiples up to the highest frequency, each before its conjugate if it has one.
 

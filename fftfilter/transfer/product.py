@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from .radial import Radial
+from .units import Radius
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,6 +52,15 @@ class Transfer:
     def is_even(self) -> bool:
         """Whether H(-k) = H(k), so that filtered images are real."""
         return all(part.is_even for part in self.parts)
+
+    @property
+    def is_even_along_axes(self) -> bool:
+        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+        return all(part.is_even_along_axes for part in self.parts)
+
+    def on_twice_the_sides(self) -> Transfer:
+        """Return the same function of frequency for images of twice each side."""
+        return replace(self, parts=tuple(_on_twice_the_sides(part) for part in self.parts))
 
     @property
     def largest(self) -> float:
@@ -111,3 +121,9 @@ class Transfer:
 
     def __str__(self) -> str:
         return " * ".join(map(str, self.parts))
+
+
+def _on_twice_the_sides(part: Part) -> Part:
+    radii = {each.name: getattr(part, each.name) for each in fields(part)}
+    doubled = {name: radius.on_twice_the_sides() for name, radius in radii.items() if isinstance(radius, Radius)}
+    return replace(part, **doubled) if doubled else part  # type: ignore[arg-type]

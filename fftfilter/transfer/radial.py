@@ -52,6 +52,8 @@ class Radial:
     """No gain exceeds it."""
     is_even: ClassVar[bool] = True
     """Whether H(-k) = H(k), so that filtered images are real."""
+    is_even_along_axes: ClassVar[bool] = True
+    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
 
     @classmethod
     def of(

@@ -17,6 +17,8 @@ from ..output.rounding import NUDGE, WHITE
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from .edges import Edges
+
 
 def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
     """Return the transform of every row of ``(..., n)`` by the definition, a sum over n terms, unnormalized."""
@@ -27,14 +29,18 @@ def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
     return np.asarray(x @ w, dtype=np.complex128)
 
 
-def filtered(image: NDArray[Any], gain: NDArray[np.float64]) -> NDArray[np.complex128]:
+def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wrap") -> NDArray[np.complex128]:
     """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency.
 
-    The ground goes around the transforms, so that of a constant image nothing is left, not even rounding.
+    With edges of "mirror" the grid is that of twice each side (``edges.py``). The ground goes around the transforms, so
+    that of a constant image nothing is left, not even rounding.
     """
     base = ground(image)[..., None, None]
-    spectrum = np.fft.fft2(np.asarray(image, dtype=np.float64) - base)
-    return np.asarray(np.fft.ifft2(spectrum * gain) + gain[0, 0] * base)
+    whole, (height, width) = np.asarray(image, dtype=np.float64) - base, image.shape[-2:]
+    if edges == "mirror":
+        whole = np.pad(whole, [(0, 0)] * (image.ndim - 2) + [(0, height), (0, width)], "symmetric")
+    inside = np.fft.ifft2(np.fft.fft2(whole) * gain)[..., :height, :width]
+    return np.asarray(inside + gain[0, 0] * base)
 
 
 def filter_image(
@@ -42,25 +48,25 @@ def filter_image(
     gain: NDArray[np.float64],
     dtype: DTypeLike = np.uint8,
     white: int = 255,
+    edges: Edges = "wrap",
 ) -> NDArray[Any]:
     """Return the normalized magnitude of the filtered image, as the contract defines it.
 
-    ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels. Gains above 1
-    raise the input's rounding noise, too.
+    ``image`` is ``(height, width)``, or ``(channels, height, width)`` with one scale for all channels; ``gain`` and
+    ``edges`` are as for :func:`filtered`. Gains above 1 raise the input's rounding noise, too.
     """
-    magnitude = np.abs(filtered(image, gain))
-    largest = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
-    return quantize(magnitude, largest, dtype, white)
+    largest_deviation = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
+    return quantize(np.abs(filtered(image, gain, edges)), largest_deviation, dtype, white)
 
 
-def quantize(magnitude: NDArray[np.float64], deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
+def quantize(magnitude: NDArray[np.float64], largest_deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
     """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
 
-    ``deviation`` is the input's largest from its ground, times the largest gain if that exceeds 1.
+    ``largest_deviation`` is the input's from its ground, times the filter's largest gain if that exceeds 1.
     """
     smallest = min(0.0, float(magnitude.min()))
     largest = max(0.0, float(magnitude.max()))
-    if largest <= NOISE * deviation:
+    if largest <= NOISE * largest_deviation:
         return np.zeros(magnitude.shape, dtype)
     value = (magnitude - smallest) / (largest - smallest)
     if np.issubdtype(np.dtype(dtype), np.floating):

@@ -52,6 +52,11 @@ class Stripes:
             Radius.parse(USUAL_SPARE if spare is None else spare, "spare"),
         )
 
+    @property
+    def is_even_along_axes(self) -> bool:
+        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+        return self.angle % 90 == 0
+
     def _along(self) -> tuple[float, float]:
         """Return the unit vector along the stripes, y downward as rows are counted; exact for right angles."""
         degrees = self.angle % 180

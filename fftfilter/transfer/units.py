@@ -58,6 +58,10 @@ class Radius(NamedTuple):
             case _:
                 return self.value
 
+    def on_twice_the_sides(self) -> Radius:
+        """Return the same frequency for an image of twice each side."""
+        return self._replace(value=2 * self.value) if self.unit == "bins" else self
+
     def as_given(self) -> float | str:
         """Return the number, with its unit if it has one, to the last digit."""
         value = int(self.value) if self.value.is_integer() and self.value < 2**53 else self.value

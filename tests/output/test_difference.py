@@ -66,3 +66,21 @@ def test_a_range_that_stretches_a_picture_stretches_its_errors():
     wanted, white = ramp("uint16")
     found = Difference.of(np.maximum(wanted, 16) - np.uint16(16), wanted, white, stretch=2)
     assert (found.is_right, found.right) == (True, "at most 16 of 65535 levels")
+
+
+def test_ties_count_once():
+    """Samples of one filtered value fall on one side of a level's edge together."""
+    values = np.repeat([0.25, 0.5, 1], 1000) + np.linspace(0, 1e-9, 3000)
+    wanted = (255 * values).astype(np.uint8)
+    got = np.where(values < 0.3, wanted + 1, wanted)
+    found = Difference.of(got, wanted, 255, values=values)
+    assert (found.is_right, str(found)[-53:]) == (True, "levels, in 1000 of 3000 samples, ties that count as 1")
+    assert not Difference.of(got, wanted, 255).is_right
+    assert not Difference.of(got + np.uint8(1), wanted, 255, values=values).is_right
+    assert not Difference.of(got, wanted, 255, values=np.linspace(0, 1, 3000)).is_right
+
+
+def test_values_as_they_are_may_be_zero_but_for_rounding():
+    zero = np.zeros(100, np.float32)
+    assert Difference.of(zero + 1e-6, zero, 1, unit=1.0).is_right
+    assert not Difference.of(zero + 1e-6, zero, 1, unit=1e-3).is_right

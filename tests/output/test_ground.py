@@ -82,6 +82,15 @@ def test_what_is_too_weak_for_single_precision_is_done_in_double(engine, output,
 
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
+def test_a_mean_that_cancels_the_ground_is_done_in_double_precision(engine):
+    """The ground is 30000 and the mean almost 0, so that little is left of both."""
+    values = np.where(np.arange(SIZE[0] * SIZE[1]) % 2, 30000.0, -29700.0).reshape(SIZE)
+    values[::2, 1::2] += 3
+    got = Filter(H.lowpass(0.01), engine=engine, output="real")(values.astype(np.float32))
+    np.testing.assert_allclose(got, values.mean(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
 @pytest.mark.parametrize(
     "transfer", [H.highpass(), H.lowpass(), H.bandpass("20px", "4px"), H.bandstop(30, 34)], ids=str
 )

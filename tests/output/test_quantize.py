@@ -102,3 +102,4 @@ def test_signed_takes_a_scale_and_counts_what_it_clips():
 @pytest.mark.parametrize(("output", "middle"), [("signed", 128), ("magnitude", 0)])
 def test_rounding_noise_is_zero(output, middle):
     assert of(output, [1, -1], scale=Range(-1, 1) if output == "signed" else Range(0, 1), noise=1.1)[0] == [middle] * 2
+    assert of(output, [7e-40, -7e-40], noise=1e-5)[0] == [middle] * 2

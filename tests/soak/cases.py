@@ -17,7 +17,7 @@ from fftfilter.staged import algorithms
 from fftfilter.transfer.shapes import SHAPES
 
 ROUND, SETUPS = 1000, 36
-PASSES = ("lowpass", "highpass", "bandpass", "bandstop", "table")
+PASSES = ("lowpass", "highpass", "bandpass", "bandstop", "table", "notch", "stripes")
 PRIMES = [n for n in range(2, 200) if all(n % k for k in range(2, n))]
 FLOATS, INTEGERS = ("float32", "float64"), ("uint8", "uint16", "int16", "int32", "bool")
 CONTENTS = ("noise", "smooth", "constant", "ground", "impulse", "checkerboard", "ramp", "few values")
@@ -41,6 +41,7 @@ class Setup(NamedTuple):
     dtype: str
     out: str | None
     output: str
+    edges: str
 
     @property
     def is_fused(self) -> bool:
@@ -101,7 +102,8 @@ def setup(r: random.Random) -> Setup:
         shape=r.choice(list(SHAPES)),
         dtype=r.choice((*INTEGERS[:2] * 3, *INTEGERS, *FLOATS)),
         out=r.choice((None, None, None, "uint8", "uint16", "float32")),
-        output=r.choice(("magnitude", "magnitude", "magnitude", "real")),
+        output=r.choice(("magnitude", "magnitude", "magnitude", "keep", "signed", "real")),
+        edges=r.choice(("wrap", "wrap", "mirror")),
     )
 
 
@@ -138,9 +140,9 @@ def make(seed: int) -> Case:
     arranged = arrangement if axis is None else f"channels along axis {axis}"
     about = (
         f"{chosen.engine}, {chosen.precision} precision, {made} of {content}, {planes.shape}, {chosen.dtype}, "
-        f"{layout}, {arranged}, to {chosen.output} {chosen.out or ''} {options}".rstrip()
+        f"{layout}, {arranged}, edges {chosen.edges}, to {chosen.output} {chosen.out or ''} {options}".rstrip()
     )
-    kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output)
+    kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output, chosen.edges)
     (further,) = r.choices(list(FURTHER), list(FURTHER.values()))
     kinds += (further,) if further else ()
     return Case(seed, chosen, made, planes, laid_out(image, layout), axis, levels, further, about, kinds)
@@ -163,7 +165,7 @@ def pixels(r: random.Random, rng: np.random.Generator, of: Setup, content: str) 
         "few values": lambda: rng.integers(0, 3, of.size) / 2,
     }[content]()
     if of.dtype in FLOATS:
-        power = 30 if of.dtype == "float32" or of.output == "real" else 280
+        power = 30 if of.dtype == "float32" or of.output in ("keep", "real") else 280
         return ((unit - r.choice((0, 0.5))) * 10.0 ** r.choice((0, r.uniform(-power, power)))).astype(of.dtype)
     if of.dtype == "bool":
         return unit > 0.5
@@ -202,6 +204,13 @@ def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfe
             width = f"{1.001 * long * part ** (-1 if unit == 'px' else 1)!r}{unit}"
         return getattr(H, passes)(*cutoffs, shape=of.shape, order=order, width=width)
 
+    if of.passes == "notch":
+        at = r.uniform(-0.5, 0.5), r.uniform(-0.5, 0.5)
+        harmonics = r.choice((1, 1, 3))
+        made = H.notch(at, width=f"{r.uniform(0.001, 0.1)!r}cyc", shape=of.shape, harmonics=harmonics)
+        return made * radial("lowpass") if r.random() < 0.3 else made
+    if of.passes == "stripes":
+        return H.stripes(r.uniform(-180, 180), width=f"{r.uniform(0.001, 0.1)!r}cyc", spare=r.choice((None, "20px")))
     if of.passes != "table":
         return radial(of.passes)
     gains = rng.uniform(-1, r.choice((1, 3)), of.size)

@@ -13,8 +13,9 @@ from fftfilter.device.choice import choose
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
+from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.transfer import reference
+from fftfilter.verify import right
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def as_gpu() -> AsGpu:
 
 def opened(case: Case) -> Filter:
     of = case.setup
-    options = {"engine_options": of.variant, "precision": of.precision, "output": of.output}
+    options = {"engine_options": of.variant, "precision": of.precision, "output": of.output, "edges": of.edges}
     made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **options)
     if of.engine == FUSED_FOR_GPUS:
         made.launcher = Launcher(as_gpu())
@@ -119,23 +120,22 @@ def assert_same(got: np.ndarray, first: np.ndarray, what: str) -> None:
 
 def compare(case: Case, got: np.ndarray) -> list[Difference]:
     """Return how each picture of a result differs from the reference; raises AssertionError for another shape."""
-    wanted_type = np.dtype(case.out) if case.setup.output == "magnitude" else got.dtype
+    wanted_type = got.dtype if case.setup.output == "real" else np.dtype(case.out)
     assert (got.shape, got.dtype) == (case.image.shape, wanted_type), f"{got.shape} {got.dtype} came out"
     planes = got if case.channel_axis is None else np.moveaxis(got, case.channel_axis, 0)
     planes = planes.reshape(case.planes.shape)
-    gain = case.transfer.gain(*case.setup.size)
     together = [slice(None)] if case.channel_axis is not None else [slice(k, k + 1) for k in range(len(planes))]
     given = case.planes * np.uint8(255) if case.planes.dtype == bool else case.planes
-    return [_difference(case, planes[each], given[each], gain) for each in together]
+    return [_difference(case, planes[each], given[each]) for each in together]
 
 
-def _difference(case: Case, got: np.ndarray, given: np.ndarray, gain: np.ndarray) -> Difference:
+def _difference(case: Case, got: np.ndarray, given: np.ndarray) -> Difference:
     """Compare images with one scale."""
-    if case.setup.output == "magnitude":
-        return Difference.of(got, reference.filter_image(given, gain, case.out, case.white), case.white)
-    # Values as they are, as parts of the largest; where that is noise, noise is right.
-    assert np.isfinite(got).all(), "not all is finite"
-    wanted = reference.filtered(given, gain).real
-    is_noise = not reference.filter_image(given, gain, np.float32, 1).any()
-    largest = np.inf if is_noise else float(np.abs(reference.filtered(given, gain)).max())
-    return Difference.of(got / largest, wanted / largest, 1)
+    own_white = 1 if given.dtype not in (np.uint8, np.uint16) else int(np.iinfo(given.dtype).max)
+    assert got.dtype.kind == "u" or np.isfinite(got).all(), "not all is finite"
+    depth = Depth(got.dtype, case.white)
+    of = case.setup
+    wanted, values, stretch, unit = right(
+        given, own_white, case.transfer, of.output, scale=None, depth=depth, edges=of.edges
+    )
+    return Difference.of(got, wanted, case.white, stretch=stretch, unit=unit, values=values)

@@ -27,8 +27,8 @@ def test_a_case_is_its_seed():
         assert one.image.shape == (same.planes[0].shape if one.image.ndim == 2 else one.image.shape)
 
 
-# Values as they are by a staged engine, and a picture by the fused form for GPUs.
-@pytest.mark.parametrize("seed", [1, 38])
+# Values as they are by a staged engine, and a color picture by the fused form for GPUs.
+@pytest.mark.parametrize("seed", [3, 11])
 def test_a_case_is_right(seed):
     found = attempt(seed, threads=False)
     assert found.is_right, found.said

@@ -36,3 +36,9 @@ def test_a_radius_is_a_number(text):
 def test_an_unknown_unit_is_refused_with_the_known_ones():
     with pytest.raises(ParameterError, match=r"unknown unit 'mm'.*40, 8px, 0.125cyc, 25%"):
         Radius.parse("8mm")
+
+
+def test_a_radius_is_the_same_frequency_on_an_image_of_twice_the_sides():
+    for text in ("40", "8px", "0.125cyc", "25%"):
+        radius = Radius.parse(text)
+        assert radius.on_twice_the_sides().bins(128, 256) / 128 == radius.bins(64, 128) / 64

@@ -140,7 +140,9 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
-        found = verify.difference(given, transfer, options.output, given_range, target=target, depth=depth)
+        found = verify.difference(
+            given, transfer, options.output, given_range, target=target, depth=depth, edges=for_filter["edges"]
+        )
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
@@ -183,7 +185,8 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
         algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
     except ParameterError:
         return None  # an unknown engine is refused with the filter
-    return lambda size: buffer_bytes(algorithm, (size.channels, size.height, size.width), number)
+    times = 2 if given["edges"] == "mirror" else 1
+    return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
 
 
 def _summary(filter_: Filter, picture: Picture, clipped: float, left_out: list[str]) -> str:

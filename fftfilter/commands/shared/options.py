@@ -140,7 +140,7 @@ file_options = combined(
 
 def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
-    return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose")}
+    return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose", "edges")}
 
 
 def refuse(given: dict[str, Any], why: str) -> None:

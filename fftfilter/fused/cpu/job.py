@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...output.stack import Stack
+    from ...transfer.edges import Edges
     from .plan import Axis, FusedCpuPlan
 
 # Rows of a task that writes pixels.
@@ -51,6 +52,7 @@ def job(
     zero_rows: int,
     falloffs: tuple[float, float],
     dc: float,
+    edges: Edges,
 ) -> NDArray[Any]:
     """Return the job of a stack, an array of one :data:`JOB`.
 
@@ -72,8 +74,9 @@ def job(
         "outer_falloff": falloffs[0],
         "inner_falloff": falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
-        # by side; the scale of the columns goes into the ramps.
-        "row_scale": 0.5 / plan.width,
+        # by side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask
+        # takes them apart.
+        "row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width,
         "back": dc * plan.height,
     }
     made = np.zeros(1, JOB)

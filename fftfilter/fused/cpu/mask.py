@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 # Shapes with gain(a + b) = gain(a) gain(b): the kernel multiplies gains instead of computing them.
 SEPARABLE = ("gaussian",)
-# across_t of mask.cl
+# across_t and twins_t of mask.cl
 ACROSS = np.dtype([("outer", "f4"), ("inner", "f4"), ("k", "i4"), ("unused", "i4")])
+
+
+TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4")])
 
 
 class MaskTerms(NamedTuple):
@@ -50,7 +53,7 @@ def mask_terms(
     of each row of each group.
     """
     height, width = size
-    across = np.zeros(width, ACROSS)
+    across = np.zeros(len(across_k), ACROSS)
     down = np.zeros((len(down_k), 3, down_k.shape[1]), np.float32)
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
@@ -72,3 +75,17 @@ def mask_terms(
         across[name], down[:, i] = (gain(term, cutoff.falloff) for term in terms) if separable else terms
     defines = (f"SHAPE={'product' if separable else radial.shape}", f"PASS={radial.kind}")
     return MaskTerms(across, down, np.zeros(1, np.float32), (outer.falloff, (inner or outer).falloff), defines)
+
+
+def twins_of(positions: Array, opposite: Array, kx: Array, width: int) -> Array:
+    """Return positions of a row, of the opposite frequencies, and exp(-i pi kx / 2 width), as kernels read them."""
+    twins = np.zeros(len(positions), TWINS)
+    angle = np.pi * kx / (2 * width)
+    twins["position"], twins["opposite"], twins["c"], twins["s"] = positions, opposite, np.cos(angle), -np.sin(angle)
+    return twins
+
+
+def turns_of(ky: Array, height: int) -> Array:
+    """Return exp(-i pi ky / 2 height) of groups of rows ``(groups, lanes)`` as ``(groups, 2, lanes)``."""
+    angle = np.pi * ky / (2 * height)
+    return np.stack([np.cos(angle), -np.sin(angle)], axis=1).astype(np.float32)

@@ -28,9 +28,11 @@ import numpy as np
 from ...output.noise import WEAK
 from ...output.ramp import of_values, own_ramps
 from ...output.stack import PIXELS
+from ...transfer.edges import grid_with
+from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .job import job, spin_factors
-from .mask import mask_terms
+from .mask import TWINS, mask_terms, turns_of, twins_of
 from .plan import plan
 from .program import program
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
+    from ...transfer.edges import Edges
     from .plan import Limits
 
     Array = np.ndarray[Any, Any]
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
 STEPS = ("columns forward", "rows", "columns inverse", "quantize")
 ALL_STEPS = (0, len(STEPS))
 # Where image, pixels and the range of steps stand among the kernel's arguments.
-IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 16, 17
+IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 19, 20
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 # Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
@@ -57,6 +60,7 @@ class FusedCpuPipeline:
 
     The transfer function has to be even: the result is real. ``lanes`` is how many floats a vector register holds,
     ``workers`` how many work-items share the work; both are the device's by default. ``limits`` are of the caches.
+    With ``edges`` of "mirror" a transfer function that is not even along each axis takes two inverse transforms.
     """
 
     weak = WEAK
@@ -70,16 +74,22 @@ class FusedCpuPipeline:
         lanes: int | None = None,
         workers: int | None = None,
         limits: Limits | None = None,
+        edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.stack = launcher, stack
         count, height, width = stack.shape
-        self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits)
+        is_twofold = edges == "mirror" and not transfer.is_even_along_axes
+        inverses = 2 if is_twofold else 1
+        self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
         lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
 
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
-        reach, table = transfer.on_grid(height, width)
+        grid = grid_with(edges, transfer, height, width)
+        reach, table = grid.transfer.on_grid(grid.height, grid.width)
+        if is_twofold:  # all rows, as the other pixels have strips of their own
+            reach = Reach(height, width, 1.0)
         reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
         pairs = mixed_radix.mirrored_pairs(frequencies, reached)
@@ -87,33 +97,50 @@ class FusedCpuPipeline:
         is_beyond = np.minimum(frequencies, height - frequencies) >= reached
         zero_rows = np.flatnonzero(is_beyond & (reach.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
-        dc = transfer.at_dc(table)
-        mask = mask_terms(transfer.radial, table, (height, width), rows.frequencies(), frequencies[at], dc=dc)
+        across_k, down_k = rows.frequencies(), frequencies[at]
+        twins, turns = np.zeros(1, TWINS), np.zeros(1, np.float32)
+        if edges == "mirror":
+            # A frequency is filtered together with the opposite one.
+            places_of = mixed_radix.mirrored_pairs(across_k, width)
+            across_k = across_k[places_of[0]]
+            twins, turns = twins_of(*places_of, across_k, width), turns_of(down_k, height)
+            across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
+        size, dc = (grid.height, grid.width), transfer.at_dc(table)
+        odd_gains = np.zeros(1, np.float32)
+        if is_twofold and table is not None:
+            table, odd = parts_along_axes(table)
+            odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
+        mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
         self._buffers: list[Any] = []
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=dc)
+        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=dc, edges=edges)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
         # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
-        self._far_buffer, self._largest_buffer = (self._kept(launcher.wrap(a)) for a in (self._far, self._largest))
         self._clipped = np.zeros((count, int(described["bands"][0])), np.uint32)
-        self._clipped_buffer = self._kept(launcher.wrap(self._clipped))
+        found = (self._far, self._largest, self._clipped)
+        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
         self._ramps = self._own_ramps = own_ramps(stack)
         self._ramps_buffer = self._constant(of_values(self._ramps, height))
         arguments = [
             *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
             *(self._far_buffer, self._largest_buffer),
             *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
-            *map(self._constant, (mask.across, mask.down, mask.gains)),
+            *map(self._constant, (mask.across, mask.down, mask.gains, odd_gains, twins, turns)),
             *(self._ramps_buffer, self._clipped_buffer),
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
-        pixels = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}")
+        pixels = (
+            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
+            f"STORE_PIXEL={PIXELS[stack.out]}",
+            f"EDGES={edges}",
+            f"TWOFOLD={int(is_twofold)}",
+        )
         files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
         self._filter = launcher.kernel(files, defines, "filter", arguments)
 
@@ -154,6 +181,8 @@ class FusedCpuPipeline:
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        if not self._ramps["counts"].any():
+            return np.zeros(self.stack.pictures)
         self.launcher.finish(self._clipped_buffer, self._clipped)
         counted: Array = self._clipped.reshape(self.stack.pictures, -1).sum(axis=1)
         return counted * (self.stack.pictures / self.stack.size)
@@ -203,3 +232,8 @@ class FusedCpuPipeline:
         memory = np.empty(size + ALIGNMENT, np.uint8)
         start = -memory.ctypes.data % ALIGNMENT
         return self._kept(self.launcher.wrap(memory[start : start + size]))
+
+
+def _with_opposite(k: Array, n: int) -> Array:
+    """Return frequencies, each with n - k behind it: ``(count, ...)`` to ``(2 count, ...)``."""
+    return np.stack([k, n - k], axis=1).reshape(-1, *k.shape[1:])

@@ -48,8 +48,9 @@ def files(*, bluestein: bool) -> tuple[str, ...]:
     convolution = ("fused/cpu/bluestein.cl", "fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl")
     return (
         *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
-        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "shapes.cl", "fused/cpu/mask.cl"),
-        *(ground.KERNEL, "fused/cpu/pixels.cl", "fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
+        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "shapes.cl", "fused/cpu/mask.cl"),
+        *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
+        *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
         *(convolution if bluestein else ()),
         *(ramp.KERNEL, "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
     )

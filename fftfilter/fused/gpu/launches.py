@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
 
     from ...device.launcher import Launcher
+    from ...transfer.edges import Edges
     from .long import LongPlan
     from .plan import FusedPlan
 
@@ -23,8 +24,10 @@ ATTRIBUTES = "fused/gpu/attributes.cl"
 BUTTERFLIES = "fused/gpu/butterflies.cl"
 TRANSFORM = "fused/gpu/transform.cl"
 SPECTRUM = "fused/gpu/spectrum.cl"
+EDGES = "edges.cl"
 SHAPES = "shapes.cl"
 MASK = "fused/gpu/mask.cl"
+MIRRORED_MASK = "fused/gpu/mirrored_mask.cl"
 VALUES = "fused/gpu/values.cl"
 ROWS = "fused/gpu/rows.cl"
 COLUMNS = "fused/gpu/columns.cl"
@@ -47,12 +50,13 @@ LONG_COLUMNS_MASK = "fused/gpu/long/columns_mask.cl"
 LONG_COLUMNS_BACK = "fused/gpu/long/columns_back.cl"
 PACK = "fused/gpu/long/pack.cl"
 
-# Files that a kernel needs in front of its own, behind attributes, butterflies, transform and spectrum, which all need.
+# Files that a kernel needs in front of its own, behind attributes, butterflies, transform, edges and spectrum, which
+# all need.
 NEEDS = {
-    COLUMNS: (SHAPES, MASK),
+    COLUMNS: (SHAPES, MASK, MIRRORED_MASK),
     ROWS: (GROUND,),
     INVERSE_ROWS: (GROUND, VALUES),
-    FILTER: (SHAPES, MASK, GROUND, VALUES, ROWS, COLUMNS, INVERSE_ROWS, PIXELS_AT_ONCE, RAMP, QUANTIZE),
+    FILTER: (SHAPES, MASK, MIRRORED_MASK, GROUND, VALUES, ROWS, COLUMNS, INVERSE_ROWS, PIXELS_AT_ONCE, RAMP, QUANTIZE),
     LONG_ROWS: (STEPS, LINES, GROUND),
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
@@ -100,9 +104,11 @@ class Launches:
         spectrum: cl.Buffer | None,
         work: cl.Buffer | None,
         largest: cl.Buffer,
+        edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.plan, self.count = launcher, plan, count
         self.spectrum, self.work, self.largest = spectrum, work, largest
+        self.edges = edges
         self.tiles, self.reach = tiles, np.uint32(tiles * plan.tile)
         self.largest_at: list[tuple[cl.Kernel, int]] = []
         """Where the kernels made so far have the largest magnitudes among their arguments."""
@@ -208,9 +214,9 @@ class Launches:
     def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, per_item: int = 1) -> cl.Kernel:
         """Return the kernel of a file, named after it; ``per_item`` are the numbers that a work-item holds."""
         plan = self.plan
-        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}")
+        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", f"EDGES={self.edges}")
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, SPECTRUM, *NEEDS.get(source, ()), source)
+        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, SPECTRUM, *NEEDS.get(source, ()), source)
         options = self._options(source, per_item)
         kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]

@@ -27,6 +27,7 @@ from ...output.noise import WEAK
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
 from ...output.stack import PIXELS
+from ...transfer.edges import grid_with
 from .launches import ATTRIBUTES, DEVIATION, PIXELS_AT_ONCE, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Launcher
     from ...output.stack import Stack
     from ...transfer import Transfer
+    from ...transfer.edges import Edges
     from .mask import MaskArguments
     from .transform import Limits
 
@@ -59,7 +61,8 @@ class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    by default where the platform is known for it; ``limits`` are what the transforms are planned for. Raises
+    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``edges`` of
+    "mirror" the transfer function has to be even along each axis, and no side too long for a work-group. Raises
     ParameterError for a size that is too large.
     """
 
@@ -71,25 +74,32 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
+        edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
         count, height, width = stack.shape
         self.plan = plan(height, width, limits)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
+        sides = self.plan.rows, self.plan.columns
+        if edges == "mirror" and not all(isinstance(side, TransformPlan) for side in sides):
+            raise ParameterError(
+                f"the fused pipeline of GPUs has no mirrored edges for {width} x {height} pixels: take another engine"
+            )
+        is_chirp_z = any(side.points != side.length for side in sides)
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
 
-        reach, table = transfer.on_grid(height, width)
+        grid = grid_with(edges, transfer, height, width)
+        reach, table = grid.transfer.on_grid(grid.height, grid.width)
         columns = width // 2 + 1
         # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
         complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
-        kept = columns if reach.beyond and not complement else max(1, reach.columns)
+        kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
         tiles = -(-kept // self.plan.tile)
         dc = transfer.at_dc(table)
-        masked = mask(transfer.radial, table, (height, width), dc=dc, complement=complement)
+        masked = mask(grid.transfer.radial, table, (grid.height, grid.width), dc=dc, complement=complement)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, masked.data]
         # Values that are not scaled are the output itself.
@@ -108,7 +118,8 @@ class FusedGpuPipeline:
         self.largest: cl.Buffer = self._constants[-1]
         """The largest magnitude of each image of the last run, a float; behind each how many pixels are clipped."""
         self._ramps_buffer = self._constants[-2]
-        self._own_ramps, self._ramps = own_ramps(stack), np.empty(0)
+        self._own_ramps: Array = own_ramps(stack)
+        self._ramps: Array = self._own_ramps[:0]
         self.set_ramps(None)
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._build(
@@ -119,6 +130,7 @@ class FusedGpuPipeline:
             complement=complement,
             dc=np.float32(dc),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
+            edges=edges,
         )
 
     @property
@@ -136,6 +148,7 @@ class FusedGpuPipeline:
         complement: bool,
         dc: np.float32,
         one_launch: bool,
+        edges: Edges,
     ) -> None:
         """Build the kernels and set every argument but the images."""
         stack = self.stack
@@ -143,11 +156,18 @@ class FusedGpuPipeline:
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-3]
         launches = Launches(
-            self.launcher, self.plan, count, tiles=tiles, spectrum=spectrum, work=work, largest=self.largest
+            self.launcher,
+            self.plan,
+            count,
+            tiles=tiles,
+            spectrum=spectrum,
+            work=work,
+            largest=self.largest,
+            edges=edges,
         )
         scales = np.uint32(stack.one_scale)
         pixel, pixel_out = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}"
-        scale = np.float32(1 / (2 * width * height))
+        scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
         at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
         most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
@@ -226,6 +246,8 @@ class FusedGpuPipeline:
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        if not self._ramps["counts"].any():
+            return np.zeros(self.stack.pictures)
         return clipped_of(self._found(), self.stack)
 
     def _found(self) -> Array:

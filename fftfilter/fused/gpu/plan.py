@@ -62,6 +62,14 @@ def supports(shape: tuple[int, ...], limits: Limits = DEFAULT) -> bool:
     return height * width < MOST_PIXELS and None not in (_plan_side(n, c, count, limits) for n, c, count in sides)
 
 
+def mirrors(height: int, width: int) -> bool:
+    """Tell whether images of a size are filtered with mirrored edges: where work-groups hold both sides."""
+    if not supports((height, width)):
+        return False
+    sides = plan(height, width)
+    return isinstance(sides.rows, TransformPlan) and isinstance(sides.columns, TransformPlan)
+
+
 @cache
 def plan(height: int, width: int, limits: Limits = DEFAULT) -> FusedPlan:
     """Return the plan for images of a size; raises ParameterError for one that is too large."""

@@ -9,21 +9,22 @@
 
 // First stage: butterflies of pixels, so that the image is never stored as floats. Neighboring strips share lines of
 // the cache in the image and are read at once: strip i of `count` begins 2 VECTOR pixels and `strip_stride` numbers
-// after the one before, but the last of the image `to_last` pixels after strip 0.
+// after the one before, but the last of the image `to_last` pixels after strip 0. The image has `height` rows.
 INLINE range_t first_stage(const uint kind, const uint radix, global vector_t *z, global const LOAD_PIXEL *image,
-                           const float base, const uint pitch, const uint count, const uint to_last,
-                           const uint strip_stride, const uint span, global const float2 *w,
+                           const float base, const uint height, const uint pitch, const uint count,
+                           const uint to_last, const uint strip_stride, const uint span, global const float2 *w,
                            global const float2 *roots)
 {
-    const size_t step = 2 * (size_t)span, rows = (size_t)span * pitch;
+    const size_t step = 2 * (size_t)span;
     global const float *v = (global const float *)w;
     range_t range = range_at(image);
-    for (global vector_t *at = z, *stop = z + step; at < stop; at += 2, v += 2 * (radix - 1), image += pitch) {
+    for (uint j = 0; j < span; ++j, v += 2 * (radix - 1)) {
         for (uint i = 0; i < count; ++i) {
-            global const LOAD_PIXEL *row = image + (i * 2 * VECTOR < to_last ? i * 2 * VECTOR : to_last);
-            global vector_t *to = at + 2 * (size_t)strip_stride * i;
+            global const LOAD_PIXEL *left = image + (i * 2 * VECTOR < to_last ? i * 2 * VECTOR : to_last);
+            global vector_t *to = z + 2 * (j + (size_t)strip_stride * i);
             number_t a[WIDEST];
-            EACH(0, a[q] = load_pixels(row + q * rows, base); range = wider(range, row + q * rows));
+            EACH(0, global const LOAD_PIXEL *row = left + (size_t)pixel_at(j + q * span, height) * pitch;
+                 a[q] = load_pixels(row, base); range = wider(range, row));
             butterfly(kind, a, radix, roots);
             store(to, a[0]);
             EACH(1, store(to + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
@@ -67,8 +68,8 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
 
     range_t range = range_at(image);
 #define RANGE_OF_FIRST_STAGE(...) range = first_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, RANGE_OF_FIRST_STAGE, z, image, base, job->pitch, count, job->last_start - left,
-             job->strip_stride, first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, RANGE_OF_FIRST_STAGE, z, image, base, axis->points, job->pitch, count,
+             job->last_start - left, job->strip_stride, first.span, spin + first.spin, spin + first.roots);
     const float found = deviation_of(range, base);
     for (uint i = 0; i < count; ++i) {
         global vector_t *own = z + 2 * (size_t)job->strip_stride * i;
@@ -82,16 +83,12 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
     }
 }
 
-// Reads    a strip's transform, permuted
-// Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
-NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x,
-                              global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
-                              const size_t picture, const uint strip)
+// The values of a strip's transform, permuted, in its place, 2 VECTOR a row; returns the largest magnitudes.
+NOINLINE vector_t inverse_columns(global const job_t *job, global vector_t *z, const float back,
+                                  global const float2 *spin)
 {
     global const axis_t *axis = &job->columns;
     const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-
     if (axis->stage_count > 1)
         for (uint part = 0; part < axis->length; part += part_length(axis)) {
             BY_RADIX(last.radix, first_inverse_stage, z + 2 * part, part_length(axis), spin + last.roots);
@@ -99,6 +96,22 @@ NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, globa
         }
     vector_t most = 0;
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, job->back * ground_of(job, image, picture), first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, back, first.span, spin + first.spin, spin + first.roots);
+    return most;
+}
+
+// Reads    a strip's transform, permuted
+// Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
+NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x,
+                              global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
+                              const size_t picture, const uint strip)
+{
+    z += 2 * job->strip_stride * (picture * job->strips + strip);
+    const float back = job->back * ground_of(job, image, picture);
+    vector_t most = inverse_columns(job, z, back, spin);
+#if TWOFOLD
+    inverse_columns(job, other_strips(job, z), back, spin);
+    most = own_pixels(job, z, strip);
+#endif
     largest[picture * job->strips + strip] = largest_of(most);
 }

@@ -28,6 +28,17 @@ typedef struct {
     vector_t outer, inner, missing;
 } down_t;
 
+// Two positions of a row, of the frequencies kx and width - kx, and exp(-i pi kx / 2 width)
+typedef struct {
+    uint position, opposite;
+    float c, s;
+} twins_t;
+
+// exp(-i pi ky / 2 height) of VECTOR rows
+typedef struct {
+    vector_t c, s;
+} turn_t;
+
 // What a group of rows needs to know of the mask: scale is the job's row_scale.
 typedef struct {
     global const across_t *across;
@@ -63,6 +74,24 @@ INLINE vector_t gain(const mask_t mask, const size_t k)
                                  low(across.inner, mask.down.inner, across.k, mask.inner_falloff));
     return mask.scale * (k == 0 ? passed + mask.down.missing : passed);
 #endif
+}
+
+// The tables of all groups, as the host fills them in. Where edges are mirrored, a group has the terms of its rows'
+// frequencies and then those of the opposite ones, at each pair of positions, with the turn of each pair and row
+// (mirrored_mask.cl).
+typedef struct {
+    global const across_t *across;
+    global const down_t *down;
+    global const vector_t *gains, *odd_gains;
+    global const twins_t *twins;
+    global const turn_t *turns;
+} mask_tables_t;
+
+// The mask of VECTOR rows, number i of all
+INLINE mask_t mask_of(global const job_t *job, const mask_tables_t tables, const uint i)
+{
+    return (mask_t){tables.across, tables.down[i], tables.gains + (size_t)i * (IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points),
+                    job->outer_falloff, job->inner_falloff, job->row_scale};
 }
 
 // Clears the rows of a strip whose gain is 0 at all horizontal frequencies, while they are in the cache: behind the

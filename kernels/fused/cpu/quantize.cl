@@ -60,17 +60,18 @@ NOINLINE void quantize(global const job_t *job, global STORE_PIXEL *image, globa
     for (uint strip = 0; strip < strips; ++strip) {
         const uint left = min(strip * 2 * VECTOR, job->last_start);
         global const vector_t *from = z + 2 * (job->strip_stride * (picture * strips + strip) + first);
-        global STORE_PIXEL *to = image + (picture * height + first) * pitch + left;
+        global STORE_PIXEL *to_strip = image + picture * height * pitch + left;
         // Columns that the strip before has, too, are not counted twice; nor is what the host repeated.
         const integers_t own[2] = {lanes_within(left, strip * 2 * VECTOR, job->rows.points),
                                    lanes_within(left + VECTOR, strip * 2 * VECTOR, job->rows.points)};
-        for (uint row = first; row < end; ++row, from += 2, to += pitch) {
+        for (uint row = first; row < end; ++row, from += 2) {
+            global stored_pixels_t *to = (global stored_pixels_t *)(to_strip + (size_t)pixel_at(row, height) * pitch);
 #pragma unroll
             for (uint side = 0; side < 2; ++side) {
                 const vector_t value = on_ramp(from[side], ramp), level = level_on(value, ramp);
                 if (ramp.counts)
                     beyond -= own[side] & (level < ramp.below | level >= ramp.above);
-                ((global stored_pixels_t *)to)[side] = TO_PIXELS(pixel_on(value, level, ramp));
+                to[side] = TO_PIXELS(pixel_on(value, level, ramp));
             }
         }
     }

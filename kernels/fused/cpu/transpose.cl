@@ -85,9 +85,10 @@ INLINE void prefetch_rows(global const vector_t *z, global const uint *places)
 // With p a row's packed columns and m those of its mirrored row, l + i r the pair that they hold:
 //     2 l = p + conj m            re: p.re + m.re     im: p.im - m.im
 //     2 r = (p - conj m) / i      re: p.im + m.im     im: m.re - p.re
-// Square t of a strip is one of the four: from re or im (t & 1) of p and m, to l or r, re or im.
-NOINLINE void unpack_strip(global vector_t *x, global const vector_t *z, global const uint *at,
-                           global const uint *mirror)
+// Square t of a strip is one of the four: from re or im (t & 1) of p and m, to l or r, re or im. The strip begins at
+// column `start` of a picture of this width.
+NOINLINE void unpack_strip(global vector_t *x, const uint start, const uint width, global const vector_t *z,
+                           global const uint *at, global const uint *mirror)
 {
 #pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
@@ -100,28 +101,28 @@ NOINLINE void unpack_strip(global vector_t *x, global const vector_t *z, global 
         for (uint i = 0; i < VECTOR; ++i)
             square[i] = ROW(from, a[i]) + sign * ROW(from, b[i]);
         transpose(square);
-        global vector_t *column = x + 2 * right * VECTOR + to;
 #pragma unroll
         for (uint i = 0; i < VECTOR; ++i)
-            column[2 * i] = square[i];
+            x[2 * place_of_pixel(start + right * VECTOR + i, width) + to] = square[i];
     }
 }
 
 // Back: p = l + i r              re: l.re - r.im     im: l.im + r.re
 //       m = conj l + i conj r    re: l.re + r.im     im: r.re - l.im
-NOINLINE void pack_strip(global vector_t *z, global const vector_t *x, global const uint *at,
-                         global const uint *mirror)
+NOINLINE void pack_strip(global vector_t *z, global const vector_t *x, const uint start, const uint width,
+                         global const uint *at, global const uint *mirror)
 {
 #pragma unroll 1
     for (uint t = 0; t < 4; ++t) {
         const uint to = t & 1;
         const float sign = t == 0 || t == 3 ? -1 : 1;
-        global const vector_t *left = x + to, *right = x + 2 * VECTOR + 1 - to;
-        global const vector_t *a = t == 3 ? right : left, *b = t == 3 ? left : right;
         vector_t square[VECTOR];
 #pragma unroll
-        for (uint i = 0; i < VECTOR; ++i)
-            square[i] = a[2 * i] + sign * b[2 * i];
+        for (uint i = 0; i < VECTOR; ++i) {
+            const vector_t left = x[2 * place_of_pixel(start + i, width) + to];
+            const vector_t right = x[2 * place_of_pixel(start + VECTOR + i, width) + 1 - to];
+            square[i] = t == 3 ? right + sign * left : left + sign * right;
+        }
         transpose(square);
         global const uint *row = t < 2 ? at : mirror;
 #pragma unroll
@@ -138,7 +139,7 @@ INLINE void load_rows(global const job_t *job, global vector_t *x, global const 
     for (uint strip = 0; strip < job->strips; ++strip) {
         if (strip + 2 < job->strips)
             prefetch_rows(z + stride * (strip + 2), at);
-        unpack_strip(x + 2 * min(strip * 2 * VECTOR, job->last_start), z + stride * strip, at, mirror);
+        unpack_strip(x, min(strip * 2 * VECTOR, job->last_start), job->rows.points, z + stride * strip, at, mirror);
     }
 }
 
@@ -146,9 +147,10 @@ INLINE void store_rows(global const job_t *job, global vector_t *z, global vecto
                        global const uint *mirror)
 {
     // The columns that fill a narrow image up to a strip repeat it: they have no largest value of their own.
-    for (uint k = job->rows.points; k < job->pitch; ++k)
-        store(x + 2 * k, load(x + 2 * (k - job->rows.points)));
+    const uint width = job->rows.points;
+    for (uint k = width; k < job->pitch; ++k)
+        store(x + 2 * k, load(x + 2 * place_of_pixel(k - width, width)));
     for (uint strip = 0; strip < job->strips; ++strip)
-        pack_strip(z + 2 * (size_t)job->strip_stride * strip, x + 2 * min(strip * 2 * VECTOR, job->last_start), at,
+        pack_strip(z + 2 * (size_t)job->strip_stride * strip, x, min(strip * 2 * VECTOR, job->last_start), width, at,
                    mirror);
 }

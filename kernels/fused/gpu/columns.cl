@@ -7,7 +7,7 @@
 // Launch   (groups of BATCH columns below the reach x GROUP, images) work-items, GROUP a work-group; BATCH divides TILE
 // Reads    spectrum[plane][tile][p][column]     -> coalesced
 // Writes   the same places
-// Scale    1/2 of the unpacking and 1/(width height) of the inverse, once with the mask
+// Scale    1/2 of the unpacking, 1/(width height) of the inverse and 1/2 of mirrored edges, once with the mask
 //
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the function
 
@@ -141,6 +141,9 @@ INLINE void columns(global complex_t *spectrum, global const complex_t *tables, 
     transform(v, x, tables, ACROSS, INNER);
 
     const uint inner_kx = min((uint)(group * BATCH + own_transform(INNER)), (uint)(COLUMNS - 1));
+#if IS_MIRRORED
+    mirrored_mask(v, x, inner_kx, mask_data, scale, cutoffs);
+#else
     const column_t column = mask_column(inner_kx, mask_data, cutoffs);
     FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
         UNROLL
@@ -150,6 +153,7 @@ INLINE void columns(global complex_t *spectrum, global const complex_t *tables, 
                 v[b * SPECTRUM_RADIX + q] *= scale * mask_gain(column, inner_kx, number, cutoffs);
         }
     }
+#endif
 
     inverse_from_spectrum(v, x, tables, INNER, ACROSS);
 

@@ -39,7 +39,7 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
 
     const uint p = group * BATCH + own_transform(INNER), step = LENGTH / SPECTRUM_RADIX;
     const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
-    const size_t upper = (size_t)p * WIDTH, lower = upper + (size_t)PAIRS * WIDTH;
+    const size_t upper = (size_t)pixel_at(p, HEIGHT) * WIDTH, lower = (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
     const real_t base = ground(image, HEIGHT, WIDTH, WIDTH), back = dc * base;
     real_t most = 0;
     // All pixels before any value, for which the next pixel would have to wait: the compiler cannot tell them apart.
@@ -49,9 +49,9 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
                 complex_t *value = v + b * SPECTRUM_RADIX + q;
                 if (!BLUESTEIN || t + q * step < POINTS) {
-                    value->y = (image + upper + t)[q * step] - base - value->y;
+                    value->y = *PIXEL_OF(image + upper, t, q * step) - base - value->y;
                     if (!alone)
-                        value->x = (image + lower + t)[q * step] - base - value->x;
+                        value->x = *PIXEL_OF(image + lower, t, q * step) - base - value->x;
                 }
             }
         }
@@ -61,10 +61,10 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
                 const complex_t value = v[b * SPECTRUM_RADIX + q] + back;
                 if (!BLUESTEIN || t + q * step < POINTS) {
-                    (values + upper + t)[q * step] = value.y;
+                    *PIXEL_OF(values + upper, t, q * step) = value.y;
                     most = fmax(most, fabs(value.y));
                     if (!alone) {
-                        (values + lower + t)[q * step] = value.x;
+                        *PIXEL_OF(values + lower, t, q * step) = value.x;
                         most = fmax(most, fabs(value.x));
                     }
                 }

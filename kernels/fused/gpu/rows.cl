@@ -26,17 +26,17 @@ INLINE void rows(global complex_t *spectrum, global const LOAD_PIXEL *image, glo
 
     {
         const uint p = min((uint)(group * BATCH + own_transform(INNER)), (uint)(PAIRS - 1));
-        global const LOAD_PIXEL *upper = image + (size_t)p * WIDTH;
-        global const LOAD_PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
+        global const LOAD_PIXEL *upper = image + (size_t)pixel_at(p, HEIGHT) * WIDTH;
+        global const LOAD_PIXEL *lower = image + (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
         const real_t base = ground(image, HEIGHT, WIDTH, WIDTH);
         FOR_OWN(own_item(INNER), FIRST_RADIX, b, t) {
             UNROLL
             for (uint q = 0; q < FIRST_RADIX; q++) {
                 complex_t both = 0;
                 if (!BLUESTEIN || t + q * (LENGTH / FIRST_RADIX) < POINTS) {
-                    both.x = (upper + t)[q * (LENGTH / FIRST_RADIX)] - base;
+                    both.x = *PIXEL_OF(upper, t, q * (LENGTH / FIRST_RADIX)) - base;
                     if (HEIGHT % 2 == 0 || p + PAIRS < HEIGHT)
-                        both.y = (lower + t)[q * (LENGTH / FIRST_RADIX)] - base;
+                        both.y = *PIXEL_OF(lower, t, q * (LENGTH / FIRST_RADIX)) - base;
                 }
                 v[b * FIRST_RADIX + q] = both;
             }

@@ -65,6 +65,9 @@ INLINE bool step_in_reach(const uint t, const uint q, const uint radix, const ui
     return in_reach(t + q * step, reach);
 }
 
+// Pixel of number t + n of a row that is transformed; n is a constant.
+#define PIXEL_OF(row, t, n) (IS_MIRRORED ? (row) + pixel_at((t) + (n), WIDTH) : (row) + (t) + (n))
+
 // Z[k], Z[width - k] of a pair of rows -> twice X of both
 INLINE void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
 {

@@ -1,0 +1,39 @@
+"""What lies beyond the borders of an image, and the frequencies that it has by that.
+
+wrap      the image again, without end: whole cycles across each side
+mirror    its mirror image, and so on without end: half cycles, too, the frequencies of a picture of twice each side
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+if TYPE_CHECKING:
+    from .grid import Gain
+    from .product import Transfer
+
+Edges = Literal["wrap", "mirror"]
+EDGES: tuple[Edges, ...] = get_args(Edges)
+
+
+class EdgedGrid(NamedTuple):
+    """The frequencies of an image with its edges: a transfer function and the sides of the grid it is taken on."""
+
+    transfer: Transfer
+    height: int
+    width: int
+
+    def gain(self) -> Gain:
+        """Return H in float64, shape ``(height, width)`` of the grid."""
+        return self.transfer.gain(self.height, self.width)
+
+
+def grid_with(edges: Edges, transfer: Transfer, height: int, width: int) -> EdgedGrid:
+    """Return the grid of a ``(height, width)`` image, on which H is the same function of frequency for all edges.
+
+    Raises ParameterError for radii that do not fit the image.
+    """
+    if edges == "wrap":
+        return EdgedGrid(transfer, height, width)
+    transfer.cautions(height, width)  # raises, in the numbers that were given, what the larger grid would
+    return EdgedGrid(transfer.on_twice_the_sides(), 2 * height, 2 * width)
