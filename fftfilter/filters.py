@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -17,9 +17,12 @@ from .errors import ParameterError, TooLargeError, check_option, check_unmasked
 from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.ground import mean_deviation, spread
+from .output.histogram import ramps_of
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
+from .output.quantize import on_ramps
 from .output.ramp import ramps
+from .output.scale import Auto
 from .output.scale import of as range_of
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
@@ -36,13 +39,13 @@ if TYPE_CHECKING:
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
-    from .output.scale import Range
+    from .output.scale import Given
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
     from .transfer.edges import EdgedGrid, Edges
 
     Array = NDArray[Any]
-    Scale = tuple[float, float] | Range | str | None
+    Scale = tuple[float, float] | tuple[str, float] | Given | str | None
 
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
@@ -144,8 +147,9 @@ class Filter:
     - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
     - "real": the filtered values as they are, float.
 
-    ``scale`` of "magnitude" and "signed" is "each", every picture its own, or two grey levels (LO, HI) of the input,
-    which become black and white.
+    ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
+    but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
+    input, which become black and white.
 
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
@@ -239,6 +243,8 @@ class Filter:
         self._insists_on_fused = engine == FUSED
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
         self._output, self._scale, self._transpose = output, scale, transpose
+        # Whether the device gives filtered values, not pixels: for a histogram, too.
+        self._gives_values = output == "real" or isinstance(scale, Auto)
         # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
         self._on_grid = transfer.keeping_mean() if output == "keep" else transfer
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
@@ -377,7 +383,7 @@ class Filter:
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._output == "real" or doubled)
+            return device_bytes(self.launcher.device, shape, real=self._gives_values or doubled)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -437,7 +443,7 @@ class Filter:
         wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
         count, height, width = planes.shape
         white: int | None = wanted[1]
-        if self._output == "real":
+        if self._gives_values:
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
@@ -463,7 +469,7 @@ class Filter:
 
         None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
         """
-        if self._output == "real" or (self._output == "magnitude" and self._scale is None):
+        if self._gives_values or isinstance(self._scale, Auto) or (self._output, self._scale) == ("magnitude", None):
             return None
         key = (exponents.tobytes(), white, dtype, maxval)
         if self._ramps_of is None or self._ramps_of[0] != key:
@@ -484,6 +490,11 @@ class Filter:
         clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
         if self._output == "real":
             result = call.in_grey_levels(result, factor)
+        elif isinstance(self._scale, Auto):
+            as_pixels = replace(call.stack, out=call.dtype, white=call.levels)
+            result, clipped = on_ramps(
+                result, as_pixels, ramps_of(result, as_pixels, self._output, self._scale), done.deviations()
+            )
         if most is not None:
             self._repeat_weak(call, most, done, (result, found, clipped))
         self._found, self._clipped = found, clipped.tolist()

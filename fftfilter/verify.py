@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from .images import Depth, Picture
     from .output.modes import Output
-    from .output.scale import Range
+    from .output.scale import Given
     from .transfer import Transfer
     from .transfer.edges import Edges
 
@@ -43,7 +43,7 @@ def difference(
     given: Picture,
     transfer: Transfer,
     output: Output,
-    scale: Range | None,
+    scale: Given | None,
     *,
     target: str | os.PathLike[str],
     depth: Depth,
@@ -84,7 +84,7 @@ def right(
     transfer: Transfer,
     output: Output,
     *,
-    scale: Range | None,
+    scale: Given | None,
     depth: Depth,
     edges: Edges = "wrap",
 ) -> tuple[Array, Array, float, float | None]:
@@ -96,9 +96,11 @@ def right(
 
     from .output.difference import OF_65535
     from .output.ground import deviation
+    from .output.histogram import range_of
     from .output.noise import NOISE
     from .output.quantize import pixels
     from .output.ramp import ramps
+    from .output.scale import Auto
     from .transfer import reference
     from .transfer.edges import grid_with
 
@@ -111,6 +113,8 @@ def right(
     values = reference.filtered(planes, gain, edges).real
     largest = float(np.abs(values).max())
     stretch, unit = 1.0, None
+    if isinstance(scale, Auto):
+        scale = range_of(values, output, scale)
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))

@@ -155,7 +155,8 @@ other_options = combined(
         show_default=True,
         metavar="RANGE",
         help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-        "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
+        "the picture's largest; folder: the same of the whole folder; auto: of each picture but for 0.35% of the "
+        "samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
     ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),

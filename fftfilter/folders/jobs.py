@@ -32,7 +32,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of :class:`Filter`, without the device."""
     output: Output = "magnitude"
-    scale: scale.Range | None = None
+    scale: scale.Given | None = None
     """None gives each picture its own range."""
     measure_only: bool = False
     """Find the largest value of each file and write nothing."""

@@ -7,6 +7,7 @@
     modes.py        the outputs by name
     scale.py        which value becomes black and which white
     ramp.py         from a filtered value to a pixel, as numbers for kernels and the host
+    histogram.py    the range of a picture without its extreme values
     quantize.py     the host's part: pixels of values, for the staged pipeline
     difference.py   how far pixels are from the reference's, and how far they may be
 
