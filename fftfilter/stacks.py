@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .images.limits import Working
     from .images.pages import Sink
     from .output.modes import Output
-    from .output.scale import Range
+    from .output.scale import Given
     from .transfer import Transfer
     from .transfer.edges import Edges
 
@@ -55,7 +55,7 @@ class Way:
     coding: Coding = AS_USUAL
     strip: bool = False
     output: Output = "magnitude"
-    scale: Range | None = None
+    scale: Given | None = None
     edges: Edges = "wrap"
 
     def read(self, pages: Pages, index: int, working: Working | None = None) -> Read:
