@@ -107,6 +107,20 @@ def test_pages_have_the_pixel_size_of_imagejs_description(run, tmp_path, image):
     assert_grey_levels(tifffile.imread(tmp_path / "again.tif")[1], wanted(pages[1], "5px"))
 
 
+def test_some_pages_of_ome_keep_the_pixel_size(run, tmp_path, image):
+    size = {"PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "\N{MICRO SIGN}m", "PhysicalSizeY": 0.1}
+    tifffile.imwrite(tmp_path / "cells.ome.tif", np.stack([image, image, image]), metadata={"axes": "ZYX", **size})
+    given = [tmp_path / "cells.ome.tif"]
+    for source, out, said_by in (
+        (given, "2.tif", "OME description"),
+        ([tmp_path / "2.tif"], "again.tif", "2.54e+05 dpi"),
+    ):
+        pages = ["--pages", "2"] if source is given else []
+        code, _, said = run("lowpass", "-v", "--radius", "1um", *pages, *source, tmp_path / out)
+        assert code == 0
+        assert f"pixel size 0.1 um from the file's {said_by}" in said
+
+
 def test_another_pixel_size_is_another_filter(run, tmp_path, scan):
     (tmp_path / "out").mkdir()
     for size, skipped in (("1mm", False), ("1mm", True), ("2mm", False)):
