@@ -40,6 +40,8 @@ ROOMS = {
     "startup": "signals system",
     "output": "errors",
     "transfer": "errors lengths output",
+    "analysis": "errors lengths transfer",
+    "preview": "errors lengths transfer analysis",
     "device": "fftfilter errors memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
@@ -54,8 +56,8 @@ ROOMS = {
     "verify": "errors output transfer files images",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
-        "fftfilter errors startup signals system output transfer device fused files images filters verify "
-        "stacks imagej_filter"
+        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
+        "verify stacks imagej_filter"
     ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
