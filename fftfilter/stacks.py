@@ -139,6 +139,8 @@ def filter_stack(
     if way.output == "real":
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(pages) if pages is not None else None
+    if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
+        transfer = transfer.with_pixel_size(pixel_size)
     found = open_input(source, asked, output=way.output)
     transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
