@@ -64,6 +64,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
+            if isinstance(data, sources.Slices):
+                data.close()
             return replace(outcome, status=SKIPPED)
         picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
         if isinstance(picture, images.Pages):
