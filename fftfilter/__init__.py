@@ -14,7 +14,7 @@ TYPE_CHECKING = False  # as type checkers take it; to import it from typing take
 if TYPE_CHECKING:
     from typing import Any
 
-    from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
     from .stacks import filter_stack
@@ -34,6 +34,7 @@ __all__ = [
     "highpass",
     "ifft",
     "ifft2",
+    "imagej",
     "lowpass",
 ]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from .files.atomic import Times
     from .filters import FilterOptions, PixelOptions
-    from .images import Coding, Depth, Pages, Picture
+    from .images import Coding, Depth, Pages, Picture, PixelSize
     from .images.limits import Working
     from .images.pages import Sink
     from .output.modes import Output
@@ -62,7 +62,7 @@ class Way:
         """Return a page, and how many milliseconds it is shown."""
         picture = pages.read(index, working)
         if self.strip:
-            picture = replace(images.without_orientation(picture), metadata=None)
+            picture = images.stripped(picture)
         return picture, pages.milliseconds
 
     def depth(self, suffix: str, picture: Picture) -> Depth:
@@ -139,15 +139,17 @@ def filter_stack(
     if way.output == "real":
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(pages) if pages is not None else None
+    found = open_input(source, asked, output=way.output)
+    if options.get("pixel_size") is None:
+        transfer, _ = for_pixels(transfer, found, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
-        found = open_input(source, asked, output=way.output)
         if isinstance(found, images.Pages):
             with closing(found):
                 return filter_pages(filter_, found, target, way, one_scale=one_scale).pages
         images.check_fits(found, target)
         depth = images.output_depth(found, target, is_real=way.output == "real")
         planes = _filtered(filter_, found, depth)
-        picture = replace(images.without_orientation(found), metadata=None) if strip else found
+        picture = images.stripped(found) if strip else found
         images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding)
     return 1
 
@@ -157,22 +159,35 @@ def open_input(
     asked: images.Asked | None,
     *,
     output: Output,
+    autoscales: bool = False,
     data: bytes | Slices | None = None,
     working: Working | None = None,
     limit: int | None = None,
 ) -> Picture | Pages:
     """Return the picture of a file, or its pages where several are asked for; the rest is as for ``images.opened``.
 
-    ``data`` is the file's content, if it was read. Raises what :func:`images.read` raises.
+    ``data`` is the file's content, if it was read; ``autoscales`` is whether the filter does. Raises what
+    :func:`images.read` raises.
     """
     return images.opened(
         images.raw(source, limit) if data is None else data,
         source,
         asked,
         working=working,
-        keeps_levels=output == "keep",
+        keeps_levels=output == "keep" and not autoscales,
         are_floats=output == "real",
     )
+
+
+def for_pixels(transfer: Transfer, of: Picture | Pages, name: str) -> tuple[Transfer, PixelSize | None]:
+    """Return a transfer function for the pixels of a file, and their size if it says it and that is needed.
+
+    Of several pages the first one says it. ``name`` is the file's; raises ParameterError.
+    """
+    if not transfer.lacks_pixel_size:
+        return transfer, None
+    size = images.pixel_size_of(of.read(0) if isinstance(of, images.Pages) else of, name, transfer.lacks_pixel_size)
+    return transfer.with_pixel_size(size.across), size
 
 
 def filter_pages(

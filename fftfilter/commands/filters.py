@@ -34,20 +34,45 @@ if TYPE_CHECKING:
 
 RADIUS = (
     "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist)."
+    "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
 )
 
 # What the functions of `transfer` take.
-OWN = ("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare")
+OWN = (
+    *("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare"),
+    *("large", "small", "suppress", "tolerance"),
+)
+# Outputs of what has no options for them.
+KEPT = {"output": "keep", "scale": "each", "verify": None}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-one_cutoff = option("--radius", group="Filter", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
+one_cutoff = option(
+    "--radius",
+    group="Filter",
+    metavar="R",
+    short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
+    help=f"{RADIUS}  [default: n/8, n being the shorter side]",
+)
 two_cutoffs = combined(
-    option("--inner", group="Filter", metavar="R", required=True, help="Lower cutoff, as --outer."),
-    option("--outer", group="Filter", metavar="R", required=True, help=RADIUS),
+    option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
+    option("--outer", group="Filter", metavar="R", help=RADIUS),
+    option(
+        "--large",
+        group="Filter",
+        metavar="P",
+        short="The largest structures, such as 40px.",
+        help="In place of --inner: the largest structures, 40 being 40px.",
+    ),
+    option(
+        "--small",
+        group="Filter",
+        metavar="P",
+        short="The smallest structures, such as 3px.",
+        help="In place of --outer: the smallest structures, as --large.",
+    ),
 )
 shape_options = combined(
     option(
@@ -112,6 +137,12 @@ stripe_options = combined(
     option("--spare", group="Filter", metavar="R", help="Frequencies below this radius stay.  [default: 40px]"),
 )
 mask_options = option("--mask", "mask", group="Filter", metavar="FILE", required=True, help=MASK)
+pixel_size_option = option(
+    "--pixel-size",
+    group="Filter",
+    metavar="LENGTH",
+    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
+)
 # Filters that every other one takes as options.
 FACTORS = {
     "notch": option("--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."),
@@ -139,26 +170,34 @@ def output_option(default: str) -> Callable[[Any], Any]:
     )
 
 
+edges_option = option(
+    "--edges",
+    group="Filter",
+    type=click.Choice(EDGES),
+    default="wrap",
+    show_default=True,
+    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
+    "on the one across.",
+)
+scale_option = option(
+    "--scale",
+    group="Filter",
+    default="each",
+    show_default=True,
+    metavar="RANGE",
+    help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; LO:HI: two grey "
+    "levels of IN, such as 0:40.",
+)
+verify_option = option(
+    VERIFY,
+    group="Output",
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
+    f"N files, spread evenly.  [default of N: {VERIFIED}]",
+)
 other_options = combined(
-    option(
-        "--edges",
-        group="Filter",
-        type=click.Choice(EDGES),
-        default="wrap",
-        show_default=True,
-        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
-        "on the one across.",
-    ),
-    option(
-        "--scale",
-        group="Filter",
-        default="each",
-        show_default=True,
-        metavar="RANGE",
-        help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-        "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; LO:HI: two grey "
-        "levels of IN, such as 0:40.",
-    ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
@@ -181,14 +220,6 @@ other_options = combined(
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
-    option(
-        VERIFY,
-        group="Output",
-        type=click.IntRange(min=1),
-        metavar="[N]",
-        help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
-        f"N files, spread evenly.  [default of N: {VERIFIED}]",
-    ),
     folder_options,
 )
 
@@ -215,12 +246,25 @@ class FilterCommand(GroupedCommand):
         return super().parse_args(ctx, args)
 
 
-def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
-    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name."""
+def output_options(default: str) -> Callable[[Any], Any]:
+    """Return the options that say what filtered values become."""
+    return combined(output_option(default), edges_option, scale_option)
+
+
+def filter_command(
+    name: str, own_options: Callable[[Any], Any], what: str, *examples: str, outputs: Callable[[Any], Any] | None = None
+) -> click.Command:
+    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
+
+    ``outputs`` stand in the place of :func:`output_options`, for what has no reference that is compared with.
+    """
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
         notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
+        pixel_size = given.pop("pixel_size")
+        if "inner" in given:
+            _take_large_and_small(given)
         own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
         made = [] if name == "mask" else _own(name, own)
         made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
@@ -229,19 +273,34 @@ def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *exa
             from .shared.mask_file import mask_of
 
             made.append(mask_of(mask))
-        return run(reduce(mul, made), sources, target, given)
+        transfer = reduce(mul, made)
+        return run(transfer.with_pixel_size(pixel_size) if pixel_size else transfer, sources, target, KEPT | given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
         own_options,
+        pixel_size_option,
         *factors,
         # What repairs a picture leaves its brightness alone.
-        output_option("keep" if name in FACTORS else "magnitude"),
+        outputs or output_options("keep" if name in FACTORS else "magnitude"),
         other_options,
+        *(() if outputs else (verify_option,)),
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
+
+
+def _take_large_and_small(given: dict[str, Any]) -> None:
+    """Put the periods of --large and --small in the place of --inner and --outer; raises UsageError."""
+    from ..transfer.units import Radius
+
+    periods = {name: given.pop(name) for name in ("large", "small")}
+    cutoffs = [given["inner"], given["outer"]]
+    if any(periods.values()) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods.values()):
+        raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
+    if not any(cutoffs):
+        given["inner"], given["outer"] = (Radius.parse(text, name, bare="px") for name, text in periods.items())
 
 
 def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
@@ -283,6 +342,8 @@ bandpass = filter_command(
     combined(two_cutoffs, shape_options),
     "Keep what lies between two cutoffs.",
     "--inner 8 --outer 64 in.png out.png",
+    "--large 40 --small 3 in.png out.png",
+    "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
 )
 bandstop = filter_command(
     "bandstop",

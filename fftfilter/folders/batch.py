@@ -19,7 +19,8 @@ import numpy as np
 
 from .. import stacks, system
 from ..errors import DeviceError, FftfilterError
-from ..filters import MOST_CHANNELS, Filter
+from ..filters import MOST_CHANNELS
+from ..imagej_filter import open_filter
 from . import codec, journal
 from .codec import Opened
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..filters import PixelOptions
+    from ..filters import Filter, PixelOptions
+    from ..output.modes import Output
+    from ..transfer import Transfer
     from .codec import Loaded
 
     Key = tuple[object, ...]
@@ -60,6 +63,7 @@ class Batch:
         self._waiting_bytes = 0
         self._too_large: set[Key] = set()
         self._stack = np.empty((0, 0, 0), np.uint8)
+        self._transfer = settings.transfer
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -115,6 +119,8 @@ class Batch:
             yield self._filter_pages(loaded)
             return
         key = _key(loaded)
+        if self._transfer.lacks_pixel_size:
+            self._transfer = loaded.transfer
         self._waiting.setdefault(key, []).append(loaded)
         self._waiting_bytes += loaded.picture.planes.nbytes
         if len(self._waiting[key]) >= self._stack_size(key):
@@ -181,6 +187,7 @@ class Batch:
         return outcome
 
     def _attempt_pages(self, opened: Opened) -> None:
+        self._use(opened.transfer)
         settings, outcome, pages = self.settings, opened.outcome, opened.pages
         way = codec.way_of(settings)
         outcome.pages = len(pages)
@@ -231,16 +238,20 @@ class Batch:
 
     def _open(self) -> Filter:
         settings = self.settings
-        return Filter(
-            settings.transfer,
-            device=self._device,
-            output="magnitude" if settings.measure_only else settings.output,
-            scale=settings.scale,
-            **settings.options,
-        )
+        output: Output = "magnitude" if settings.measure_only else settings.output
+        return open_filter(self._transfer, output, settings.scale, {**settings.options, "device": self._device})
+
+    def _use(self, transfer: Transfer) -> None:
+        """Filter by a transfer function from now on: the run's, for pixels of another size."""
+        if transfer != self._transfer:
+            if "_filter" in self.__dict__:
+                self._filter.close()
+            self._transfer, self._stack = transfer, np.empty((0, 0, 0), np.uint8)
+            self._filter = self._open()
 
     def _attempt(self, stack: Sequence[Loaded]) -> list[Array]:
         """Return the new planes of each picture: exactly those that it would get alone."""
+        self._use(stack[0].transfer)
         depth, white = stack[0].depth, stack[0].picture.maxval
         of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
         if len(stack) == 1:
@@ -269,4 +280,4 @@ class Batch:
 def _key(loaded: Loaded) -> Key:
     """Return what pictures of a stack have in common."""
     picture = loaded.picture
-    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth
+    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth, loaded.transfer

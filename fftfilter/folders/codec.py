@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
-
+    from ..transfer import Transfer
 
 T = TypeVar("T")
 
@@ -37,6 +37,8 @@ class Loaded:
     depth: Depth
     """How its pixels will be stored."""
     outcome: Outcome
+    transfer: Transfer
+    """What filters it: that of the run, for its pixels."""
     times: Times | None = None
     given: Picture | None = None
     """The picture that was read, if the output is to be verified."""
@@ -49,6 +51,8 @@ class Opened:
     job: Job
     pages: Pages
     outcome: Outcome
+    transfer: Transfer
+    """What filters them: that of the run, for their pixels."""
     times: Times | None
 
 
@@ -67,18 +71,23 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
             if isinstance(data, sources.Slices):
                 data.close()
             return replace(outcome, status=SKIPPED)
-        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        autoscales = bool(settings.options.get("autoscale"))
+        picture = stacks.open_input(
+            job.source, settings.pages, output=settings.output, autoscales=autoscales, data=data
+        )
+        name = quoted_if_odd(job.source)
+        transfer, outcome.pixel_size = stacks.for_pixels(settings.transfer, picture, name)
         if isinstance(picture, images.Pages):
-            return _opened(Opened(job, picture, outcome, times), settings, done_before=done_before)
+            return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
-            picture = replace(images.without_orientation(picture), metadata=None)
+            picture = images.stripped(picture)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions = settings.transfer.cautions(*picture.planes.shape[1:])
+        outcome.cautions = transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign
             outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-        loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)
+        loaded = Loaded(job, picture, depth, outcome, transfer, times, replace(picture) if job.verify else None)
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -98,7 +107,7 @@ def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened 
         data = images.raw(opened.job.target)
         with closing(images.pages_of(data, shown(opened.job.target, "-"))) as written:
             way, suffix = way_of(settings), Path(opened.job.target).suffix.lower()
-            found = stacks.difference(opened.pages, written, settings.transfer, way, suffix)
+            found = stacks.difference(opened.pages, written, opened.transfer, way, suffix)
     return replace(opened.outcome, status=SKIPPED, difference=found)
 
 
@@ -140,7 +149,7 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     began, target = time.perf_counter(), loaded.job.target
     output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
     found = verify.difference(
-        loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
+        loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
     )
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began

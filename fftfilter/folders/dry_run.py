@@ -106,12 +106,13 @@ class DryRun:
         settings, cluster = self._run.settings, self._cluster
         if cluster in (None, LOCAL):
             from ..device.choice import choose
-            from ..filters import Filter
+            from ..imagej_filter import open_filter
 
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
-            of_filter = {"output": settings.output, "scale": settings.scale, **settings.options}
-            with Filter(settings.transfer, device=self._devices[0], **of_filter) as filter_:
+            transfer = settings.transfer.with_pixel_size(1.0)  # as any size takes the same
+            options = {**settings.options, "device": self._devices[0]}
+            with open_filter(transfer, settings.output, settings.scale, options) as filter_:
                 yield lambda shape: Need(names, has, filter_.device_bytes(shape))
             return
         with connect(cluster, self._devices) as client:

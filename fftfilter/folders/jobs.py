@@ -15,7 +15,7 @@ from ..images.formats import AS_USUAL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..images import Asked, Coding
+    from ..images import Asked, Coding, PixelSize
     from ..output import scale
     from ..output.difference import Difference
     from ..output.modes import Output
@@ -77,6 +77,8 @@ class Outcome:
     shape: tuple[int, ...] | None = None
     """Channels, height, width; of the first page."""
     dtype: str | None = None
+    pixel_size: PixelSize | None = None
+    """What the file says, if the filter needs it."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""

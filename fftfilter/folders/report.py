@@ -83,7 +83,8 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
 
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
-    filtered_by = settings.transfer.given()
+    transfer = settings.transfer
+    filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()
     for part in filtered_by.get("parts", [filtered_by]):
         if part["kind"] in ("lowpass", "highpass") and "radius" not in part and outcome.shape:
             part["radius"] = f"{min(outcome.shape[1:]) / 8:g}"  # what n/8 is for this one

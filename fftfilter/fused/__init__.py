@@ -50,15 +50,16 @@ def serves(device: Device, height: int, width: int) -> bool:
 
 
 def mirrors(device: Device, transfer: Transfer, height: int, width: int) -> bool:
-    """Tell whether the device's form mirrors edges by itself: if the transfer function is even along each axis.
+    """Tell whether the device's form mirrors edges by itself.
 
-    That for GPUs does so for sides that a work-group holds.
+    That for CPUs always does so. That for GPUs does if the transfer function is even along each axis, for sides that a
+    work-group holds.
     """
-    if not transfer.is_even_along_axes or not device.is_gpu:
-        return transfer.is_even_along_axes
+    if not device.is_gpu:
+        return True
     from .gpu import plan
 
-    return plan.mirrors(height, width)
+    return transfer.is_even_along_axes and plan.mirrors(height, width)
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:

@@ -12,6 +12,7 @@
     writing.py         a picture to bytes: pnm.py, pfm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
     animation_writer.py    pictures joined to a GIF, PNG or WebP of several
     metadata.py        color profile, EXIF, resolution and text, from file to file
+    pixel_size.py      the size of a pixel, where the file says it
     orientation.py     pictures turned upright
     limits.py          what a picture takes of this machine's memory
     quiet.py           libraries that print nothing
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
     from .picture import Depth as Depth
     from .picture import Picture as Picture
     from .picture import Size as Size
+    from .pixel_size import PixelSize as PixelSize
+    from .pixel_size import pixel_size_of as pixel_size_of
     from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
@@ -64,7 +67,8 @@ _HOMES = {
     ".page_formats": (*("check_alike", "depth_of_pages", "opened", "pages_of", "raw", "sink", "suffix_of_pages"),),
     ".pages": ("ALL", "Asked", "Pages"),
     ".picture": ("Depth", "Picture", "Size"),
-    ".orientation": ("without_orientation",),
+    ".pixel_size": ("PixelSize", "pixel_size_of"),
+    ".orientation": ("stripped", "without_orientation"),
     ".reading": ("content", "decode", "measure", "read"),
     ".writing": ("check_output", "encoded", "write"),
 }

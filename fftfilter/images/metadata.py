@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..files.sources import as_file
+from .pixel_size import PixelSize, of_image, of_tags
 from .png_writer import chunk
 
 if TYPE_CHECKING:
@@ -70,18 +71,25 @@ class Metadata:
     """Text by PNG's keywords."""
     unitless: tuple[float, float] | None = None
     """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
+    pixel_size: PixelSize | None = None
+    """For filters, not for the output, which gets what it was read from."""
+
+    def stripped(self) -> Metadata:
+        """Return what a filter needs, and nothing for the output."""
+        return Metadata(pixel_size=self.pixel_size)
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
     """Return what the file of a loaded image says; its samples became ``channels`` planes, 1 or 3."""
     info = image.info
-    xmp = info.get("xmp", b"")
+    xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     return Metadata(
         profile=_profile(info.get("icc_profile"), channels),
-        exif=_exif(info.get("exif")),
+        exif=exif,
         dpi=_dpi(info.get("dpi")),
         xmp=xmp if isinstance(xmp, bytes) else b"",
         text=_text(image),
+        pixel_size=of_image(image, exif),
     )
 
 
@@ -103,6 +111,7 @@ def of_tiff(
     tags.endian, tags.bigtiff = "<" if data[:2] == b"II" else ">", is_big
     try:
         tags.load_from_fp(as_file(data), offset)
+        pixel_size = of_tags(tags)
         if changes:
             changes(tags)
         profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
@@ -119,14 +128,14 @@ def of_tiff(
                 tags.get_ifd(tag)
         for tag, value in tags.items():
             if isinstance(value, str) and not value.isascii():
-                tags[tag] = value.encode(
-                    "latin-1", "replace"
-                )  # which Pillow keeps; of text it would make question marks
+                # Pillow keeps bytes; letters that are not ASCII would become question marks.
+                tags[tag] = value.encode("latin-1", "replace")
         tags.bigtiff = False  # in which nothing but TIFF is written
         exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
-    return Metadata(_profile(profile, channels), exif, dpi, xmp if isinstance(xmp, bytes) else b"", unitless=unitless)
+    xmp = xmp if isinstance(xmp, bytes) else b""
+    return Metadata(_profile(profile, channels), exif, dpi, xmp, pixel_size=pixel_size, unitless=unitless)
 
 
 def _profile(profile: object, channels: int) -> bytes:

@@ -6,6 +6,7 @@ Copies of pages in another size (pyramids, thumbnails) and masks are no pages.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import tifffile
@@ -13,6 +14,7 @@ import tifffile
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import Slices, as_file
 from .pages import Pages
+from .pixel_size import PixelSize, of_tags
 from .quiet import damage_as_error, silence
 from .stack_description import retold
 from .tiff_reader import is_laid_out_here, read_page, size_of
@@ -126,7 +128,10 @@ class TiffPages(Pages):
                 raise ReadError(f"{name}: has a palette or an unusual layout, and no tags of its own; save it anew")
             in_chain = self._numbers[0 if self._is_imagej_run else number]
             changes = None if is_alone else lambda tags: self._retell(tags, index)
-            return read_page(page, self._data, name, working, number=in_chain, changes=changes)
+            picture = read_page(page, self._data, name, working, number=in_chain, changes=changes)
+            if index == 0 and not is_alone and picture.metadata and (of_all := self._pixel_size()):
+                picture.metadata = replace(picture.metadata, pixel_size=of_all)
+            return picture
 
     def close(self) -> None:
         """Close the file."""
@@ -179,6 +184,13 @@ class TiffPages(Pages):
             own["Labels"] = [labels[i] for i in self.chosen]
         for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
+
+    def _pixel_size(self) -> PixelSize | None:
+        """Return what the first page says of the pixels of all."""
+        first = self._page(0)
+        sides = {tag: first.tags.valueof(tag, (0, 1)) for tag in (282, 283)}
+        said = {tag: each[0] / each[1] if each[1] else 0.0 for tag, each in sides.items()}
+        return of_tags({_DESCRIPTION: first.description, 296: first.tags.valueof(296, 2)} | said)
 
     def _become_floats(self) -> bool:
         kind = self._page(0).dtype

@@ -100,3 +100,9 @@ def table_reach(gains: NDArray[np.floating]) -> Reach:
 
     rows, columns = (np.flatnonzero(varies.any(axis=axis)) for axis in (1, 0))
     return Reach(reached(rows, height), reached(columns, width), beyond)
+
+
+def parts_along_axes(gains: Gain) -> tuple[Gain, Gain]:
+    """Return the part of even gains ``(height, width)`` that is even along each axis, and the one that is odd."""
+    mirrored = np.roll(gains[:, ::-1], 1, 1)
+    return (gains + mirrored) / 2, (gains - mirrored) / 2

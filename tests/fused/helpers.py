@@ -7,6 +7,7 @@ import numpy as np
 from fftfilter.output.difference import Difference
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
+from fftfilter.transfer.edges import grid_with
 from tests.helpers import assert_grey_levels
 
 
@@ -32,14 +33,14 @@ def stack_of(pixels, out=None, *, real=False, white=None, one_scale=False):
     return Stack(*pixels.shape, pixels.dtype, out, white, one_scale=one_scale)
 
 
-def assert_as_the_reference(got, pixels, transfer, *, one_scale=False):
+def assert_as_the_reference(got, pixels, transfer, *, one_scale=False, edges="wrap"):
     """Hold a filtered stack to the contract: 1 level of 255, in 1 pixel of 500; floats within half a level of 65535."""
-    gain = transfer.gain(*pixels.shape[1:])
+    gain = grid_with(edges, transfer, *pixels.shape[1:]).gain()
     white = white_of(got.dtype)
     if one_scale:
-        wanted = reference.filter_image(pixels, gain, got.dtype, white)
+        wanted = reference.filter_image(pixels, gain, got.dtype, white, edges)
     else:
-        wanted = np.stack([reference.filter_image(image, gain, got.dtype, white) for image in pixels])
+        wanted = np.stack([reference.filter_image(image, gain, got.dtype, white, edges) for image in pixels])
     assert got.shape == wanted.shape
     assert got.dtype == wanted.dtype
     if got.dtype == np.uint8:
@@ -51,9 +52,9 @@ def assert_as_the_reference(got, pixels, transfer, *, one_scale=False):
     assert found.largest <= (8e-6 if got.dtype == np.float32 else 1), found
 
 
-def assert_real(got, pixels, transfer):
+def assert_real(got, pixels, transfer, edges="wrap"):
     """Hold filtered values as they are to the reference, in norm."""
-    wanted = reference.filtered(pixels, transfer.gain(*pixels.shape[1:])).real
+    wanted = reference.filtered(pixels, grid_with(edges, transfer, *pixels.shape[1:]).gain(), edges).real
     assert np.linalg.norm(got - wanted) <= 4e-6 * np.linalg.norm(wanted)
 
 

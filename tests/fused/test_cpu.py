@@ -46,9 +46,9 @@ SIZES = [
 ]
 
 
-def fused(launcher, pixels, transfer=HIGH, *, lanes=None, workers=None, limits=None, **kind):
-    stack = stack_of(pixels, **kind)
-    return FusedCpuPipeline(launcher, transfer, stack, lanes=lanes, workers=workers, limits=limits).run(pixels)
+def fused(launcher, pixels, transfer=HIGH, *, lanes=None, workers=None, limits=None, edges="wrap", **kind):
+    stack, caches = stack_of(pixels, **kind), {"lanes": lanes, "workers": workers, "limits": limits}
+    return FusedCpuPipeline(launcher, transfer, stack, edges=edges, **caches).run(pixels)
 
 
 def of_kind(kind, radius, shape="ideal", order=None):
@@ -301,3 +301,31 @@ def test_arrays_of_any_layout_are_read(cpu):
     locked = image.copy()
     locked.flags.writeable = False
     np.testing.assert_array_equal(fused(cpu, locked), wanted)
+
+
+# Mirrored edges: the same sizes and shapes go through code of their own where rows are masked, and not even along each
+# axis through another one, with two inverse transforms.
+SLANTED = HIGH * H.notch((0.2, 0.13), width="0.05cyc")
+
+
+@pytest.mark.parametrize("transfer", [HIGH, SLANTED], ids=str)
+@pytest.mark.parametrize(
+    ("height", "width"),
+    [(134, 71), (67, 60), (60, 67), (1, 1), (1, 60), (60, 1), (2, 3), (100, 36), (36, 225), (77, 221)],
+)
+def test_every_size_is_mirrored(cpu, transfer, height, width):
+    image = noise((1, height, width))
+    assert_real(fused(cpu, image, transfer, real=True, edges="mirror"), image, transfer, "mirror")
+
+
+@pytest.mark.parametrize("shape", ["gaussian", "butterworth"])  # gains that multiply, and any other smooth ones
+def test_shapes_are_mirrored(cpu, shape):
+    image, transfer = noise((1, 36, 60)), H.bandpass(3, 12, shape=shape)
+    assert_real(fused(cpu, image, transfer, real=True, edges="mirror"), image, transfer, "mirror")
+
+
+def test_stacks_are_mirrored_in_parts_that_fit_a_small_cache(cpu):
+    images, small = noise((3, 100, 225)), Limits(part=16 * 8 * 16)
+    for transfer in (HIGH, SLANTED):
+        got = fused(cpu, images, transfer, real=True, edges="mirror", limits=small, workers=3)
+        assert_real(got, images, transfer, "mirror")

@@ -12,7 +12,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.errors import TooLargeError
+from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
@@ -34,8 +34,9 @@ TINY = room_for(24)
 NARROW = Limits(group_wanted=8)
 
 
-def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, **kind):  # noqa: B008  a constant
-    pipeline = FusedGpuPipeline(launcher, transfer, stack_of(pixels, **kind), limits=limits, one_launch=one_launch)
+def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, edges="wrap", **kind):  # noqa: B008  a constant
+    stack = stack_of(pixels, **kind)
+    pipeline = FusedGpuPipeline(launcher, transfer, stack, limits=limits, one_launch=one_launch, edges=edges)
     result = pipeline.run(pixels)
     # No difference between runs, the first of which may have left something behind.
     np.testing.assert_array_equal(pipeline.run(pixels), result)
@@ -317,3 +318,27 @@ def test_all_buffers_are_checked_before_any_is_allocated_and_announced(launcher,
         # Bluestein's columns are longer than the spectrum's.
         assert planned.columns.length > 2 * 20011
         assert device.checked[1] >= 8 * (shape[2] // 2 + 1) * planned.columns.length
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "transfer", "limits"),
+    [
+        # odd sides, columns by chirp-z
+        (17, 5, H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2)), Limits()),
+        (64, 1, H.lowpass("6px"), room_for(40)),  # halves of real and imaginary parts
+    ],
+)
+def test_edges_are_mirrored(launcher, height, width, transfer, limits):
+    image = noise((1, height, width))
+    assert_real(fused(launcher, image, transfer, limits=limits, real=True, edges="mirror"), image, transfer, "mirror")
+
+
+def test_one_launch_mirrors_edges(launcher):
+    images = noise((2, 16, 16))
+    got = fused(launcher, images, H.highpass("4px"), one_launch=True, edges="mirror")
+    assert_as_the_reference(got, images, H.highpass("4px"), edges="mirror")
+
+
+def test_sides_too_long_for_a_group_are_not_mirrored(launcher):
+    with pytest.raises(ParameterError, match="mirrored edges"):
+        fused(launcher, noise((1, 64, 64)), limits=TINY, edges="mirror")

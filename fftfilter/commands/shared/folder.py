@@ -288,7 +288,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                     pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{pages}{clipped}{left_out}", err=True)
+                    pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{pages}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...lengths import said
 from .options import coding_of, filter_options, pages_of, refuse
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...filters import Filter
-    from ...images import Asked, Coding, Pages, Picture, Size
+    from ...images import Asked, Coding, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -97,9 +98,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files import sources
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
-    from ...filters import Filter
+    from ...imagej_filter import open_filter
     from ...output import modes
     from ...output.scale import STACK, parse
+    from ...stacks import for_pixels
 
     given_range = parse(options.scale)
     modes.check_scale(options.output, STACK if options.scale == STACK else given_range)
@@ -117,6 +119,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     if isinstance(picture, images.Pages):
         _filter_pages(transfer, picture, target, options, times)
         return
+    transfer, pixel_size = for_pixels(transfer, picture, shown(source, "standard input"))
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -128,7 +131,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
+    with open_filter(transfer, options.output, given_range, for_filter) as filter_:
         planes = filter_(
             picture.planes,
             channel_axis=0,
@@ -143,12 +146,18 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture.planes.shape, clipped, left_out), err=True)
+            click.echo(_summary(filter_, picture.planes.shape, pixel_size, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if given is not None:
         found = verify.difference(
-            given, transfer, options.output, given_range, target=target, depth=depth, edges=for_filter["edges"]
+            given,
+            transfer,
+            options.output,
+            given_range,
+            target=target,
+            depth=depth,
+            edges=for_filter.get("edges", "wrap"),
         )
         verify.check(found, target)
         if not options.quiet:
@@ -162,30 +171,26 @@ def _filter_pages(
     from contextlib import closing
 
     from ...files.messages import shown
-    from ...filters import Filter
     from ...folders.progress import Progress
+    from ...imagej_filter import open_filter
     from ...output.scale import STACK, parse
-    from ...stacks import Way, filter_pages
+    from ...stacks import Way, filter_pages, for_pixels
 
     with closing(pages):
-        only = {name: getattr(options, name) for name in ("save_stages",)} | {"profile": options.filter["profile"]}
+        only = {"save_stages": options.save_stages, "profile": options.filter["profile"]}
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         given_range, is_of_stack = parse(options.scale), options.scale == STACK
+        edges = options.filter.get("edges", "wrap")
+        way = Way(options.format, options.coding, options.strip, options.output, given_range, edges)
+        transfer, pixel_size = for_pixels(transfer, pages, pages.name)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
-        with Filter(transfer, output=options.output, scale=given_range, **options.filter) as filter_:
+        with open_filter(transfer, options.output, given_range, options.filter) as filter_:
             try:
                 done = filter_pages(
                     filter_,
                     pages,
                     target,
-                    Way(
-                        options.format,
-                        options.coding,
-                        options.strip,
-                        options.output,
-                        given_range,
-                        options.filter["edges"],
-                    ),
+                    way,
                     one_scale=is_of_stack,
                     times=times,
                     compare=options.verify,
@@ -200,7 +205,7 @@ def _filter_pages(
             for line in () if options.quiet else cautions:
                 click.echo(f"fftfilter: {line}", err=True)
             if options.verbose:
-                summary = _summary(filter_, done.shape, done.clipped, done.left_out)
+                summary = _summary(filter_, done.shape, pixel_size, done.clipped, done.left_out)
                 click.echo(f"{done.pages} pages, {summary}", err=True)
     if done.difference and not options.quiet:
         click.echo(f"{shown(target, '-')}: {done.difference}")
@@ -226,12 +231,13 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
         source,
         options.pages,
         output=options.output,
+        autoscales=bool(options.filter.get("autoscale")),
         working=_working_bytes(options),
         limit=options.input_limit,
     )
     if isinstance(picture, images.Pages):
         return picture
-    return replace(images.without_orientation(picture), metadata=None) if options.strip else picture
+    return images.stripped(picture) if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
@@ -252,16 +258,21 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
         algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
     except ParameterError:
         return None  # an unknown engine is refused with the filter
-    times = 2 if given["edges"] == "mirror" else 1
+    times = 2 if given.get("edges") == "mirror" else 1
     return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
 
 
-def _summary(filter_: Filter, shape: tuple[int, ...], clipped: float, left_out: list[str]) -> str:
+def _summary(
+    filter_: Filter, shape: tuple[int, ...], pixel_size: PixelSize | None, clipped: float, left_out: list[str]
+) -> str:
     _, height, width = shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
-    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{cut}{without}"
+    given = filter_.transfer.pixel_size
+    pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
+    device = filter_.launcher.device.name
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:

@@ -28,6 +28,7 @@ import numpy as np
 from ...output.noise import WEAK
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
+from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .job import job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 STEPS = ("columns forward", "rows", "columns inverse", "quantize")
 ALL_STEPS = (0, len(STEPS))
 # Where image, pixels and the range of steps stand among the kernel's arguments.
-IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 16, 17
+IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 17, 18
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 # Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
@@ -58,7 +59,7 @@ class FusedCpuPipeline:
 
     The transfer function has to be even: the result is real. ``lanes`` is how many floats a vector register holds,
     ``workers`` how many work-items share the work; both are the device's by default. ``limits`` are of the caches.
-    With ``edges`` of "mirror" the transfer function has to be even along each axis.
+    With ``edges`` of "mirror" a transfer function that is not even along each axis takes two inverse transforms.
     """
 
     weak = WEAK
@@ -76,7 +77,9 @@ class FusedCpuPipeline:
     ) -> None:
         self.launcher, self.stack = launcher, stack
         count, height, width = stack.shape
-        self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits)
+        is_twofold = edges == "mirror" and not transfer.is_even_along_axes
+        inverses = 2 if is_twofold else 1
+        self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
         lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
@@ -84,6 +87,8 @@ class FusedCpuPipeline:
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
         reach, table = grid.transfer.on_grid(grid.height, grid.width)
+        if is_twofold:  # all rows, as the other pixels have strips of their own
+            reach = Reach(height, width, 1.0)
         reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
         pairs = mixed_radix.mirrored_pairs(frequencies, reached)
@@ -100,6 +105,10 @@ class FusedCpuPipeline:
             twins, turns = twins_of(*places_of, across_k, width), turns_of(down_k, height)
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
         size = grid.height, grid.width
+        odd_gains = np.zeros(1, np.float32)
+        if is_twofold and table is not None:
+            table, odd = parts_along_axes(table)
+            odd_gains = mask_terms(None, odd, size, across_k, down_k).gains
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k)
 
         self._buffers: list[Any] = []
@@ -115,7 +124,7 @@ class FusedCpuPipeline:
             *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
             *(self._far_buffer, self._largest_buffer),
             *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
-            *map(self._constant, (mask.across, mask.down, mask.gains, twins, turns)),
+            *map(self._constant, (mask.across, mask.down, mask.gains, odd_gains, twins, turns)),
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
@@ -126,6 +135,7 @@ class FusedCpuPipeline:
             f"STORE_PIXEL={PIXELS[stack.out]}",
             f"OUTPUT={output}",
             f"EDGES={edges}",
+            f"TWOFOLD={int(is_twofold)}",
         )
         files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
         self._filter = launcher.kernel(files, defines, "filter", arguments)

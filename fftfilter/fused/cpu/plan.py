@@ -42,6 +42,8 @@ class FusedCpuPlan:
     columns: Axis
     rows: Axis
     limits: Limits
+    inverses: int = 1
+    """How often an image is transformed back."""
 
     @property
     def pitch(self) -> int:
@@ -81,8 +83,8 @@ class FusedCpuPlan:
         """
         number, pixels = 8 * self.lanes, count * self.height * self.pitch
         return [
-            number * self.strip_stride * self.strips * count,
-            number * self.workspace * self.workers,
+            number * self.strip_stride * self.strips * count * self.inverses,
+            number * self.workspace * self.workers * self.inverses,
             pixels * pixel,
             pixels * out,
         ]
@@ -96,17 +98,20 @@ def plan(
     lanes: int | None = None,
     workers: int | None = None,
     limits: Limits | None = None,
+    inverses: int = 1,
 ) -> FusedCpuPlan:
     """Return the plan for a size on a device.
 
-    ``lanes`` are by default those of the device's registers, ``workers`` as many as it has compute units.
+    ``lanes`` are by default those of the device's registers, ``workers`` as many as it has compute units. ``inverses``
+    is how often an image is transformed back.
     """
     lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
     limits = limits or Limits()
     part = limits.part // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
     columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
-    return FusedCpuPlan(height, width, lanes, workers or device.cl_device.max_compute_units, columns, rows, limits)
+    workers = workers or device.cl_device.max_compute_units
+    return FusedCpuPlan(height, width, lanes, workers, columns, rows, limits, inverses)
 
 
 def inner(axis: Axis) -> MixedRadix:

@@ -80,7 +80,12 @@ class FusedGpuPipeline:
         self.plan = plan(height, width, limits)
         if launcher.real_name != "float":
             raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
+        sides = self.plan.rows, self.plan.columns
+        if edges == "mirror" and not all(isinstance(side, TransformPlan) for side in sides):
+            raise ParameterError(
+                f"the fused pipeline of GPUs has no mirrored edges for {width} x {height} pixels: take another engine"
+            )
+        is_chirp_z = any(side.points != side.length for side in sides)
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize

@@ -83,16 +83,12 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
     }
 }
 
-// Reads    a strip's transform, permuted
-// Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
-NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x,
-                              global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
-                              const size_t picture, const uint strip)
+// The values of a strip's transform, permuted, in its place, 2 VECTOR a row; returns the largest magnitudes.
+NOINLINE vector_t inverse_columns(global const job_t *job, global vector_t *z, const float back,
+                                  global const float2 *spin)
 {
     global const axis_t *axis = &job->columns;
     const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-
     if (axis->stage_count > 1)
         for (uint part = 0; part < axis->length; part += part_length(axis)) {
             BY_RADIX(last.radix, first_inverse_stage, z + 2 * part, part_length(axis), spin + last.roots);
@@ -100,6 +96,22 @@ NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, globa
         }
     vector_t most = 0;
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, job->dc * ground_of(job, image, picture), first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, back, first.span, spin + first.spin, spin + first.roots);
+    return most;
+}
+
+// Reads    a strip's transform, permuted
+// Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
+NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x,
+                              global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
+                              const size_t picture, const uint strip)
+{
+    z += 2 * job->strip_stride * (picture * job->strips + strip);
+    const float back = job->dc * ground_of(job, image, picture);
+    vector_t most = inverse_columns(job, z, back, spin);
+#if TWOFOLD
+    inverse_columns(job, other_strips(job, z), back, spin);
+    most = own_pixels(job, z, strip);
+#endif
     largest[picture * job->strips + strip] = largest_of(most);
 }

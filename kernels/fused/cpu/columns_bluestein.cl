@@ -28,15 +28,11 @@ NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t
     clear_zero_rows(job, z, places);
 }
 
-NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
-                                        global const LOAD_PIXEL *image, global float *largest,
-                                        global const float2 *spin, const size_t picture, const uint strip)
+NOINLINE vector_t inverse_columns_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+                                            const float back, global const float2 *spin)
 {
     global const float2 *chirp = spin + job->columns.chirp;
     const uint height = job->columns.points;
-    const float back = job->dc * ground_of(job, image, picture);
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-
     for (uint k = 0; k < height; ++k)
         store(x + 2 * k, spun(swapped(load(z + 2 * k)), chirp[k].x, chirp[k].y));
     clear(x, height, job->columns.length);
@@ -48,5 +44,19 @@ NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t
         most = larger_magnitude(most, values);
         store(z + 2 * k, values);
     }
+    return most;
+}
+
+NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+                                        global const LOAD_PIXEL *image, global float *largest,
+                                        global const float2 *spin, const size_t picture, const uint strip)
+{
+    z += 2 * job->strip_stride * (picture * job->strips + strip);
+    const float back = job->dc * ground_of(job, image, picture);
+    vector_t most = inverse_columns_bluestein(job, z, x, back, spin);
+#if TWOFOLD
+    inverse_columns_bluestein(job, other_strips(job, z), x, back, spin);
+    most = own_pixels(job, z, strip);
+#endif
     largest[picture * job->strips + strip] = largest_of(most);
 }

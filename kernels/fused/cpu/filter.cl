@@ -40,14 +40,14 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
             global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
-            global const twins_t *twins, global const turn_t *turns, const uint first_step, const uint end_step)
+            global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns, const uint first_step, const uint end_step)
 {
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
     const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
                                job->row_groups * images, job->strips * images, job->bands * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
-    const mask_tables_t tables = {across, down, gains, twins, turns};
-    x += 2 * (size_t)job->workspace * worker;
+    const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
+    x += 2 * (size_t)job->workspace * (1 + TWOFOLD) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture)
         for (uint step = first_step; step < end_step; ++step) {

@@ -80,7 +80,7 @@ INLINE vector_t gain(const mask_t mask, const size_t k)
 typedef struct {
     global const across_t *across;
     global const down_t *down;
-    global const vector_t *gains;
+    global const vector_t *gains, *odd_gains;
     global const twins_t *twins;
     global const turn_t *turns;
 } mask_tables_t;

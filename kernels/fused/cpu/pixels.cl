@@ -63,6 +63,36 @@ INLINE vector_t larger_magnitude(const vector_t most, const number_t values)
     return larger(most, larger(absolute(values.re), absolute(values.im)));
 }
 
+#if TWOFOLD
+
+// Behind the strips of all pictures lie as many that the other pixels come of, those whose row + column is odd.
+INLINE global vector_t *other_strips(global const job_t *job, global vector_t *z)
+{
+    return z + 2 * (size_t)job->strip_stride * job->strips * job->count;
+}
+
+// Takes the other pixels of a strip from there; returns the largest magnitudes.
+NOINLINE vector_t own_pixels(global const job_t *job, global vector_t *z, const uint strip)
+{
+    global const vector_t *other = other_strips(job, z);
+    const uint start = min(strip * 2 * VECTOR, job->last_start), height = job->columns.points;
+    // All bits of the lanes of odd columns; those that fill a narrow image repeat it.
+    integers_t odd[2];
+    for (uint i = 0; i < 2 * VECTOR; ++i)
+        ((int *)odd)[i] = -(int)((start + i) % job->rows.points % 2);
+    vector_t most = 0;
+    for (uint i = 0; i < height; ++i) {
+        const int odd_row = -(int)(pixel_at(i, height) % 2);
+        const number_t a = load(z + 2 * i), b = load(other + 2 * i);
+        const number_t values = {odd[0] ^ odd_row ? b.re : a.re, odd[1] ^ odd_row ? b.im : a.im};
+        most = larger_magnitude(most, values);
+        store(z + 2 * i, values);
+    }
+    return most;
+}
+
+#endif
+
 INLINE float largest_of(const vector_t v)
 {
     const float *lanes = (const float *)&v;

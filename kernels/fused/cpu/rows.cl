@@ -23,6 +23,23 @@ INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, 
     }
 }
 
+#if IS_MIRRORED
+
+// The inverse transform of a group of rows, from the work space to their places
+NOINLINE void inverse_rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
+                           global const uint *at, global const uint *mirror)
+{
+    global const axis_t *axis = &job->rows;
+    const stage_t last = axis->stages[axis->stage_count - 1];
+    for (uint part = 0; part < axis->length; part += part_length(axis)) {
+        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), spin + last.roots);
+        inverse_stages(x, axis, spin, part, 0);
+    }
+    store_rows(job, z, x, at, mirror);
+}
+
+#endif
+
 NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
                    global const uint *places, const mask_tables_t tables, const size_t picture, const uint group)
 {
@@ -37,11 +54,12 @@ NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t 
         forward_stages(x, axis, spin, part, 0);
         BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), spin + last.roots);
     }
-    mirrored_mask(job, x, tables, group);
-    for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), spin + last.roots);
-        inverse_stages(x, axis, spin, part, 0);
-    }
+    global vector_t *x_other = x + 2 * (size_t)job->workspace;
+    mirrored_mask(job, x, x_other, tables, group);
+    inverse_rows(job, z, x, spin, at, mirror);
+#if TWOFOLD
+    inverse_rows(job, other_strips(job, z), x_other, spin, at, mirror);
+#endif
 #else
     const mask_t mask = mask_of(job, tables, group);
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
@@ -49,6 +67,6 @@ NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t 
         BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), part, mask, spin + last.roots);
         inverse_stages(x, axis, spin, part, 0);
     }
-#endif
     store_rows(job, z, x, at, mirror);
+#endif
 }

@@ -2,6 +2,18 @@
 //
 // The forward transform's last product with the chirp, the mask and the inverse's first product are one sweep.
 
+// The inverse transform of a group of rows, times the chirp already, from the work space to their places
+NOINLINE void inverse_rows_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+                                     global const float2 *spin, global const uint *at, global const uint *mirror)
+{
+    global const float2 *chirp = spin + job->rows.chirp;
+    clear(x, job->rows.points, job->rows.length);
+    convolve(x, &job->rows, spin);
+    for (uint k = 0; k < job->rows.points; ++k)
+        store(x + 2 * k, swapped(spun(load(x + 2 * k), chirp[k].x, chirp[k].y)));
+    store_rows(job, z, x, at, mirror);
+}
+
 NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
                              global const uint *places, const mask_tables_t tables, const size_t picture,
                              const uint group)
@@ -9,33 +21,31 @@ NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global
     global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
     global const float2 *chirp = spin + job->rows.chirp;
     const uint width = job->rows.points;
-#if !IS_MIRRORED
-    const mask_t mask = mask_of(job, tables, group);
-#endif
     z += 2 * (size_t)job->strip_stride * job->strips * picture;
 
     load_rows(job, x, z, at, mirror);
     for (uint k = 0; k < width; ++k)
         store(x + 2 * k, spun(load(x + 2 * k), chirp[k].x, chirp[k].y));
-    for (uint is_inverse = 0; is_inverse < 2; ++is_inverse) {
-        clear(x, width, job->rows.length);
-        convolve(x, &job->rows, spin);
-        for (uint k = 0; k < width; ++k) {
-            const number_t a = spun(load(x + 2 * k), chirp[k].x, chirp[k].y);
+    clear(x, width, job->rows.length);
+    convolve(x, &job->rows, spin);
 #if IS_MIRRORED
-            store(x + 2 * k, is_inverse ? swapped(a) : a);
+    global vector_t *x_other = x + 2 * (size_t)job->workspace;
+    for (uint k = 0; k < width; ++k)
+        store(x + 2 * k, spun(load(x + 2 * k), chirp[k].x, chirp[k].y));
+    mirrored_mask(job, x, x_other, tables, group);
+    for (uint k = 0; k < width; ++k)
+        store(x + 2 * k, spun(swapped(load(x + 2 * k)), chirp[k].x, chirp[k].y));
 #else
-            store(x + 2 * k, is_inverse ? swapped(a)
-                                        : spun(swapped(times(a, gain(mask, k))), chirp[k].x, chirp[k].y));
-#endif
-        }
-#if IS_MIRRORED
-        if (is_inverse)
-            break;
-        mirrored_mask(job, x, tables, group);
-        for (uint k = 0; k < width; ++k)
-            store(x + 2 * k, spun(swapped(load(x + 2 * k)), chirp[k].x, chirp[k].y));
-#endif
+    const mask_t mask = mask_of(job, tables, group);
+    for (uint k = 0; k < width; ++k) {
+        const number_t a = spun(load(x + 2 * k), chirp[k].x, chirp[k].y);
+        store(x + 2 * k, spun(swapped(times(a, gain(mask, k))), chirp[k].x, chirp[k].y));
     }
-    store_rows(job, z, x, at, mirror);
+#endif
+    inverse_rows_bluestein(job, z, x, spin, at, mirror);
+#if TWOFOLD
+    for (uint k = 0; k < width; ++k)
+        store(x_other + 2 * k, spun(swapped(load(x_other + 2 * k)), chirp[k].x, chirp[k].y));
+    inverse_rows_bluestein(job, other_strips(job, z), x_other, spin, at, mirror);
+#endif
 }
