@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +26,7 @@ from .output.modes import check_scale
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -296,11 +296,15 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
     if count < 2:
         yield submit or _at_once
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(count, thread_name_prefix="codec") as pool:
         yield pool.submit
 
 
 def _at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
+
     done: Future[Any] = Future()
     done.set_result(work(*arguments))
     return done
