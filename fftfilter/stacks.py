@@ -140,8 +140,7 @@ def filter_stack(
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(pages) if pages is not None else None
     found = open_input(source, asked, output=way.output)
-    if options.get("pixel_size") is None:
-        transfer, _ = for_pixels(transfer, found, shown(source, "standard input"))
+    transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):
@@ -179,15 +178,16 @@ def open_input(
     )
 
 
-def for_pixels(transfer: Transfer, of: Picture | Pages, name: str) -> tuple[Transfer, PixelSize | None]:
-    """Return a transfer function for the pixels of a file, and their size if it says it and that is needed.
+def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tuple[Transfer, PixelSize | None]:
+    """Return a transfer function for a picture's pixels, or those of a first page, and their size if it was needed.
 
-    Of several pages the first one says it. ``name`` is the file's; raises ParameterError.
+    ``name`` is the file's. Raises ParameterError for one that does not say it.
     """
     if not transfer.lacks_pixel_size:
         return transfer, None
-    size = images.pixel_size_of(of.read(0) if isinstance(of, images.Pages) else of, name, transfer.lacks_pixel_size)
-    return transfer.with_pixel_size(size.across), size
+    picture = found.read(0) if isinstance(found, images.Pages) else found
+    pixel_size = images.pixel_size_of(picture, name, transfer.lacks_pixel_size)
+    return transfer.with_pixel_size(pixel_size.across), pixel_size
 
 
 def filter_pages(

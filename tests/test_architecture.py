@@ -53,8 +53,10 @@ ROOMS = {
     "dask": "errors transfer filters",
     "verify": "errors output transfer files images",
     "stacks": "errors system output transfer files images filters verify",
-    "folders": "fftfilter errors startup signals system output transfer device fused files images filters verify "
-    "imagej_filter stacks",
+    "folders": (
+        "fftfilter errors startup signals system output transfer device fused files images filters verify "
+        "stacks imagej_filter"
+    ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

@@ -141,6 +141,7 @@ pixel_size_option = option(
     "--pixel-size",
     group="Filter",
     metavar="LENGTH",
+    short="Size of a pixel, if the file says none, for cutoffs such as 2.6um: 65nm, 300dpi.",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
 # Filters that every other one takes as options.

@@ -115,12 +115,12 @@ class Batch:
         if isinstance(loaded, Outcome):
             yield loaded
             return
+        if self._transfer.lacks_pixel_size:
+            self._transfer = loaded.transfer
         if isinstance(loaded, Opened):
             yield self._filter_pages(loaded)
             return
         key = _key(loaded)
-        if self._transfer.lacks_pixel_size:
-            self._transfer = loaded.transfer
         self._waiting.setdefault(key, []).append(loaded)
         self._waiting_bytes += loaded.picture.planes.nbytes
         if len(self._waiting[key]) >= self._stack_size(key):
@@ -189,6 +189,7 @@ class Batch:
     def _attempt_pages(self, opened: Opened) -> None:
         self._use(opened.transfer)
         settings, outcome, pages = self.settings, opened.outcome, opened.pages
+        self._filter_by(opened.transfer)
         way = codec.way_of(settings)
         outcome.pages = len(pages)
         if settings.measure_only:
@@ -241,17 +242,16 @@ class Batch:
         output: Output = "magnitude" if settings.measure_only else settings.output
         return open_filter(self._transfer, output, settings.scale, {**settings.options, "device": self._device})
 
-    def _use(self, transfer: Transfer) -> None:
-        """Filter by a transfer function from now on: the run's, for pixels of another size."""
+    def _filter_by(self, transfer: Transfer) -> None:
+        """Open another filter, if files have pixels of another size."""
         if transfer != self._transfer:
-            if "_filter" in self.__dict__:
-                self._filter.close()
+            self._filter.close()
             self._transfer, self._stack = transfer, np.empty((0, 0, 0), np.uint8)
             self._filter = self._open()
 
     def _attempt(self, stack: Sequence[Loaded]) -> list[Array]:
         """Return the new planes of each picture: exactly those that it would get alone."""
-        self._use(stack[0].transfer)
+        self._filter_by(stack[0].transfer)
         depth, white = stack[0].depth, stack[0].picture.maxval
         of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
         if len(stack) == 1:

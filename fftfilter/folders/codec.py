@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..images import Depth, Pages, Picture
     from ..transfer import Transfer
 
+
 T = TypeVar("T")
 
 
@@ -52,7 +53,7 @@ class Opened:
     pages: Pages
     outcome: Outcome
     transfer: Transfer
-    """What filters them: that of the run, for their pixels."""
+    """What filters it, as for a :class:`Loaded` one."""
     times: Times | None
 
 
@@ -71,12 +72,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
             if isinstance(data, sources.Slices):
                 data.close()
             return replace(outcome, status=SKIPPED)
-        autoscales = bool(settings.options.get("autoscale"))
-        picture = stacks.open_input(
-            job.source, settings.pages, output=settings.output, autoscales=autoscales, data=data
-        )
-        name = quoted_if_odd(job.source)
-        transfer, outcome.pixel_size = stacks.for_pixels(settings.transfer, picture, name)
+        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if isinstance(picture, images.Pages):
             return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:

@@ -116,6 +116,7 @@ def of_tiff(
             changes(tags)
         profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
+        pixel_size = of_tags(tags)
         resolution = [float(tags.get(tag, 0)) for tag in _RESOLUTION_TAGS]
         dpi = _dpi([number * per_unit for number in resolution])
         is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)
@@ -135,7 +136,7 @@ def of_tiff(
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
     xmp = xmp if isinstance(xmp, bytes) else b""
-    return Metadata(_profile(profile, channels), exif, dpi, xmp, pixel_size=pixel_size, unitless=unitless)
+    return Metadata(_profile(profile, channels), exif, dpi, xmp, unitless=unitless, pixel_size=pixel_size)
 
 
 def _profile(profile: object, channels: int) -> bytes:

@@ -101,7 +101,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...imagej_filter import open_filter
     from ...output import modes
     from ...output.scale import STACK, parse
-    from ...stacks import for_pixels
+    from ...stacks import for_pixels_of
 
     given_range = parse(options.scale)
     modes.check_scale(options.output, STACK if options.scale == STACK else given_range)
@@ -116,10 +116,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
+    transfer, pixel_size = for_pixels_of(picture, transfer, shown(source, "standard input"))
     if isinstance(picture, images.Pages):
-        _filter_pages(transfer, picture, target, options, times)
+        _filter_pages(transfer, picture, target, options, pixel_size=pixel_size, times=times)
         return
-    transfer, pixel_size = for_pixels(transfer, picture, shown(source, "standard input"))
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -165,7 +165,13 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
 
 def _filter_pages(
-    transfer: Transfer, pages: Pages, target: str, options: FileOptions, times: tuple[int, int] | None
+    transfer: Transfer,
+    pages: Pages,
+    target: str,
+    options: FileOptions,
+    *,
+    pixel_size: PixelSize | None,
+    times: tuple[int, int] | None,
 ) -> None:
     """Filter the pages of a file, one by one."""
     from contextlib import closing
@@ -190,7 +196,14 @@ def _filter_pages(
                     filter_,
                     pages,
                     target,
-                    way,
+                    Way(
+                        options.format,
+                        options.coding,
+                        options.strip,
+                        options.output,
+                        given_range,
+                        options.filter.get("edges", "wrap"),
+                    ),
                     one_scale=is_of_stack,
                     times=times,
                     compare=options.verify,
