@@ -140,7 +140,8 @@ def filter_stack(
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(pages) if pages is not None else None
     found = open_input(source, asked, output=way.output)
-    transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
+    if options.get("pixel_size") is None:
+        transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):

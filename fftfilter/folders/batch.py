@@ -187,7 +187,6 @@ class Batch:
         return outcome
 
     def _attempt_pages(self, opened: Opened) -> None:
-        self._use(opened.transfer)
         settings, outcome, pages = self.settings, opened.outcome, opened.pages
         self._filter_by(opened.transfer)
         way = codec.way_of(settings)

@@ -72,7 +72,10 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
             if isinstance(data, sources.Slices):
                 data.close()
             return replace(outcome, status=SKIPPED)
-        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        autoscales = bool(settings.options.get("autoscale"))
+        picture = stacks.open_input(
+            job.source, settings.pages, output=settings.output, autoscales=autoscales, data=data
+        )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if isinstance(picture, images.Pages):
             return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)

@@ -180,7 +180,7 @@ def _filter_pages(
     from ...folders.progress import Progress
     from ...imagej_filter import open_filter
     from ...output.scale import STACK, parse
-    from ...stacks import Way, filter_pages, for_pixels
+    from ...stacks import Way, filter_pages
 
     with closing(pages):
         only = {"save_stages": options.save_stages, "profile": options.filter["profile"]}
@@ -188,7 +188,6 @@ def _filter_pages(
         given_range, is_of_stack = parse(options.scale), options.scale == STACK
         edges = options.filter.get("edges", "wrap")
         way = Way(options.format, options.coding, options.strip, options.output, given_range, edges)
-        transfer, pixel_size = for_pixels(transfer, pages, pages.name)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
         with open_filter(transfer, options.output, given_range, options.filter) as filter_:
             try:
@@ -196,14 +195,7 @@ def _filter_pages(
                     filter_,
                     pages,
                     target,
-                    Way(
-                        options.format,
-                        options.coding,
-                        options.strip,
-                        options.output,
-                        given_range,
-                        options.filter.get("edges", "wrap"),
-                    ),
+                    way,
                     one_scale=is_of_stack,
                     times=times,
                     compare=options.verify,
