@@ -40,6 +40,8 @@ ROOMS = {
     "startup": "signals system",
     "output": "errors",
     "transfer": "errors lengths output",
+    "analysis": "errors lengths transfer",
+    "preview": "errors lengths transfer analysis",
     "device": "fftfilter errors memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
@@ -54,8 +56,8 @@ ROOMS = {
     "verify": "errors output transfer files images",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
-        "fftfilter errors startup signals system output transfer device fused files images filters verify "
-        "stacks imagej_filter"
+        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
+        "verify stacks imagej_filter"
     ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
@@ -109,7 +111,7 @@ def test_imports_are_found_at_all():
     assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
     assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.quantize") == {"output.rounding", "output.scale"}
+    assert imported("output.ramp") == {"output.noise", "output.rounding"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 
@@ -194,6 +196,7 @@ def owners(file):
         "complex.cl": ["device.programs"],
         "shapes.cl": ["staged.steps.mask"],
         "ground.cl": ["output.ground"],
+        "ramp.cl": ["output.ramp"],
         "edges.cl": ["fused.gpu.launches"],
     }
     if file in shared:

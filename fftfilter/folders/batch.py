@@ -253,6 +253,8 @@ class Batch:
         self._filter_by(stack[0].transfer)
         depth, white = stack[0].depth, stack[0].picture.maxval
         of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
+        if stack[0].stays(self.settings):
+            return [loaded.picture.planes for loaded in stack]
         if len(stack) == 1:
             results = [self._filter(stack[0].picture.planes, channel_axis=0, **of_pixels)]
         else:

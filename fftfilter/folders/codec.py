@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import images, stacks, verify
+from ..analysis.automatic import notches
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason, shown
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
+    from ..preview.sheet import Row
     from ..transfer import Transfer
 
 
@@ -42,7 +44,11 @@ class Loaded:
     """What filters it: that of the run, for its pixels."""
     times: Times | None = None
     given: Picture | None = None
-    """The picture that was read, if the output is to be verified."""
+    """The picture that was read, if the output is compared with it."""
+
+    def stays(self, settings: Settings) -> bool:
+        """Whether nothing is filtered, so that its pixels are to stay as they are."""
+        return not self.transfer.parts and settings.output == "keep" and self.picture.is_stored_as(self.depth)
 
 
 @dataclass(eq=False)
@@ -69,8 +75,6 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
-            if isinstance(data, sources.Slices):
-                data.close()
             return replace(outcome, status=SKIPPED)
         autoscales = bool(settings.options.get("autoscale"))
         picture = stacks.open_input(
@@ -78,16 +82,28 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if isinstance(picture, images.Pages):
+            if settings.auto or settings.preview:
+                what = "--auto" if settings.auto else "--preview"
+                raise ParameterError(
+                    f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and {what} is for one picture: choose one "
+                    "with --pages"
+                )
             return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
             picture = images.stripped(picture)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions = transfer.cautions(*picture.planes.shape[1:])
+        if settings.auto:
+            outcome.peaks = settings.auto.peaks(picture.planes, picture.maxval)
+            transfer *= notches(outcome.peaks, settings.auto.shape)
+            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
+        outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign
             outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-        loaded = Loaded(job, picture, depth, outcome, transfer, times, replace(picture) if job.verify else None)
+        loaded = Loaded(
+            job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
+        )
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -134,6 +150,7 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     try:
         with_folder(loaded.job.target, lambda: _write(loaded, settings))
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
+        loaded.outcome.row = _row(loaded, settings)
         _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)
@@ -144,7 +161,7 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
 
 def _verify(loaded: Loaded, settings: Settings) -> None:
     """Compare an output with the reference, if that is asked for; raises VerifyError."""
-    if loaded.given is None:
+    if loaded.given is None or not loaded.job.verify:
         return
     began, target = time.perf_counter(), loaded.job.target
     output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
@@ -154,6 +171,20 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)
+
+
+def _row(loaded: Loaded, settings: Settings) -> Row | None:
+    """Return the row of a file in the contact sheet, if one is wanted."""
+    if loaded.given is None or not settings.preview:
+        return None
+    from ..preview.look import Look
+    from ..preview.sheet import row
+
+    edges = settings.options.get("edges", "wrap")
+    given, made, job = loaded.given, loaded.picture, loaded.job
+    return row(
+        Look(given.planes, given.maxval, loaded.transfer, edges), made.planes, made.maxval, job.number, job.source
+    )
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:

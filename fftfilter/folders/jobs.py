@@ -15,10 +15,13 @@ from ..images.formats import AS_USUAL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..analysis.automatic import Auto
+    from ..analysis.found import Peak
     from ..images import Asked, Coding, PixelSize
     from ..output import scale
     from ..output.difference import Difference
     from ..output.modes import Output
+    from ..preview.sheet import Row
     from ..transfer import Transfer
     from . import journal
 
@@ -33,7 +36,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of :class:`Filter`, without the device."""
     output: Output = "magnitude"
-    scale: scale.Range | None = None
+    scale: scale.Given | None = None
     """None gives each picture its own range."""
     scale_of_stack: bool = False
     """Whether the pages of a file have one range."""
@@ -46,6 +49,10 @@ class Settings:
     strip: bool = False
     preserve_times: bool = False
     in_place: bool = False
+    preview: bool = False
+    """Make the row of each file in a contact sheet."""
+    auto: Auto | None = None
+    """How the peaks of each picture are found, if they are to be removed, too."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
 
@@ -79,6 +86,10 @@ class Outcome:
     dtype: str | None = None
     pixel_size: PixelSize | None = None
     """What the file says, if the filter needs it."""
+    row: Row | None = None
+    """Of a contact sheet, if one is wanted."""
+    peaks: list[Peak] | None = None
+    """What was found and removed, if that was looked for."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""

@@ -242,6 +242,7 @@ class FolderRun:
             settings.scale,
         ]
         decisive += [settings.pages, settings.scale_of_stack, settings.coding, settings.strip, settings.preserve_times]
+        decisive.append(settings.auto)
         return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run

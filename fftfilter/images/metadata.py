@@ -111,11 +111,11 @@ def of_tiff(
     tags.endian, tags.bigtiff = "<" if data[:2] == b"II" else ">", is_big
     try:
         tags.load_from_fp(as_file(data), offset)
-        pixel_size = of_tags(tags)
         if changes:
             changes(tags)
         profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
+        pixel_size = of_tags(tags)
         resolution = [float(tags.get(tag, 0)) for tag in _RESOLUTION_TAGS]
         dpi = _dpi([number * per_unit for number in resolution])
         is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)

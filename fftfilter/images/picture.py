@@ -37,6 +37,10 @@ class Picture:
     was_integer: bool = False
     """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
 
+    def is_stored_as(self, depth: Depth) -> bool:
+        """Whether a file that stores samples so holds the planes as they are."""
+        return depth == (self.planes.dtype, self.maxval)
+
     def cautions(self) -> list[str]:
         """Return a line for each thing that users of such samples may not expect."""
         said = []

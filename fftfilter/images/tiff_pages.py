@@ -14,7 +14,7 @@ import tifffile
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import Slices, as_file
 from .pages import Pages
-from .pixel_size import PixelSize, of_tags
+from .pixel_size import of_description
 from .quiet import damage_as_error, silence
 from .stack_description import retold
 from .tiff_reader import is_laid_out_here, read_page, size_of
@@ -129,9 +129,9 @@ class TiffPages(Pages):
             in_chain = self._numbers[0 if self._is_imagej_run else number]
             changes = None if is_alone else lambda tags: self._retell(tags, index)
             picture = read_page(page, self._data, name, working, number=in_chain, changes=changes)
-            if index == 0 and not is_alone and picture.metadata and (of_all := self._pixel_size()):
-                picture.metadata = replace(picture.metadata, pixel_size=of_all)
-            return picture
+        if index == 0 and len(self.chosen) < self.count:
+            self._say_size(picture)
+        return picture
 
     def close(self) -> None:
         """Close the file."""
@@ -160,6 +160,14 @@ class TiffPages(Pages):
             if first.is_imagej:
                 self._say_imagej(tags, first)
 
+    def _say_size(self, picture: Picture) -> None:
+        """Let the first of some pages say the size of a pixel that OME says of all, as their resolution, too."""
+        first = self._page(0)
+        size = of_description(first.description) if first.is_ome else None
+        if size and picture.metadata:
+            dpi = picture.metadata.dpi or size.dpi
+            picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
+
     def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
         said = first.description
         kept = retold(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=self._become_floats())
@@ -184,13 +192,6 @@ class TiffPages(Pages):
             own["Labels"] = [labels[i] for i in self.chosen]
         for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
-
-    def _pixel_size(self) -> PixelSize | None:
-        """Return what the first page says of the pixels of all."""
-        first = self._page(0)
-        sides = {tag: first.tags.valueof(tag, (0, 1)) for tag in (282, 283)}
-        said = {tag: each[0] / each[1] if each[1] else 0.0 for tag, each in sides.items()}
-        return of_tags({_DESCRIPTION: first.description, 296: first.tags.valueof(296, 2)} | said)
 
     def _become_floats(self) -> bool:
         kind = self._page(0).dtype

@@ -12,11 +12,13 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
+from . import preview
 from .options import coding_of, combined, filter_options, option, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...analysis.automatic import Auto
     from ...files.urls import Url
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
@@ -102,6 +104,9 @@ class FolderOptions:
     verify: int | None
     quiet: bool
     verbose: int
+    preview: str | None
+    auto: Auto | None
+    """How peaks are found and removed, if they are."""
     one_file_only: dict[str, Any]
     """What was given of the options that are for one picture."""
 
@@ -150,6 +155,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
+    if options.preview:
+        preview.check_of_folder(options.preview, source, out)
     devices = _devices(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
         source,
@@ -166,6 +173,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
             strip=options.strip,
             preserve_times=options.preserve_times,
             in_place=options.in_place,
+            preview=options.preview is not None,
+            auto=options.auto,
         ),
         recursive=options.recursive,
         pattern=options.pattern,
@@ -260,6 +269,7 @@ def _devices(given: str | None) -> list[str | None]:
 
 
 def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
+    from ...analysis.automatic import told
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
@@ -274,7 +284,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
 
     with signals.asking_first(stop):
         try:
-            for outcome in run.run(workers, survey.files):
+            for outcome in preview.collected(run.run(workers, survey.files), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
@@ -289,7 +299,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
                     pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{pages}{pixels}{clipped}{left_out}", err=True)
+                    removed = f", without {told(outcome.peaks)}" if outcome.peaks else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)
