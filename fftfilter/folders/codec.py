@@ -76,7 +76,10 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
-        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        autoscales = bool(settings.options.get("autoscale"))
+        picture = stacks.open_input(
+            job.source, settings.pages, output=settings.output, autoscales=autoscales, data=data
+        )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if isinstance(picture, images.Pages):
             if settings.auto or settings.preview:

@@ -185,6 +185,8 @@ def _filter_pages(
         only["profile"] = options.filter["profile"]
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         given_range, is_of_stack = parse(options.scale), options.scale == STACK
+        edges = options.filter.get("edges", "wrap")
+        way = Way(options.format, options.coding, options.strip, options.output, given_range, edges)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
         with open_filter(transfer, options.output, given_range, options.filter) as filter_:
             try:
@@ -192,14 +194,7 @@ def _filter_pages(
                     filter_,
                     pages,
                     target,
-                    Way(
-                        options.format,
-                        options.coding,
-                        options.strip,
-                        options.output,
-                        given_range,
-                        options.filter.get("edges", "wrap"),
-                    ),
+                    way,
                     one_scale=is_of_stack,
                     times=times,
                     compare=options.verify,
@@ -308,6 +303,7 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
         source,
         options.pages,
         output=options.output,
+        autoscales=bool(options.filter.get("autoscale")),
         working=_working_bytes(options),
         limit=options.input_limit,
     )
