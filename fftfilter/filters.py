@@ -384,7 +384,9 @@ class Filter:
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._gives_values or doubled)
+            inverses = 2 if self._edges == "mirror" and not self.transfer.is_even_along_axes else 1
+            real = self._gives_values or doubled
+            return device_bytes(self.launcher.device, shape, real=real, inverses=inverses)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
