@@ -501,9 +501,7 @@ class Filter:
     def _gain_of_constants(self, size: tuple[int, int]) -> float:
         """Return H(0) on the grid of a size."""
         if self._dc_of is None or self._dc_of[0] != size:
-            transfer, height, width = self._grid(*size)
-            _, table = transfer.on_grid(height, width)
-            self._dc_of = size, transfer.at_dc(table) * transfer.largest
+            self._dc_of = size, self._grid(*size).at_dc()
         return self._dc_of[1]
 
     def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:

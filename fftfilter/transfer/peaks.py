@@ -91,11 +91,11 @@ class Notch:
             gains *= 1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1)
         return gains
 
-    def gain(self, height: int, width: int) -> Gain:
-        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
-        return self._gain_at(np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None], height, width)
+        return self._gain_at(np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows, None], height, width)
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
