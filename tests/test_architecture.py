@@ -40,6 +40,8 @@ ROOMS = {
     "startup": "signals system",
     "output": "errors",
     "transfer": "errors lengths output",
+    "analysis": "errors lengths transfer",
+    "preview": "errors lengths transfer analysis",
     "device": "fftfilter errors memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
@@ -52,8 +54,11 @@ ROOMS = {
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
     "verify": "errors output transfer files images",
-    "folders": "fftfilter errors startup signals system output transfer device fused files images filters verify "
-    "imagej_filter",
+    "stacks": "errors system output transfer files images filters verify",
+    "folders": (
+        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
+        "verify stacks imagej_filter"
+    ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 class Transfer:
     """A transfer function H: the product of its parts. Filters are made of it.
 
+    Without parts it passes everything.
+
     An engine computes a single radial part as it goes; every other product it takes as a table of gains.
     """
 
@@ -95,6 +97,10 @@ class Transfer:
         Of that its first ``rows`` and ``columns``, by default all. Raises ParameterError for a size that a part does
         not fit.
         """
+        if not self.parts:
+            import numpy as np
+
+            return np.ones((height, width))[:rows, :columns]
         first, *rest = (part.gain(height, width, rows, columns) for part in self.parts)
         return prod(rest, start=first)
 
@@ -130,8 +136,8 @@ class Transfer:
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
-        made = " * ".join(map(repr, self.parts))
+        made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
         return made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
 
     def __str__(self) -> str:
-        return " * ".join(map(str, self.parts))
+        return " * ".join(map(str, self.parts)) or "everything passes"
