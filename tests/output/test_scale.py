@@ -20,7 +20,9 @@ def test_the_words_are_no_range(word):
 
 @pytest.mark.parametrize("text", ["", "wide", "40", "0:", ":40", "0:40:80", "0-40"])
 def test_an_unknown_scale_is_refused_with_the_known_ones(text):
-    with pytest.raises(ParameterError, match=f"scale '{text}' is unknown: give each, folder, stack, auto, auto:P, or LO:HI"):
+    with pytest.raises(
+        ParameterError, match=f"scale '{text}' is unknown: give each, folder, stack, auto, auto:P, or LO:HI"
+    ):
         parse(text)
 
 

@@ -87,7 +87,7 @@ class FusedCpuPipeline:
 
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
-        reach, table = grid.transfer.on_grid(grid.height, grid.width)
+        reach, table = grid.on_grid()
         if is_twofold:  # all rows, as the other pixels have strips of their own
             reach = Reach(height, width, 1.0)
         reached = max(reach.rows, 1)
