@@ -23,7 +23,9 @@ BESIDE, REACH = 2, 8
 # Decibels by which means of noise reach less far than noise: so much more counts the strength of a broad peak.
 LESS = 4.0
 # The smallest grid that is searched, and periods across the picture at least.
-SMALLEST, PERIODS = 32, 16
+SMALLEST, PERIODS = 32, 32
+# What counts for its middle: power of at least so many times that of the surroundings, which rise toward DC.
+OVER = 4.0
 
 
 def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
@@ -39,7 +41,8 @@ def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list
     found = []
     for y, x, level, ratio in zip(bins.ky, bins.kx, levels, ratios, strict=True):
         ky, kx = round(y * height / len(coarse)), round(x * width / coarse_width)
-        over = np.maximum(at(power, width, ky + steps[:, None], kx + steps) - level, 0)
+        near = at(power, width, ky + steps[:, None], kx + steps)
+        over = np.where(near > OVER * level, near - level, 0)
         whole = float(over.sum())
         fy = (ky + float(over.sum(axis=1) @ steps) / whole) / height
         fx = (kx + float(over.sum(axis=0) @ steps) / whole) / width

@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 # Bins between two peaks: two nearer ones are the spot of one.
 APART = 3
-MULTIPLES = range(2, 21)
+MULTIPLES = range(2, 41)
 # Of the two waves of a screen, whose periods and right angle are alike up to a small part.
 SUMS: list[tuple[int, ...]] = [(m, n) for m in range(1, 6) for n in range(-5, 6) if n]
 ALIKE = 0.02
-# Bins from a multiple of a peak to its harmonic.
-OFF = 1.5
+# Bins from a multiple of a peak to its harmonic; and of high multiples beyond the highest frequency, which come back at
+# any place.
+OFF, OFF_BEYOND, HIGH = 1.5, 0.25, 4
 
 
 def bins_apart(one: Array, other: Peak, mean: Spectrum) -> Array:
@@ -56,21 +57,26 @@ def without_doubles(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
 
 
 def grouped(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
-    """Return peaks, the strongest first, with weaker ones at their multiples as their harmonics.
+    """Return peaks, the strongest first, with those of less amplitude at their multiples as their harmonics.
 
     Two of one period at a right angle are a screen: what is at sums of their multiples are the first one's, too.
     """
     groups: list[Peak] = []
-    for peak in peaks:
+    for peak in sorted(peaks, key=lambda each: -each.amplitude):
         for i, multiples, places in _families(groups):
-            apart = bins_apart(places, peak, mean)
-            if apart.min() < OFF:
+            is_low = np.array([sum(map(abs, each)) < HIGH for each in multiples])
+            allowed = np.where(is_low | (np.abs(places).max(axis=-1) <= 0.5), OFF, OFF_BEYOND)
+            apart = bins_apart(places, peak, mean) / allowed
+            if apart.min() < 1:
                 harmonic = Harmonic(multiples[int(apart.argmin())], peak)
                 groups[i] = replace(groups[i], harmonics=(*groups[i].harmonics, harmonic))
                 break
         else:
             groups.append(peak)
-    return [replace(each, harmonics=tuple(sorted(each.harmonics, key=lambda one: one.multiples))) for each in groups]
+    in_order = (
+        replace(each, harmonics=tuple(sorted(each.harmonics, key=lambda one: one.multiples))) for each in groups
+    )
+    return sorted(in_order, key=lambda each: -each.strength_db)
 
 
 def _families(groups: list[Peak]) -> Iterator[tuple[int, list[tuple[int, ...]], Array]]:
