@@ -54,7 +54,9 @@ def row(look: Look, result: NDArray[Any], white: float, number: int, name: str) 
     before = panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))
     after = panels.shown(result, *shown_range(result, white, SIDE))
     strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
-    for i, picture in enumerate((before, panels.spectrum(look, SIDE), after, panels.removed(look, SIDE)[0])):
+    for i, picture in enumerate(
+        (before, panels.spectrum(look, SIDE), after, panels.removed(look.removed, look.white, SIDE)[0])
+    ):
         height, width = picture.shape[:2]
         top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
         strip[top : top + height, left : left + width] = picture
