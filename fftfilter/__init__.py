@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
+    from .stacks import filter_stack
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.2.0"
@@ -30,6 +31,7 @@ __all__ = [
     "bandstop",
     "fft",
     "fft2",
+    "filter_stack",
     "find_peaks",
     "highpass",
     "ifft",
@@ -45,6 +47,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
     from importlib import import_module
 
-    homes = {"Filter": "filters", "FftfilterError": "errors", "find_peaks": "analysis.search"}
+    homes = {
+        "Filter": "filters",
+        "FftfilterError": "errors",
+        "filter_stack": "stacks",
+        "find_peaks": "analysis.search",
+    }
     home = homes.get(name) or ("transforms" if "fft" in name else "calls")
     return getattr(import_module(f".{home}", __name__), name)

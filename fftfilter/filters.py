@@ -206,6 +206,12 @@ class Filter:
         )
         _ = self.launcher  # without a usable device there is no filter
 
+    def again(self, **options: Unpack[FilterOptions]) -> Filter:
+        """Return this filter with other options, on the same open device."""
+        made = _unopened(type(self), self.transfer, {**self._options, **options})
+        made.launcher = self.launcher
+        return made
+
     def _describe(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         """Check and keep what the filter is made of; no device is opened."""
         engine, engine_options = options.get("engine"), options.get("engine_options")

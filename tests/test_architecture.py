@@ -54,8 +54,11 @@ ROOMS = {
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
     "verify": "errors output transfer files images",
-    "folders": "fftfilter errors startup signals system output transfer analysis preview device fused files images "
-    "filters verify imagej_filter",
+    "stacks": "errors system output transfer files images filters verify",
+    "folders": (
+        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
+        "verify stacks imagej_filter"
+    ),
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

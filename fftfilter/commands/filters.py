@@ -24,6 +24,7 @@ from .shared.options import (
     engine_option,
     file_options,
     option,
+    pages_option,
     precision_option,
 )
 from .shared.preview import preview_option
@@ -142,6 +143,7 @@ pixel_size_option = option(
     "--pixel-size",
     group="Filter",
     metavar="LENGTH",
+    short="Size of a pixel, if the file says none, for cutoffs such as 2.6um: 65nm, 300dpi.",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
 # Filters that every other one takes as options.
@@ -187,7 +189,8 @@ scale_option = option(
     show_default=True,
     metavar="RANGE",
     help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-    "the picture's largest; folder: the same of the whole folder; LO:HI: two grey levels of IN, such as 0:40.",
+    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; LO:HI: two grey "
+    "levels of IN, such as 0:40.",
 )
 verify_option = option(
     VERIFY,
@@ -216,6 +219,7 @@ other_options = combined(
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
+    pages_option,
     preview_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),

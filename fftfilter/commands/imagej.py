@@ -15,6 +15,7 @@ imagej_options = combined(
         metavar="P",
         default="40",
         show_default=True,
+        short="Filter large structures down to: 40 (pixels) or 2.6um.",
         help="Filter large structures down to: a period in pixels, or with a unit, such as 2.6um.",
     ),
     option(
@@ -23,6 +24,7 @@ imagej_options = combined(
         metavar="P",
         default="3",
         show_default=True,
+        short="Filter small structures up to: 3 (pixels) or 0.2um.",
         help="Filter small structures up to, as --large; 0 keeps the finest.",
     ),
     option(
@@ -31,6 +33,7 @@ imagej_options = combined(
         type=click.Choice(SUPPRESSED),
         default="none",
         show_default=True,
+        short="Suppress stripes: horizontal or vertical.",
         help="Suppress stripes of this direction.",
     ),
     option(
@@ -49,6 +52,7 @@ autoscale_options = combined(
         group="Filter",
         default=True,
         show_default=True,
+        short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
         help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; it leaves others alone.",
     ),
     option(

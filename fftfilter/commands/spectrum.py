@@ -50,6 +50,8 @@ def spectrum(
     in_place: bool,
     input_limit: int | None,
     png_level: int,
+    quality: int | None,
+    compression: str | None,
     verbose: int,
 ) -> None:
     """Write the log-magnitude spectrum, DC in the middle.
@@ -72,10 +74,12 @@ def spectrum(
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
+    coding = images.Coding(png_level, quality, compression)
     if filter_ is not None:
         _look(context, filter_, source, target, device)
         return
     images.check_output(source, target, in_place=in_place)
+    images.refuse_coding(target, coding)
     remove_leftovers_beside(target)
     number = np.dtype(np.complex64 if precision == "single" else np.complex128)
     algorithm = load(engine)
@@ -90,7 +94,7 @@ def spectrum(
     images.check_fits(picture, target)
     transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed), 255
-    images.write(picture, target, png_level=png_level)
+    images.write(picture, target, coding=coding)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from .. import images, verify
+from .. import images, stacks, verify
 from ..analysis.automatic import notches
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
-from ..files.messages import quoted_if_odd, reason
+from ..files.messages import quoted_if_odd, reason, shown
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .journal import digest_of
 from .tree import is_inside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..files.atomic import Times
-    from ..images import Depth, Picture
+    from ..images import Depth, Pages, Picture
     from ..preview.sheet import Row
     from ..transfer import Transfer
+
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -45,26 +51,43 @@ class Loaded:
         return not self.transfer.parts and settings.output == "keep" and self.picture.is_stored_as(self.depth)
 
 
-def read(job: Job, settings: Settings) -> Loaded | Outcome:
-    """Read a file; return its outcome if it failed or needs no work."""
+@dataclass(eq=False)
+class Opened:
+    """A file of several pages, which are read while they are filtered."""
+
+    job: Job
+    pages: Pages
+    outcome: Outcome
+    transfer: Transfer
+    """What filters it, as for a :class:`Loaded` one."""
+    times: Times | None
+
+
+def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
+    """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
     began = time.perf_counter()
     outcome = Outcome(job, DONE)
     try:
         if not settings.measure_only:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
-        data = images.content(job.source)
+        data = images.raw(job.source)
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
-        picture = images.decode(data, job.source)
+        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
+        if isinstance(picture, images.Pages):
+            if settings.auto or settings.preview:
+                what = "--auto" if settings.auto else "--preview"
+                raise ParameterError(
+                    f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and {what} is for one picture: choose one "
+                    "with --pages"
+                )
+            return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
             picture = images.stripped(picture)
-        transfer = settings.transfer
-        if transfer.lacks_pixel_size:
-            outcome.pixel_size = images.pixel_size_of(picture, quoted_if_odd(job.source), transfer.lacks_pixel_size)
-            transfer = transfer.with_pixel_size(outcome.pixel_size.across)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         if settings.auto:
             outcome.peaks = settings.auto.peaks(picture.planes, picture.maxval)
@@ -88,6 +111,25 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
     return loaded
 
 
+def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened | Outcome:
+    """Return a file that was opened, or its outcome if it needs no work."""
+    if not done_before:
+        images.suffix_of_pages(opened.job.target, None, len(opened.pages))
+        return opened
+    with closing(opened.pages):
+        data = images.raw(opened.job.target)
+        with closing(images.pages_of(data, shown(opened.job.target, "-"))) as written:
+            way, suffix = way_of(settings), Path(opened.job.target).suffix.lower()
+            found = stacks.difference(opened.pages, written, opened.transfer, way, suffix)
+    return replace(opened.outcome, status=SKIPPED, difference=found)
+
+
+def way_of(settings: Settings) -> stacks.Way:
+    """Return how the pages of a file are read and written."""
+    edges = settings.options.get("edges", "wrap")
+    return stacks.Way(None, settings.coding, settings.strip, settings.output, settings.scale, edges)
+
+
 def _check_target(job: Job, settings: Settings) -> None:
     # A missing file is no input, and writing finds every other fault: a closer look costs as much as decoding.
     if not os.path.lexists(job.target):
@@ -103,13 +145,7 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     """Write a file that was filtered."""
     began = time.perf_counter()
     try:
-        try:
-            _write(loaded, settings)
-        except WriteError as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                raise
-            _make_again(Path(loaded.job.target).parent)
-            _write(loaded, settings)
+        with_folder(loaded.job.target, lambda: _write(loaded, settings))
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
         loaded.outcome.row = _row(loaded, settings)
         _verify(loaded, settings)
@@ -149,8 +185,19 @@ def _row(loaded: Loaded, settings: Settings) -> Row | None:
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:
-    target, level = loaded.job.target, settings.png_level
-    loaded.outcome.left_out = images.write(loaded.picture, target, png_level=level, times=loaded.times)
+    target, coding = loaded.job.target, settings.coding
+    loaded.outcome.left_out = images.write(loaded.picture, target, coding=coding, times=loaded.times)
+
+
+def with_folder(target: str, work: Callable[[], T]) -> T:
+    """Do what writes an output, once more if its folder was removed meanwhile."""
+    try:
+        return work()
+    except WriteError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        _make_again(Path(target).parent)
+        return work()
 
 
 def _make_again(folder: Path) -> None:

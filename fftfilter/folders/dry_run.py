@@ -49,8 +49,9 @@ class Step(NamedTuple):
     def __str__(self) -> str:
         size = self.size
         color = "gray" if size.channels == 1 else "color"
+        pages = f"{size.pages} pages, " if size.pages > 1 else ""
         parts = [
-            f"{self.job}: {size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits",
+            f"{self.job}: {pages}{size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits",
             f"{_megabytes(self.host_bytes)} on the host",
         ]
         if self.done_before:

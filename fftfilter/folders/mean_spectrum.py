@@ -18,7 +18,7 @@ from ..analysis.power import Spectrum, middle, spectrum
 from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
-from .jobs import cores
+from ..system import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -100,6 +100,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "height": height,
         "channels": channels,
         "type": outcome.dtype,
+        "pages": outcome.pages,
         "filter": {**filtered_by, **given},
         "peaks": None if outcome.peaks is None else [peak.described() for peak in outcome.peaks],
         "output_mode": settings.output,

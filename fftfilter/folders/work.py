@@ -105,8 +105,8 @@ def close() -> None:
 
 
 def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
+    from ..system import cores
     from .batch import Batch
-    from .jobs import cores
 
     if not _open or _open[0][:3] != (settings, device, threads):
         close()

@@ -65,3 +65,12 @@ class Size(NamedTuple):
     height: int
     channels: int
     bytes_per_sample: int
+    pages: int = 1
+    """Of its file; the size is that of the first."""
+
+
+def samples_of(picture: Picture) -> Samples:
+    """Return a picture's samples with its alpha last, (height, width, channels)."""
+    alpha = picture.alpha
+    bands = picture.planes if alpha is None else np.concatenate([picture.planes, alpha[None]])
+    return np.ascontiguousarray(bands.transpose(1, 2, 0))

@@ -1,8 +1,8 @@
 """The output's range: which filtered value becomes black and which white.
 
 each is every picture's own: 0 to its largest value, found on the device. folder is 0 to the largest value of
-a whole folder, so that a series stays comparable. LO:HI is given, in grey levels of the input: 0 to 255 for
-8 bits, 0 to its maxval for a PGM.
+a whole folder, so that a series stays comparable, stack that of all pages of a file. LO:HI is given, in grey levels of
+the input: 0 to 255 for 8 bits, 0 to its maxval for a PGM.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..errors import ParameterError
 
-EACH, FOLDER = "each", "folder"
+EACH, FOLDER, STACK = "each", "folder", "stack"
 
 
 class Range(NamedTuple):
@@ -45,15 +45,21 @@ def of(given: tuple[float, float] | Range | str | None) -> Range | None:
     return parse(f"{given[0]}:{given[1]}")
 
 
+def up_to(largest: float, *, both_signs: bool) -> Range:
+    """Return the range of several pictures up to their largest value, a part of white; 0 is rounding noise."""
+    high = largest or 1.0
+    return Range(-high if both_signs else 0.0, high, of_white=True)
+
+
 def parse(text: str) -> Range | None:
-    """Return the range that LO:HI gives, None for the words each and folder; raises ParameterError."""
-    if text in (EACH, FOLDER):
+    """Return the range that LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
+    if text in (EACH, FOLDER, STACK):
         return None
     low, _, high = text.partition(":")
     try:
         given = Range(float(low), float(high))
     except ValueError:
-        raise ParameterError(f"scale {text!r} is unknown: give each, folder, or LO:HI such as 0:40") from None
+        raise ParameterError(f"scale {text!r} is unknown: give each, folder, stack, or LO:HI such as 0:40") from None
     if not (math.isfinite(given.low) and math.isfinite(given.high) and given.low < given.high):
         raise ParameterError(f"scale {text!r} is no range: give two numbers, the smaller first, such as 0:40")
     return given

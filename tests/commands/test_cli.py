@@ -251,12 +251,6 @@ def written(path, data):
     return path
 
 
-def animation(path):
-    frames = [Image.new("L", (4, 4), i * 50) for i in range(3)]
-    frames[0].save(path, save_all=True, append_images=frames[1:])
-    return path
-
-
 def floats(path, value):
     Image.fromarray(np.array([[1, 2], [3, value]], np.float32)).save(path)
     return path
@@ -276,8 +270,6 @@ FILES = {
     ),
     "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"648,000,000,000,000 bytes"),
     "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "not an image"),
-    "an animation": (lambda d: animation(d / "in.gif"), "3 frames"),
-    "pages": (lambda d: animation(d / "in.tif"), "3 frames or pages"),
     "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN or infinite"),
     "infinity": (lambda d: floats(d / "in.tif", np.inf), "NaN or infinite"),
 }

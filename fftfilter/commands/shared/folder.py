@@ -13,7 +13,7 @@ import click
 from ... import signals, startup
 from ...errors import ParameterError
 from . import preview
-from .options import combined, filter_options, option, refuse
+from .options import coding_of, combined, filter_options, option, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
+    from ...images import Asked, Coding
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -96,7 +97,8 @@ class FolderOptions:
     cluster: str | None
     processes: int | None
     in_place: bool
-    png_level: int
+    coding: Coding
+    pages: Asked | None
     strip: bool
     preserve_times: bool
     verify: int | None
@@ -111,10 +113,12 @@ class FolderOptions:
     @classmethod
     def of(cls, given: dict[str, Any]) -> FolderOptions:
         """Take the options from those of a command."""
-        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only"}
+        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only", "coding", "pages"}
         return cls(
             filter=filter_options(given),
             format=given["format_"],
+            coding=coding_of(given),
+            pages=pages_of(given),
             one_file_only={name: given[name] for name in ("profile", "save_stages", "input_limit")},
             **{name: given[name] for name in names},
         )
@@ -141,11 +145,11 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     from ...folders.run import FolderRun
     from ...images import extension_of
     from ...output.modes import check_scale
-    from ...output.scale import FOLDER, parse
+    from ...output.scale import FOLDER, STACK, parse
 
     options.check(target)
     given_range = parse(options.scale)
-    check_scale(options.output, FOLDER if options.scale == FOLDER else given_range)
+    check_scale(options.output, options.scale if options.scale in (FOLDER, STACK) else given_range)
     if not isinstance(source, Path | Url):
         refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
     out = place(target)
@@ -163,7 +167,9 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
             options.output,
             given_range,
             extremes=options.report is not None,
-            png_level=options.png_level,
+            coding=options.coding,
+            pages=options.pages,
+            scale_of_stack=options.scale == STACK,
             strip=options.strip,
             preserve_times=options.preserve_times,
             in_place=options.in_place,
@@ -199,8 +205,8 @@ def _workers(
     """Start the workers of a run; return them and what says at the end who they were."""
     if options.cluster:
         from ...folders.cluster.workers import workers_of_cluster
-        from ...folders.jobs import cores
         from ...folders.processes import THREADS_FOR_URLS
+        from ...system import cores
 
         run.refuse_memory()
         run.make_absolute()
@@ -289,11 +295,12 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                 if outcome.status == FAILED:
                     click.echo(f"fftfilter: {outcome.error}", err=True)
                 elif said:
+                    pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
                     pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
                     removed = f", without {told(outcome.peaks)}" if outcome.peaks else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{removed}{pixels}{clipped}{left_out}", err=True)
+                    click.echo(f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

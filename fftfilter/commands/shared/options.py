@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ...images.formats import COMPRESSIONS, Coding
+from ...images.pages import Asked
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -170,6 +173,19 @@ file_options = combined(
         metavar="0-9",
         help="Compression of a PNG: 0 is none, 1 fast, 9 smallest.",
     ),
+    option(
+        "--quality",
+        group="Output",
+        type=click.IntRange(1, 100),
+        metavar="1-100",
+        help="Of a JPEG or AVIF; of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
+    ),
+    option(
+        "--compression",
+        group="Output",
+        type=click.Choice(list(COMPRESSIONS)),
+        help="Of a TIFF.  [default: as IN, or none]",
+    ),
     input_limit_option,
     verbose_option,
 )
@@ -179,6 +195,25 @@ def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
     names = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
     return {name: given[name] for name in names if name in given}
+
+
+pages_option = option(
+    "--pages",
+    group="Input",
+    metavar="A-B",
+    help="Only these pages of a TIFF, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
+    "[default: all]",
+)
+
+
+def pages_of(given: dict[str, Any]) -> Asked | None:
+    """Return the pages that a command's options ask for; raises ParameterError."""
+    return None if given["pages"] is None else Asked.parse(given["pages"])
+
+
+def coding_of(given: dict[str, Any]) -> Coding:
+    """Return how a command's options say that pixels are coded."""
+    return Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def refuse(given: dict[str, Any], why: str) -> None:

@@ -108,4 +108,4 @@ def _about(transfer: Transfer) -> str:
 def _write(preview: str, pixels: NDArray[Any]) -> None:
     from ... import images
 
-    images.write(images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG"), preview, png_level=6)
+    images.write(images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG"), preview, coding=images.Coding(6))
