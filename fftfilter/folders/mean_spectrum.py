@@ -148,4 +148,4 @@ def pixel_of(found: images.Picture | images.Pages) -> tuple[float, float] | None
 
 def working(size: images.Size) -> int:
     """Return the bytes that a picture's spectrum takes while it is made, beside the picture."""
-    return size.width * size.height * (20 + 4 * size.channels)
+    return size.width * size.height * (20 + 8 * size.channels)

@@ -108,6 +108,12 @@ def test_a_drifting_period_is_found(camera):
     assert all(max(bins_off(peak, 0.21, 0.13, (512, 512))) < 12 for peak in found)
 
 
+@pytest.mark.parametrize("factor", [1e-300, 1e-30, 1.0, 1e30, 1e300])
+def test_floats_of_any_size_are_searched(factor):
+    (peak,) = fftfilter.find_peaks(factor * wave((128, 128), 0.2, 0.3))
+    assert max(bins_off(peak, 0.2, 0.3, (128, 128))) < 1e-3
+
+
 def test_each_channel_is_searched():
     picture = photograph("astronaut.png").copy()
     picture[..., 0] = levels(picture[..., 0] * 0.8 + 25 + 15 * wave((512, 512), 0.31, 0.2))
