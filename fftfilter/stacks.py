@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .images.limits import Working
     from .images.pages import Sink
     from .output.modes import Output
-    from .output.scale import Range
+    from .output.scale import Given
     from .transfer import Transfer
     from .transfer.edges import Edges
 
@@ -55,7 +55,7 @@ class Way:
     coding: Coding = AS_USUAL
     strip: bool = False
     output: Output = "magnitude"
-    scale: Range | None = None
+    scale: Given | None = None
     edges: Edges = "wrap"
 
     def read(self, pages: Pages, index: int, working: Working | None = None) -> Read:
@@ -139,6 +139,8 @@ def filter_stack(
     if way.output == "real":
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(pages) if pages is not None else None
+    if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
+        transfer = transfer.with_pixel_size(pixel_size)
     found = open_input(source, asked, output=way.output)
     transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:

@@ -14,7 +14,8 @@ from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
-from fftfilter.output.quantize import missing_mean, pixels
+from fftfilter.output.quantize import pixels
+from fftfilter.output.ramp import ramps
 from fftfilter.transfer import reference
 from tests.helpers import assert_grey_levels
 
@@ -34,11 +35,9 @@ def run(*arguments):
 
 def wanted(image, transfer, output, dtype=np.uint8, white=255):
     """Return what the reference gives for one picture."""
-    gain = transfer.gain(*image.shape[-2:])
-    values = reference.filtered(image, gain).real
-    if output == "keep":
-        values = values + missing_mean(image, gain[0, 0])
-    return pixels(output, values, None, noise=0, white=white, dtype=dtype, maxval=white)
+    gain = (transfer.keeping_mean() if output == "keep" else transfer).gain(*image.shape[-2:])
+    (ramp,) = ramps(output, white=white, dtype=dtype, maxval=white)
+    return pixels(reference.filtered(image, gain).real, ramp, 0, dtype)
 
 
 # Python
