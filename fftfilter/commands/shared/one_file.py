@@ -117,10 +117,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     picture = _read(source, options)
     name = shown(source, "standard input")
     transfer, pixel_size = for_pixels_of(picture, transfer, name)
+    transfer *= _automatic(picture, name, options)
     if isinstance(picture, images.Pages):
         _filter_pages(transfer, picture, target, options, pixel_size=pixel_size, times=times)
         return
-    transfer *= _automatic(picture, name, options)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -181,7 +181,7 @@ def _filter_pages(
     from ...stacks import Way, filter_pages
 
     with closing(pages):
-        only = {name: getattr(options, name) for name in ("save_stages", "preview", "auto")}
+        only = {name: getattr(options, name) for name in ("save_stages", "preview")}
         only["profile"] = options.filter["profile"]
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         given_range, is_of_stack = parse(options.scale), options.scale == STACK
@@ -260,7 +260,7 @@ def _check(source: str, target: str, options: FileOptions) -> None:
         preview.check(options.preview, source, target)
 
 
-def _automatic(picture: Picture, name: str, options: FileOptions) -> Transfer:
+def _automatic(picture: Picture | Pages, name: str, options: FileOptions) -> Transfer:
     """Return what takes out the peaks that are found in a picture, if that is asked for."""
     from ...transfer import Transfer
 
