@@ -33,6 +33,7 @@ from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .job import job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
+from .memory import aligned
 from .plan import plan
 from .program import program
 
@@ -51,8 +52,6 @@ ALL_STEPS = (0, len(STEPS))
 IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 19, 20
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
-# Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
-ALIGNMENT = 128
 
 
 class FusedCpuPipeline:
@@ -229,9 +228,7 @@ class FusedCpuPipeline:
         """
         if size < HUGE:
             return self._kept(self.launcher.allocate(size))
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-        start = -memory.ctypes.data % ALIGNMENT
-        return self._kept(self.launcher.wrap(memory[start : start + size]))
+        return self._kept(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
 
 
 def _with_opposite(k: Array, n: int) -> Array:
