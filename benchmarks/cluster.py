@@ -19,11 +19,12 @@ from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.cluster.scheduler import LOCAL, check_address, connect
 from fftfilter.folders.cluster.workers import workers_of_cluster
-from fftfilter.folders.jobs import DONE, Job, Outcome, Settings, cores
+from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
 from fftfilter.folders.processes import Plan, workers_of
 from fftfilter.folders.run import FolderRun
 from fftfilter.folders.work import pack
 from fftfilter.images import Picture, write
+from fftfilter.system import cores
 from fftfilter.transfer import highpass
 
 from .command import benchmark_command, format_option, main, run

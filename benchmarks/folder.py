@@ -210,7 +210,7 @@ class Prepared:
 
 
 def _write(pixels: Any, path: Path, level: int = 1) -> None:
-    images.write(Picture(pixels[None], None, 255, "PNG"), path, png_level=level)
+    images.write(Picture(pixels[None], None, 255, "PNG"), path, coding=images.Coding(level))
 
 
 if __name__ == "__main__":

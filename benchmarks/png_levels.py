@@ -12,7 +12,7 @@ from PIL import Image
 from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
 from fftfilter.bench.compare import Stats
 from fftfilter.bench.tables import Lines, Table
-from fftfilter.images import Picture
+from fftfilter.images import Coding, Picture
 from fftfilter.images.writing import encode
 from fftfilter.transfer import highpass
 
@@ -89,7 +89,7 @@ def _measured(
 
 
 def _ours(pixels: Gray, level: int) -> int:
-    return sum(len(part) for part in encode(Picture(pixels[None], None, 255, "PNG"), ".png", png_level=level))
+    return sum(len(part) for part in encode(Picture(pixels[None], None, 255, "PNG"), ".png", Coding(level)))
 
 
 def _pillow(pixels: Gray, level: int) -> int:

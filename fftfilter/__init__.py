@@ -14,9 +14,11 @@ TYPE_CHECKING = False  # as type checkers take it; to import it from typing take
 if TYPE_CHECKING:
     from typing import Any
 
-    from .calls import apply_mask, bandpass, bandstop, highpass, lowpass
+    from .analysis.search import find_peaks
+    from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
+    from .stacks import filter_stack
     from .transforms import fft, fft2, ifft, ifft2
 
 __version__ = "0.2.0"
@@ -29,9 +31,12 @@ __all__ = [
     "bandstop",
     "fft",
     "fft2",
+    "filter_stack",
+    "find_peaks",
     "highpass",
     "ifft",
     "ifft2",
+    "imagej",
     "lowpass",
 ]
 
@@ -42,5 +47,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
     from importlib import import_module
 
-    home = {"Filter": "filters", "FftfilterError": "errors"}.get(name) or ("transforms" if "fft" in name else "calls")
+    homes = {
+        "Filter": "filters",
+        "FftfilterError": "errors",
+        "filter_stack": "stacks",
+        "find_peaks": "analysis.search",
+    }
+    home = homes.get(name) or ("transforms" if "fft" in name else "calls")
     return getattr(import_module(f".{home}", __name__), name)

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from . import transfer
 from .filters import Filter, Options, parted
+from .imagej_filter import ImageJFilter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from .transfer import Transfer
+    from .transfer.imagej_band import Suppress
     from .transfer.shapes import ShapeName
     from .transfer.units import Given
 
@@ -95,6 +97,31 @@ def bandstop(
     """
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
+
+
+def imagej(
+    image: ArrayLike,
+    large: Given = 40,
+    small: Given = 3,
+    *,
+    suppress: Suppress = "none",
+    tolerance: float = 5,
+    autoscale: bool = True,
+    saturate: bool = True,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
+) -> NDArray[Any]:
+    """Return what ImageJ's "FFT Bandpass Filter" makes of an image, with its defaults; shape and type of the image.
+
+    Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
+    ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
+    beyond it. Of colors the brightness is filtered. ``options`` are those of :class:`Options` but for ``output``,
+    ``scale`` and ``edges``.
+    """
+    made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
+    of_filter, of_pixels = parted(options)
+    filter_ = ImageJFilter(made, autoscale=autoscale, saturate=saturate, **of_filter)
+    return filter_(image, channel_axis=channel_axis, **of_pixels)
 
 
 def apply_mask(

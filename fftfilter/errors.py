@@ -4,6 +4,7 @@
     ├── ParameterError       exit code 2   a wrong option or argument; also a ValueError
     ├── ImageError           exit code 1   an image that cannot be read, held or written
     │   ├── ReadError                      missing, truncated, not an image, not finite ...
+    │   │   └── SeveralPagesError          more than the one picture that is wanted
     │   ├── WriteError                     no permission, disk full, format cannot hold it ...
     │   └── TooLargeError                  more bytes than the device or the machine has
     ├── ProcessError         exit code 1   another process that cannot be started
@@ -42,6 +43,10 @@ class ImageError(FftfilterError):
 
 class ReadError(ImageError):
     """An input that is missing, damaged or not an image."""
+
+
+class SeveralPagesError(ReadError):
+    """A file of several pages or frames where one picture is wanted."""
 
 
 class WriteError(ImageError):

@@ -72,6 +72,7 @@ class FilterOptions(TypedDict, total=False):
     output: Output
     scale: Scale
     edges: Edges
+    pixel_size: str | float | None
 
 
 class PixelOptions(TypedDict, total=False):
@@ -85,9 +86,9 @@ class PixelOptions(TypedDict, total=False):
 class Options(FilterOptions, PixelOptions):
     """What a single call takes beside the filter.
 
-    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``, ``scale``
-    and ``edges`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as :meth:`Filter.__call__`
-    does.
+    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
+    ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
+    :meth:`Filter.__call__` does.
     """
 
 
@@ -147,6 +148,8 @@ class Filter:
     - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
     - "real": the filtered values as they are, float.
 
+    ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is what radii in physical units need.
+
     ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
     but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
     input, which become black and white.
@@ -188,6 +191,7 @@ class Filter:
         output: Output = "magnitude",
         scale: Scale = None,
         edges: Edges = "wrap",
+        pixel_size: str | float | None = None,
         profile: bool = False,
     ) -> None:
         self._describe(
@@ -201,9 +205,16 @@ class Filter:
             output=output,
             scale=scale,
             edges=edges,
+            pixel_size=pixel_size,
             profile=profile,
         )
         _ = self.launcher  # without a usable device there is no filter
+
+    def again(self, **options: Unpack[FilterOptions]) -> Filter:
+        """Return this filter with other options, on the same open device."""
+        made = _unopened(type(self), self.transfer, {**self._options, **options})
+        made.launcher = self.launcher
+        return made
 
     def _describe(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         """Check and keep what the filter is made of; no device is opened."""
@@ -213,6 +224,9 @@ class Filter:
             raise ParameterError(
                 f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
             )
+        if (pixel_size := options.pop("pixel_size", None)) is not None:
+            transfer = transfer.with_pixel_size(pixel_size)
+        transfer.check_pixel_size()
         _check("output", output, OUTPUTS)
         self._edges: Edges = options.get("edges", "wrap")
         _check("edges", self._edges, EDGES)
@@ -424,18 +438,7 @@ class Filter:
         given_white: float | None,
     ) -> _Call:
         """Return an image ready for its pipeline."""
-        check_unmasked("image", image)
-        array = np.asarray(image)
-        axes = (2, 3) if channel_axis is None else (3,)
-        if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
-            raise ParameterError(
-                f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
-                "(height, width), a stack (count, height, width), or channels with channel_axis"
-            )
-        if channel_axis is None:
-            check_stack(array.shape)
-        planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
-        planes = planes.reshape(-1, *planes.shape[-2:])
+        planes, shape = planes_of(image, channel_axis)
         pixel = pixel_type(planes.dtype)
         out = pixel if dtype is None else np.dtype(dtype)
         if out not in PIXELS:
@@ -460,7 +463,7 @@ class Filter:
             float(own_white),
             self._ramps(exponents, float(own_white), *wanted),
             channel_axis,
-            array.shape,
+            shape,
             self._weak_below,
         )
 
@@ -622,6 +625,26 @@ def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
     of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
     of_filter = {name: value for name, value in options.items() if name not in of_pixels}
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
+
+
+def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
+    """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
+
+    Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without its
+    ``channel_axis``.
+    """
+    check_unmasked("image", image)
+    array = np.asarray(image)
+    axes = (2, 3) if channel_axis is None else (3,)
+    if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+            "(height, width), a stack (count, height, width), or channels with channel_axis"
+        )
+    if channel_axis is None:
+        check_stack(array.shape)
+    planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+    return planes.reshape(-1, *planes.shape[-2:]), array.shape
 
 
 def check_stack(shape: tuple[int, ...]) -> None:

@@ -80,6 +80,11 @@ def spare_pyopencl_its_cache() -> None:
         os.environ["PYOPENCL_NO_CACHE"] = "1"
 
 
+def cores() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def startable_threads(wanted: int) -> int:
     """Return how many threads can be started now, at most ``wanted``: where few processes are allowed, by trying."""
     allowed = [limit for limit in (_limit("RLIMIT_NPROC"), _pids_of_container()) if limit is not None]

@@ -14,6 +14,7 @@ from .errors import ParameterError, VerifyError
 from .files.atomic import is_special
 from .files.messages import shown
 from .files.standard_streams import STANDARD_STREAM
+from .images.formats import AS_USUAL
 from .output.difference import Difference
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .images import Depth, Picture
+    from .images import Coding, Depth, Picture
     from .output.modes import Output
     from .output.scale import Given
     from .transfer import Transfer
@@ -30,12 +31,16 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-def refuse(target: str | Path, format: str | None = None) -> None:  # noqa: A002  as `images.write` has it
+def refuse(
+    target: str | Path,
+    format: str | None = None,  # noqa: A002  as `images.write` has it
+    coding: Coding = AS_USUAL,
+) -> None:
     """Raise ParameterError for an output that cannot be read back as it was written."""
     name = shown(target, "standard output")
     if str(target) == STANDARD_STREAM or is_special(Path(target)):
         raise ParameterError(f"{name}: --verify cannot read it back: write a file")
-    if images.is_lossy(target, format=format):
+    if images.is_lossy(target, format=format, coding=coding):
         raise ParameterError(f"{name}: --verify cannot tell a fault from this format's losses: write .png or .tif")
 
 
@@ -54,21 +59,41 @@ def difference(
     ``given`` is the picture that was read; ``output``, ``scale``, ``depth`` and ``edges`` are the output's. Raises what
     :func:`images.read` raises, VerifyError for a picture of another size.
     """
+    name = shown(target, "standard output")
+    return compare(given, images.read(target), transfer, output, scale, depth=depth, edges=edges, name=name)
+
+
+def compare(
+    given: Picture,
+    found: Picture,
+    transfer: Transfer,
+    output: Output,
+    scale: Given | None,
+    *,
+    depth: Depth,
+    edges: Edges,
+    name: str,
+) -> Difference:
+    """Return how the picture ``found`` in an output differs from the reference; as :func:`difference`."""
     *of_reference, stretch, unit = right(
         given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges
     )
     # A picture may have been turned upright where the tag that says so could not travel.
-    found = images.without_orientation(images.read(target))
+    found = images.without_orientation(found)
     wanted, values = (
         images.without_orientation(replace(given, planes=each, alpha=None)).planes for each in of_reference
     )
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
-        name = shown(target, "standard output")
-        raise VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
+        raise another(name)
     if len(wanted) != len(found.planes):
         # Some formats hold gray as equal colors.
         wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
     return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
+
+
+def another(name: str) -> VerifyError:
+    """Return the error of an output that is not what was written."""
+    return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
 
 def check(found: Difference, target: str | os.PathLike[str]) -> None:

@@ -51,6 +51,17 @@ def test_the_order_of_a_butterworth_is_passed_on(rng):
     assert_grey_levels(got, by_reference(image, H.highpass(3, shape="butterworth", order=7)))
 
 
+@pytest.mark.parametrize("high_pass", [False, True])
+def test_the_butterworth_of_scikit_image_is_a_line(rng, high_pass):
+    """As docs/numbers.md has it."""
+    butterworth = pytest.importorskip("skimage.filters").butterworth
+    image = rng.integers(0, 256, (24, 32), dtype=np.uint8)
+    wanted = butterworth(image, 0.1, high_pass=high_pass, order=3)
+    call = fftfilter.highpass if high_pass else fftfilter.lowpass
+    got = call(image, "0.1cyc", shape="butterworth", order=3, output="real", engine="book")
+    np.testing.assert_allclose(got, wanted, atol=1e-4 * np.abs(wanted).max())
+
+
 def test_without_a_radius_it_is_an_eighth_of_the_shorter_side(rng):
     image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
     assert_grey_levels(fftfilter.highpass(image), by_reference(image, H.highpass(1)))

@@ -45,8 +45,11 @@ def assert_right(got, given, transfer, output="magnitude"):
 
 
 @both_engines
-@pytest.mark.parametrize("transfer", [EVEN, SLANTED], ids=str)
-@pytest.mark.parametrize("output", ["magnitude", "keep", "signed", "real"])
+@pytest.mark.parametrize(
+    ("transfer", "output"),
+    [(EVEN, "magnitude"), (EVEN, "keep"), (EVEN, "signed"), (EVEN, "real"), (SLANTED, "magnitude")],
+    ids=str,
+)
 def test_an_image_is_filtered_as_if_it_were_mirrored(engine, transfer, output, image):
     assert_right(Filter(transfer, engine=engine, output=output, edges="mirror")(image), image, transfer, output)
 
@@ -60,16 +63,9 @@ def test_images_of_a_stack_have_a_scale_each_and_channels_one(engine, image):
         assert_right(mirrored(stack, channel_axis=0), stack, SLANTED)
 
 
-@pytest.mark.parametrize("dtype", [np.uint16, np.float32])
-def test_pixels_of_other_types(dtype, rng):
-    given = (rng.random((8, 64)) * (65535 if dtype == np.uint16 else 1)).astype(dtype)
+def test_floats(rng):
+    given = rng.random((8, 64), np.float32)
     assert_right(fftfilter.highpass(given, "5px", edges="mirror"), given, EVEN)
-
-
-def test_borders_that_differ_leave_no_trace_on_each_other():
-    ramp = np.tile(np.arange(0, 256, 4, dtype=np.uint8), (8, 1))
-    wrapped, mirrored = (fftfilter.highpass(ramp, "5px", output="real", edges=edges) for edges in ("wrap", "mirror"))
-    assert np.abs(wrapped).max() > 10 * np.abs(mirrored).max()
 
 
 def test_a_filter_whose_result_is_complex_is_mirrored_too(image):
@@ -77,7 +73,7 @@ def test_a_filter_whose_result_is_complex_is_mirrored_too(image):
     assert_right(fftfilter.apply_mask(image, gains, edges="mirror"), image, H.mask(gains))
 
 
-def test_weak_results_are_exact():
+def test_weak_results_of_16_bits_are_exact():
     y, x = np.mgrid[:64, :64]
     smooth = 30000 + 25000 * np.cos(np.pi * (x + 0.5) / 64)
     faint = np.rint(smooth + 40 * np.cos(2 * np.pi * (x + y) / 3)).astype(np.uint16)
@@ -93,8 +89,8 @@ def test_a_mask_for_one_size_has_gains_for_twice_each_side(image):
 
 
 def test_radii_that_do_not_fit_are_refused_as_they_were_given(image):
-    with pytest.raises(ParameterError, match="inner radius 3 is not below outer radius 3px on 64 x 8 pixels"):
-        fftfilter.bandpass(image, 3, "3px", edges="mirror")
+    with pytest.raises(ParameterError, match="cutoffs 2 and 4px are the same on 64 x 8 pixels"):
+        fftfilter.bandpass(image, 2, "4px", edges="mirror")
     with pytest.raises(ParameterError, match="edges 'reflect' is unknown: choose wrap or mirror"):
         Filter(EVEN, edges="reflect")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import reduce
 from operator import mul
 from pathlib import Path
@@ -13,7 +12,10 @@ import click
 from ..output.modes import OUTPUTS
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
+from .shared import automatic
+from .shared.automatic import auto_options
 from .shared.folder import FolderOptions, folder_options, run_folder
+from .shared.inputs import files_of, is_folder
 from .shared.one_file import FileOptions, run_file
 from .shared.options import (
     GroupedCommand,
@@ -22,31 +24,57 @@ from .shared.options import (
     engine_option,
     file_options,
     option,
+    pages_option,
     precision_option,
 )
+from .shared.preview import preview_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..folders.tree import Files
     from ..transfer import Transfer
 
 RADIUS = (
     "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist)."
+    "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
 )
 
 # What the functions of `transfer` take.
-OWN = ("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare")
+OWN = (
+    *("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare"),
+    *("large", "small", "suppress", "tolerance"),
+)
+# Outputs of what has no options for them.
+KEPT = {"output": "keep", "scale": "each", "verify": None}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-one_cutoff = option("--radius", group="Filter", metavar="R", help=f"{RADIUS}  [default: n/8, n being the shorter side]")
+one_cutoff = option(
+    "--radius",
+    group="Filter",
+    metavar="R",
+    short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
+    help=f"{RADIUS}  [default: n/8, n being the shorter side]",
+)
 two_cutoffs = combined(
-    option("--inner", group="Filter", metavar="R", required=True, help="Lower cutoff, as --outer."),
-    option("--outer", group="Filter", metavar="R", required=True, help=RADIUS),
+    option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
+    option("--outer", group="Filter", metavar="R", help=RADIUS),
+    option(
+        "--large",
+        group="Filter",
+        metavar="P",
+        short="The largest structures, such as 40px.",
+        help="In place of --inner: the largest structures, 40 being 40px.",
+    ),
+    option(
+        "--small",
+        group="Filter",
+        metavar="P",
+        short="The smallest structures, such as 3px.",
+        help="In place of --outer: the smallest structures, as --large.",
+    ),
 )
 shape_options = combined(
     option(
@@ -76,7 +104,6 @@ peak_options = combined(
         "--at",
         group="Filter",
         metavar=PEAK,
-        required=True,
         multiple=True,
         help="A peak in cycles per pixel, x to the right and y downward; it goes with its conjugate. WIDTH, in the "
         "units of a cutoff, is the distance where the gain is 1/2, 0.006cyc if left out. May be repeated.",
@@ -92,6 +119,7 @@ peak_options = combined(
         show_default=True,
         help="How the gain rises around the peak.",
     ),
+    auto_options,
 )
 stripe_options = combined(
     option(
@@ -111,6 +139,13 @@ stripe_options = combined(
     option("--spare", group="Filter", metavar="R", help="Frequencies below this radius stay.  [default: 40px]"),
 )
 mask_options = option("--mask", "mask", group="Filter", metavar="FILE", required=True, help=MASK)
+pixel_size_option = option(
+    "--pixel-size",
+    group="Filter",
+    metavar="LENGTH",
+    short="Size of a pixel, if the file says none, for cutoffs such as 2.6um: 65nm, 300dpi.",
+    help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
+)
 # Filters that every other one takes as options.
 FACTORS = {
     "notch": option("--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."),
@@ -138,26 +173,34 @@ def output_option(default: str) -> Callable[[Any], Any]:
     )
 
 
+edges_option = option(
+    "--edges",
+    group="Filter",
+    type=click.Choice(EDGES),
+    default="wrap",
+    show_default=True,
+    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
+    "on the one across.",
+)
+scale_option = option(
+    "--scale",
+    group="Filter",
+    default="each",
+    show_default=True,
+    metavar="RANGE",
+    help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "
+    "but for 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
+)
+verify_option = option(
+    VERIFY,
+    group="Output",
+    type=click.IntRange(min=1),
+    metavar="[N]",
+    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
+    f"N files, spread evenly.  [default of N: {VERIFIED}]",
+)
 other_options = combined(
-    option(
-        "--edges",
-        group="Filter",
-        type=click.Choice(EDGES),
-        default="wrap",
-        show_default=True,
-        help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
-        "on the one across.",
-    ),
-    option(
-        "--scale",
-        group="Filter",
-        default="each",
-        show_default=True,
-        metavar="RANGE",
-        help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-        "the picture's largest; folder: the same of the whole folder; auto: of each picture but for 0.35% of the "
-        "samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
-    ),
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
@@ -176,17 +219,11 @@ other_options = combined(
         metavar="DIR",
         help="Save every intermediate result as a picture.",
     ),
+    pages_option,
+    preview_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
-    option(
-        VERIFY,
-        group="Output",
-        type=click.IntRange(min=1),
-        metavar="[N]",
-        help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
-        f"N files, spread evenly.  [default of N: {VERIFIED}]",
-    ),
     folder_options,
 )
 
@@ -201,45 +238,89 @@ Example: {examples}
 
 
 class FilterCommand(GroupedCommand):
-    """A command whose --verify may go without a number."""
+    """A command whose --verify may go without a number, and whose --auto without a word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give --verify its number, for which click would take the IN that follows."""
+        """Give them their values, for which click would take the IN that follows."""
         for i, (arg, following) in enumerate(zip(args, [*args, ""][1:], strict=True)):
             if arg == "--":
                 break
             if arg == VERIFY and not following.isdecimal():
                 args[i] = f"{VERIFY}={VERIFIED}"
+            if arg == automatic.AUTO and following not in (automatic.EACH, automatic.FOLDER):
+                args[i] = f"{automatic.AUTO}={automatic.EACH}"
         return super().parse_args(ctx, args)
 
 
-def filter_command(name: str, own_options: Callable[[Any], Any], what: str, *examples: str) -> click.Command:
-    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name."""
+def output_options(default: str) -> Callable[[Any], Any]:
+    """Return the options that say what filtered values become."""
+    return combined(output_option(default), edges_option, scale_option)
+
+
+def filter_command(
+    name: str, own_options: Callable[[Any], Any], what: str, *examples: str, outputs: Callable[[Any], Any] | None = None
+) -> click.Command:
+    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
+
+    ``outputs`` stand in the place of :func:`output_options`, for what has no reference that is compared with.
+    """
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
-        own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
-        made = [] if name == "mask" else _own(name, own)
-        made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
-        made += [] if stripes is None else _own("stripes", {"angle": stripes})
-        if mask is not None:
-            from .shared.mask_file import mask_of
-
-            made.append(mask_of(mask))
-        return run(reduce(mul, made), sources, target, given)
+        return run(transfer_of(name, sources, given), sources, target, KEPT | given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
         own_options,
+        pixel_size_option,
         *factors,
         # What repairs a picture leaves its brightness alone.
-        output_option("keep" if name in FACTORS else "magnitude"),
+        outputs or output_options("keep" if name in FACTORS else "magnitude"),
         other_options,
+        *(() if outputs else (verify_option,)),
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
+
+
+def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
+    """Return the transfer function that the options of a filter's command say, and take them away.
+
+    ``auto`` stays: how peaks are to be found in each picture, if they are.
+    """
+    from ..transfer import Transfer
+
+    notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
+    pixel_size = given.pop("pixel_size")
+    if "inner" in given:
+        _take_large_and_small(given)
+    mode, given["auto"] = automatic.taken(given)
+    own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
+    made = [] if name == "mask" else _own(name, own)
+    made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
+    made += [] if stripes is None else _own("stripes", {"angle": stripes})
+    if mask is not None:
+        from .shared.mask_file import mask_of
+
+        made.append(mask_of(mask))
+    if mode == automatic.FOLDER:
+        made.append(automatic.of_folder(given["auto"], sources, given))
+        given["auto"] = None
+    transfer = reduce(mul, made) if made else Transfer(())
+    return transfer.with_pixel_size(pixel_size) if pixel_size else transfer
+
+
+def _take_large_and_small(given: dict[str, Any]) -> None:
+    """Put the periods of --large and --small in the place of --inner and --outer; raises UsageError."""
+    from ..transfer.units import Radius
+
+    periods = {name: given.pop(name) for name in ("large", "small")}
+    cutoffs = [given["inner"], given["outer"]]
+    if any(periods.values()) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods.values()):
+        raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
+    if not any(cutoffs):
+        given["inner"], given["outer"] = (Radius.parse(text, name, bare="px") for name, text in periods.items())
 
 
 def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
@@ -281,6 +362,8 @@ bandpass = filter_command(
     combined(two_cutoffs, shape_options),
     "Keep what lies between two cutoffs.",
     "--inner 8 --outer 64 in.png out.png",
+    "--large 40 --small 3 in.png out.png",
+    "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
 )
 bandstop = filter_command(
     "bandstop",
@@ -291,9 +374,11 @@ bandstop = filter_command(
 notch = filter_command(
     "notch",
     peak_options,
-    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate.",
+    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate; given, or found.",
     "--at 0.123,0.047 --harmonics 3 in.png out.png",
     "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
+    "--auto scan.png clean.png",
+    "--auto folder scans/ clean/",
 )
 stripes = filter_command(
     "stripes",
@@ -316,29 +401,11 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
     if not all(sources) or not target:
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name; for this folder give a dot.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
-    if len(sources) == 1 and _is_folder(sources[0]):
+    if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(transfer, place(sources[0]), target, FolderOptions.of(given))
-    if target.endswith("/") or (target != "-" and _is_folder(target)):
-        return run_folder(transfer, _files(sources), target, FolderOptions.of(given))
+    if target.endswith("/") or (target != "-" and is_folder(target)):
+        return run_folder(transfer, files_of(sources), target, FolderOptions.of(given))
     if len(sources) > 1:
         raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is none.")
     run_file(transfer, sources[0], target, FileOptions.of(given))
     return 0
-
-
-def _is_folder(name: str) -> bool:
-    from ..files.urls import is_folder, place
-
-    where = place(name)
-    return os.path.isdir(where) if isinstance(where, Path) else is_folder(where)  # noqa: PTH112  Path's may raise
-
-
-def _files(names: list[str]) -> Files:
-    """Return several IN as files; raises UsageError for what is none."""
-    from ..folders.tree import Files
-
-    for name in names:
-        if name == "-" or _is_folder(name):
-            what = "standard input, which has no name" if name == "-" else "a folder, which goes alone"
-            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
-    return Files(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -25,19 +26,32 @@ if TYPE_CHECKING:
     show_default=True,
     help="An algorithm from 'fftfilter engines'.",
 )
+@option(
+    "--with",
+    "filter_",
+    group="Filter",
+    metavar='"FILTER OPTIONS"',
+    help="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed, and all of "
+    "it by frequency. OUT is a .png, .jpg or .webp.",
+)
 @device_option
 @precision_option
 @file_options
+@click.pass_context
 def spectrum(
+    context: click.Context,
     *,
     source: str,
     target: str,
     engine: str,
+    filter_: str | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
     input_limit: int | None,
     png_level: int,
+    quality: int | None,
+    compression: str | None,
     verbose: int,
 ) -> None:
     """Write the log-magnitude spectrum, DC in the middle.
@@ -47,6 +61,7 @@ def spectrum(
 
     \b
     Example: fftfilter spectrum in.png spectrum.png
+             fftfilter spectrum --with "bandstop --inner 30 --outer 34" in.png look.png
     """
     import numpy as np
 
@@ -59,7 +74,12 @@ def spectrum(
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
+    coding = images.Coding(png_level, quality, compression)
+    if filter_ is not None:
+        _look(context, filter_, source, target, device)
+        return
     images.check_output(source, target, in_place=in_place)
+    images.refuse_coding(target, coding)
     remove_leftovers_beside(target)
     number = np.dtype(np.complex64 if precision == "single" else np.complex128)
     algorithm = load(engine)
@@ -74,7 +94,28 @@ def spectrum(
     images.check_fits(picture, target)
     transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed), 255
-    images.write(picture, target, png_level=png_level)
+    images.write(picture, target, coding=coding)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
+
+
+def _look(context: click.Context, text: str, source: str, target: str, device: str | None) -> None:
+    """Write a page on what a filter makes of a picture; raises FftfilterError."""
+    from .filters import KEPT, FilterCommand, transfer_of
+    from .shared.one_file import FileOptions, look
+
+    try:
+        name, *words = shlex.split(text)
+    except ValueError as error:
+        raise click.UsageError(f'--with {text!r} is no filter: give one such as "lowpass --radius 8px".') from error
+    root = context.find_root()
+    command = root.command.get_command(root, name) if isinstance(root.command, click.Group) else None
+    if not isinstance(command, FilterCommand):
+        raise click.UsageError(f'--with: {name!r} is no filter: give one such as "lowpass --radius 8px".')
+    given = command.make_context(name, [*words, source, target], parent=root).params
+    given["device"] = device or given["device"]
+    if given.pop("sources") != (source,) or given.pop("target") != target:
+        raise click.UsageError(f"--with {text!r}: give options only, as IN and OUT stand at the end.")
+    transfer = transfer_of(name, [source], given)
+    look(transfer, source, target, FileOptions.of(KEPT | given))

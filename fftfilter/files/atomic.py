@@ -13,13 +13,18 @@ import io
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from . import urls
 from .leftovers import temporary_name
 from .standard_streams import STANDARD_STREAM, open_stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
@@ -28,9 +33,10 @@ Times = tuple[int, int]
 
 # Systems with writev take at least this many parts in one call.
 _PARTS_A_CALL = 1024
+_PART = 1 << 20
 
 
-def store(target: str | os.PathLike[str], parts: Parts, times: Times | None = None) -> None:
+def store(target: str | os.PathLike[str], parts: Iterable[bytes | memoryview], times: Times | None = None) -> None:
     """Write a file's parts; raises OSError.
 
     A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
@@ -101,18 +107,25 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
         return None
 
 
-def _replace(path: str, old: os.stat_result | None, parts: Parts, times: Times | None) -> None:
+def _replace(path: str, old: os.stat_result | None, parts: Iterable[bytes | memoryview], times: Times | None) -> None:
     """Create a file, or replace the old one in one step; a failure leaves the old one and no other."""
+    with _replacing(path, old, times) as file:
+        _write(file, parts)
+
+
+@contextmanager
+def _replacing(path: str, old: os.stat_result | None, times: Times | None) -> Iterator[io.FileIO]:
+    """Give a file to be written, which gets a path at the end; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
     temporary = temporary_name(path)
     try:
-        with open(temporary, "xb", buffering=0) as file:
+        with open(temporary, "x+b", buffering=0) as file:
             if old:
                 with suppress(OSError):  # Only root may give a file to its old owner.
                     os.chown(temporary, old.st_uid, old.st_gid)
                 os.chmod(temporary, stat.S_IMODE(old.st_mode))
-            _write(file, parts)
+            yield file
         if times:
             os.utime(temporary, ns=times)
         os.replace(temporary, path)
@@ -122,7 +135,25 @@ def _replace(path: str, old: os.stat_result | None, parts: Parts, times: Times |
         raise
 
 
-def _write(file: io.FileIO, parts: Parts) -> None:
+@contextmanager
+def growing(target: str | os.PathLike[str], times: Times | None = None) -> Iterator[BinaryIO]:
+    """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
+
+    The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.
+    """
+    path = os.fsdecode(target)
+    if path == STANDARD_STREAM or urls.is_url(target) or is_special(Path(path)):
+        with tempfile.TemporaryFile() as file:
+            yield cast("BinaryIO", file)
+            file.seek(0)
+            store(target, iter(lambda: file.read(_PART), b""), times)
+        return
+    path = os.path.realpath(path)
+    with _replacing(path, _status(path), times) as raw, io.BufferedRandom(raw) as file:
+        yield file
+
+
+def _write(file: io.FileIO, parts: Iterable[bytes | memoryview]) -> None:
     """Write parts in one call where the system has writev: after each call another thread may run first."""
     if not hasattr(os, "writev"):
         with io.BufferedWriter(file) as buffered:

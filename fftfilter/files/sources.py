@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from .atomic import Times
 
+LARGE = 1 << 24
+"""Bytes of a file that is read in parts where that is possible."""
 # What is looked at before the rest is read, and how much of a stream is read at a time.
 _START = 1 << 20
 _PART = 1 << 24
@@ -53,6 +56,52 @@ def content(
     if not data:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     return data
+
+
+class Slices:
+    """The bytes of a file, read when they are asked for: ``slices[start:stop]``."""
+
+    def __init__(self, file: BinaryIO | FileIO) -> None:
+        self.file = file
+        self._size = file.seek(0, os.SEEK_END)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> bytes:
+        start, stop, _ = part.indices(self._size)
+        self.file.seek(start)
+        wanted = max(0, stop - start)
+        found = self.file.read(wanted) or b""
+        while len(found) < wanted and (more := self.file.read(wanted - len(found))):
+            found += more  # one read of a file without a buffer gives 2 GiB at most
+        return found
+
+    def close(self) -> None:
+        """Close the file."""
+        self.file.close()
+
+
+def as_file(data: bytes | Slices) -> BinaryIO:
+    """Return a file's bytes as a file to read."""
+    if isinstance(data, bytes):
+        return io.BytesIO(data)
+    data.file.seek(0)
+    return data.file
+
+
+def large_file(source: str | os.PathLike[str], starts: tuple[bytes, ...]) -> Slices | None:
+    """Return a large file of this machine that begins in one of these ways, to be read in parts; else None."""
+    try:
+        if urls.is_url(source) or os.stat(source).st_size < LARGE:  # noqa: PTH116  pathlib costs as much as a small file
+            return None
+        slices = Slices(open(source, "rb", buffering=0))  # noqa: PTH123, SIM115  the caller closes it
+        if not stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) or not slices[:4].startswith(starts):
+            slices.close()
+            return None
+    except OSError:
+        return None  # `content` says why
+    return slices
 
 
 def _all_bytes(

@@ -22,7 +22,7 @@ from ..errors import ParameterError
 from .messages import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
@@ -168,7 +168,7 @@ def content(url: str, most: int | None = None) -> bytes:
         return bytes(system.cat_file(path) if most is None else system.cat_file(path, start=0, end=most))
 
 
-def store(url: str, parts: Sequence[bytes | memoryview]) -> None:
+def store(url: str, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file in one request, so that object stores have it whole or not at all."""
     refuse_reading_only(url)
     with _readable_errors(url):

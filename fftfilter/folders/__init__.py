@@ -14,4 +14,5 @@ journal.py    what an output folder holds already
 report.py     a line of JSON about each file
 progress.py   the bar on a terminal
 dry_run.py    what a run would do
+mean_spectrum.py  the mean power spectrum of all pictures
 """

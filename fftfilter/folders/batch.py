@@ -11,15 +11,18 @@ from __future__ import annotations
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from .. import system
+from .. import stacks, system
 from ..errors import DeviceError, FftfilterError
-from ..filters import MOST_CHANNELS, Filter
-from . import codec
+from ..filters import MOST_CHANNELS
+from ..imagej_filter import open_filter
+from . import codec, journal
+from .codec import Opened
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
@@ -27,11 +30,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..filters import PixelOptions
+    from ..filters import Filter, PixelOptions
+    from ..output.modes import Output
+    from ..transfer import Transfer
     from .codec import Loaded
 
     Key = tuple[object, ...]
     Array = NDArray[Any]
+
+T = TypeVar("T")
 
 # Pixels that make a launch worth its overhead: on a CPU, as many as its caches hold between the steps.
 PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
@@ -56,6 +63,7 @@ class Batch:
         self._waiting_bytes = 0
         self._too_large: set[Key] = set()
         self._stack = np.empty((0, 0, 0), np.uint8)
+        self._transfer = settings.transfer
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -69,7 +77,7 @@ class Batch:
 
         Raises what :class:`Filter` raises, and DeviceLostError if the device fails twice in a row.
         """
-        reading: deque[Future[Loaded | Outcome]] = deque()
+        reading: deque[Future[Loaded | Opened | Outcome]] = deque()
         writing: deque[Future[Outcome]] = deque()
         try:
             for job in jobs:
@@ -102,10 +110,15 @@ class Batch:
         done.set_result(work(*arguments))
         return done
 
-    def _take(self, loaded: Loaded | Outcome, writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
+    def _take(self, loaded: Loaded | Opened | Outcome, writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Let a file wait for others of its size, and filter the stacks that are due."""
         if isinstance(loaded, Outcome):
             yield loaded
+            return
+        if self._transfer.lacks_pixel_size:
+            self._transfer = loaded.transfer
+        if isinstance(loaded, Opened):
+            yield self._filter_pages(loaded)
             return
         key = _key(loaded)
         self._waiting.setdefault(key, []).append(loaded)
@@ -158,15 +171,59 @@ class Batch:
             loaded.picture.planes, loaded.picture.maxval = result, loaded.depth.maxval
             writing.append(self._submit(codec.write, loaded, self.settings))
 
-    def _filtered(self, stack: Sequence[Loaded]) -> list[Array]:
+    def _filter_pages(self, opened: Opened) -> Outcome:
+        """Filter a file of several pages, and write it; return its outcome."""
+        began = time.perf_counter()
+        outcome = opened.outcome
         try:
-            return self._attempt(stack)
+            with closing(opened.pages):
+                self._try_twice(lambda: self._attempt_pages(opened))
+        except (FftfilterError, MemoryError) as error:
+            if isinstance(error, DeviceLostError):
+                raise
+            return codec.failed(outcome, error)
+        outcome.seconds["filter"] = time.perf_counter() - began
+        outcome.device = self._filter.launcher.device.name
+        return outcome
+
+    def _attempt_pages(self, opened: Opened) -> None:
+        settings, outcome, pages = self.settings, opened.outcome, opened.pages
+        self._filter_by(opened.transfer)
+        way = codec.way_of(settings)
+        outcome.pages = len(pages)
+        if settings.measure_only:
+            outcome.peak, outcome.status = stacks.largest(self._filter, pages, way, submit=self._submit), MEASURED
+            return
+        done = codec.with_folder(
+            opened.job.target,
+            lambda: stacks.filter_pages(
+                self._filter,
+                pages,
+                opened.job.target,
+                way,
+                one_scale=settings.scale_of_stack,
+                times=opened.times,
+                compare=opened.job.verify,
+                submit=self._submit,
+            ),
+        )
+        outcome.shape, outcome.dtype, outcome.clipped = done.shape, done.dtype, done.clipped
+        outcome.cautions, outcome.left_out, outcome.difference = done.cautions, done.left_out, done.difference
+        outcome.extremes = done.extremes if settings.extremes else None
+        outcome.stamp = journal.stamp(opened.job.target)
+
+    def _filtered(self, stack: Sequence[Loaded]) -> list[Array]:
+        return self._try_twice(lambda: self._attempt(stack))
+
+    def _try_twice(self, attempt: Callable[[], T]) -> T:
+        try:
+            return attempt()
         except DeviceError:
             # A queue that has failed once stays useless; the device itself may be well.
             try:
                 self._filter.close()
                 self._filter = self._open()
-                return self._attempt(stack)
+                return attempt()
             except DeviceError as error:
                 raise DeviceLostError(str(error)) from error
 
@@ -181,18 +238,23 @@ class Batch:
 
     def _open(self) -> Filter:
         settings = self.settings
-        return Filter(
-            settings.transfer,
-            device=self._device,
-            output="magnitude" if settings.measure_only else settings.output,
-            scale=settings.scale,
-            **settings.options,
-        )
+        output: Output = "magnitude" if settings.measure_only else settings.output
+        return open_filter(self._transfer, output, settings.scale, {**settings.options, "device": self._device})
+
+    def _filter_by(self, transfer: Transfer) -> None:
+        """Open another filter, if files have pixels of another size."""
+        if transfer != self._transfer:
+            self._filter.close()
+            self._transfer, self._stack = transfer, np.empty((0, 0, 0), np.uint8)
+            self._filter = self._open()
 
     def _attempt(self, stack: Sequence[Loaded]) -> list[Array]:
         """Return the new planes of each picture: exactly those that it would get alone."""
+        self._filter_by(stack[0].transfer)
         depth, white = stack[0].depth, stack[0].picture.maxval
         of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
+        if stack[0].stays(self.settings):
+            return [loaded.picture.planes for loaded in stack]
         if len(stack) == 1:
             results = [self._filter(stack[0].picture.planes, channel_axis=0, **of_pixels)]
         else:
@@ -219,4 +281,4 @@ class Batch:
 def _key(loaded: Loaded) -> Key:
     """Return what pictures of a stack have in common."""
     picture = loaded.picture
-    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth
+    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth, loaded.transfer

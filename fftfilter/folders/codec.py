@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from .. import images, verify
+from .. import images, stacks, verify
+from ..analysis.automatic import notches
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
-from ..files.messages import quoted_if_odd, reason
+from ..files.messages import quoted_if_odd, reason, shown
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .journal import digest_of
 from .tree import is_inside
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..files.atomic import Times
-    from ..images import Depth, Picture
+    from ..images import Depth, Pages, Picture
+    from ..preview.sheet import Row
+    from ..transfer import Transfer
+
+
+T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -31,34 +40,67 @@ class Loaded:
     depth: Depth
     """How its pixels will be stored."""
     outcome: Outcome
+    transfer: Transfer
+    """What filters it: that of the run, for its pixels."""
     times: Times | None = None
     given: Picture | None = None
-    """The picture that was read, if the output is to be verified."""
+    """The picture that was read, if the output is compared with it."""
+
+    def stays(self, settings: Settings) -> bool:
+        """Whether nothing is filtered, so that its pixels are to stay as they are."""
+        return not self.transfer.parts and settings.output == "keep" and self.picture.is_stored_as(self.depth)
 
 
-def read(job: Job, settings: Settings) -> Loaded | Outcome:
-    """Read a file; return its outcome if it failed or needs no work."""
+@dataclass(eq=False)
+class Opened:
+    """A file of several pages, which are read while they are filtered."""
+
+    job: Job
+    pages: Pages
+    outcome: Outcome
+    transfer: Transfer
+    """What filters it, as for a :class:`Loaded` one."""
+    times: Times | None
+
+
+def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
+    """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
     began = time.perf_counter()
     outcome = Outcome(job, DONE)
     try:
         if not settings.measure_only:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
-        data = images.content(job.source)
+        data = images.raw(job.source)
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
-        picture = images.decode(data, job.source)
+        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
+        if isinstance(picture, images.Pages):
+            if settings.auto or settings.preview:
+                what = "--auto" if settings.auto else "--preview"
+                raise ParameterError(
+                    f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and {what} is for one picture: choose one "
+                    "with --pages"
+                )
+            return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
-            picture = replace(images.without_orientation(picture), metadata=None)
+            picture = images.stripped(picture)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions = settings.transfer.cautions(*picture.planes.shape[1:])
+        if settings.auto:
+            outcome.peaks = settings.auto.peaks(picture.planes, picture.maxval)
+            transfer *= notches(outcome.peaks, settings.auto.shape)
+            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
+        outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign
             outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-        loaded = Loaded(job, picture, depth, outcome, times, replace(picture) if job.verify else None)
+        loaded = Loaded(
+            job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
+        )
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -67,6 +109,25 @@ def read(job: Job, settings: Settings) -> Loaded | Outcome:
     finally:
         outcome.seconds["read"] = time.perf_counter() - began
     return loaded
+
+
+def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened | Outcome:
+    """Return a file that was opened, or its outcome if it needs no work."""
+    if not done_before:
+        images.suffix_of_pages(opened.job.target, None, len(opened.pages))
+        return opened
+    with closing(opened.pages):
+        data = images.raw(opened.job.target)
+        with closing(images.pages_of(data, shown(opened.job.target, "-"))) as written:
+            way, suffix = way_of(settings), Path(opened.job.target).suffix.lower()
+            found = stacks.difference(opened.pages, written, opened.transfer, way, suffix)
+    return replace(opened.outcome, status=SKIPPED, difference=found)
+
+
+def way_of(settings: Settings) -> stacks.Way:
+    """Return how the pages of a file are read and written."""
+    edges = settings.options.get("edges", "wrap")
+    return stacks.Way(None, settings.coding, settings.strip, settings.output, settings.scale, edges)
 
 
 def _check_target(job: Job, settings: Settings) -> None:
@@ -84,14 +145,9 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
     """Write a file that was filtered."""
     began = time.perf_counter()
     try:
-        try:
-            _write(loaded, settings)
-        except WriteError as error:
-            if not isinstance(error.__cause__, FileNotFoundError):
-                raise
-            _make_again(Path(loaded.job.target).parent)
-            _write(loaded, settings)
+        with_folder(loaded.job.target, lambda: _write(loaded, settings))
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
+        loaded.outcome.row = _row(loaded, settings)
         _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)
@@ -102,21 +158,46 @@ def write(loaded: Loaded, settings: Settings) -> Outcome:
 
 def _verify(loaded: Loaded, settings: Settings) -> None:
     """Compare an output with the reference, if that is asked for; raises VerifyError."""
-    if loaded.given is None:
+    if loaded.given is None or not loaded.job.verify:
         return
     began, target = time.perf_counter(), loaded.job.target
     output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
     found = verify.difference(
-        loaded.given, settings.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
+        loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
     )
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began
     verify.check(found, target)
 
 
+def _row(loaded: Loaded, settings: Settings) -> Row | None:
+    """Return the row of a file in the contact sheet, if one is wanted."""
+    if loaded.given is None or not settings.preview:
+        return None
+    from ..preview.look import Look
+    from ..preview.sheet import row
+
+    edges = settings.options.get("edges", "wrap")
+    given, made, job = loaded.given, loaded.picture, loaded.job
+    return row(
+        Look(given.planes, given.maxval, loaded.transfer, edges), made.planes, made.maxval, job.number, job.source
+    )
+
+
 def _write(loaded: Loaded, settings: Settings) -> None:
-    target, level = loaded.job.target, settings.png_level
-    loaded.outcome.left_out = images.write(loaded.picture, target, png_level=level, times=loaded.times)
+    target, coding = loaded.job.target, settings.coding
+    loaded.outcome.left_out = images.write(loaded.picture, target, coding=coding, times=loaded.times)
+
+
+def with_folder(target: str, work: Callable[[], T]) -> T:
+    """Do what writes an output, once more if its folder was removed meanwhile."""
+    try:
+        return work()
+    except WriteError as error:
+        if not isinstance(error.__cause__, FileNotFoundError):
+            raise
+        _make_again(Path(target).parent)
+        return work()
 
 
 def _make_again(folder: Path) -> None:

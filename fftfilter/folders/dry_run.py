@@ -49,8 +49,9 @@ class Step(NamedTuple):
     def __str__(self) -> str:
         size = self.size
         color = "gray" if size.channels == 1 else "color"
+        pages = f"{size.pages} pages, " if size.pages > 1 else ""
         parts = [
-            f"{self.job}: {size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits",
+            f"{self.job}: {pages}{size.width} x {size.height} {color}, {8 * size.bytes_per_sample} bits",
             f"{_megabytes(self.host_bytes)} on the host",
         ]
         if self.done_before:
@@ -105,12 +106,13 @@ class DryRun:
         settings, cluster = self._run.settings, self._cluster
         if cluster in (None, LOCAL):
             from ..device.choice import choose
-            from ..filters import Filter
+            from ..imagej_filter import open_filter
 
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
-            of_filter = {"output": settings.output, "scale": settings.scale, **settings.options}
-            with Filter(settings.transfer, device=self._devices[0], **of_filter) as filter_:
+            transfer = settings.transfer.with_pixel_size(1.0)  # as any size takes the same
+            options = {**settings.options, "device": self._devices[0]}
+            with open_filter(transfer, settings.output, settings.scale, options) as filter_:
                 yield lambda shape: Need(names, has, filter_.device_bytes(shape))
             return
         with connect(cluster, self._devices) as client:

@@ -5,19 +5,23 @@ Nothing here imports NumPy or OpenCL: the process that shares the files among wo
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DeviceError
 from ..files.messages import quoted_if_odd
+from ..images.formats import AS_USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..analysis.automatic import Auto
+    from ..analysis.found import Peak
+    from ..images import Asked, Coding, PixelSize
     from ..output import scale
     from ..output.difference import Difference
     from ..output.modes import Output
+    from ..preview.sheet import Row
     from ..transfer import Transfer
     from . import journal
 
@@ -34,14 +38,21 @@ class Settings:
     output: Output = "magnitude"
     scale: scale.Given | None = None
     """None gives each picture its own range."""
+    scale_of_stack: bool = False
+    """Whether the pages of a file have one range."""
+    pages: Asked | None = None
     measure_only: bool = False
     """Find the largest value of each file and write nothing."""
     extremes: bool = False
     """Report the smallest and largest value of each file."""
-    png_level: int = 1
+    coding: Coding = AS_USUAL
     strip: bool = False
     preserve_times: bool = False
     in_place: bool = False
+    preview: bool = False
+    """Make the row of each file in a contact sheet."""
+    auto: Auto | None = None
+    """How the peaks of each picture are found, if they are to be removed, too."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
 
@@ -69,9 +80,16 @@ class Outcome:
     status: str
     error: str | None = None
     exit_code: int = 0
+    pages: int = 1
     shape: tuple[int, ...] | None = None
-    """Channels, height, width."""
+    """Channels, height, width; of the first page."""
     dtype: str | None = None
+    pixel_size: PixelSize | None = None
+    """What the file says, if the filter needs it."""
+    row: Row | None = None
+    """Of a contact sheet, if one is wanted."""
+    peaks: list[Peak] | None = None
+    """What was found and removed, if that was looked for."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""
@@ -96,8 +114,3 @@ class DeviceLostError(DeviceError):
 def failure(job: Job, error: str) -> Outcome:
     """Return the outcome of a job that never reached a device."""
     return Outcome(job, FAILED, error, exit_code=1)
-
-
-def cores() -> int:
-    """Return how many processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

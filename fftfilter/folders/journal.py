@@ -16,12 +16,15 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple, Protocol, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from xxhash import xxh3_128_hexdigest
+from xxhash import xxh3_128, xxh3_128_hexdigest
 
 from ..files import urls
 from ..files.leftovers import temporary_name
+
+if TYPE_CHECKING:
+    from ..files.sources import Slices
 
 NAME = ".fftfilter-done.jsonl"
 PREFIX = ".fftfilter-done-"
@@ -31,11 +34,18 @@ SECONDS_A_PART = 10.0
 MANY_PARTS = 20
 # The journal of a folder is written anew if it has so many lines more than twice its files.
 SPARE_LINES = 1000
+# Bytes of a large file that are read at a time.
+_PART = 1 << 20
 
 
-def digest_of(content: bytes) -> str:
+def digest_of(content: bytes | Slices) -> str:
     """Return a digest of bytes that tells whether they have changed; it is no defense against malice."""
-    return xxh3_128_hexdigest(content)
+    if isinstance(content, bytes):
+        return xxh3_128_hexdigest(content)
+    digest = xxh3_128()
+    for start in range(0, len(content), _PART):
+        digest.update(content[start : start + _PART])
+    return digest.hexdigest()
 
 
 class Stamp(NamedTuple):

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import signals, startup, system
 from ..errors import DeviceError, ProcessError
+from ..system import cores
 from . import work
-from .jobs import DeviceLostError, cores
+from .jobs import DeviceLostError
 from .pool import Death, Worker
 
 if TYPE_CHECKING:

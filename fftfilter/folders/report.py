@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import images
+from ..analysis.automatic import notches
 from ..errors import ParameterError, WriteError
 from ..files.standard_streams import STANDARD_STREAM
 from . import journal
@@ -83,7 +84,10 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
 
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
-    filtered_by = settings.transfer.given()
+    transfer = settings.transfer
+    if settings.auto and outcome.peaks:
+        transfer *= notches(outcome.peaks, settings.auto.shape)
+    filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()
     for part in filtered_by.get("parts", [filtered_by]):
         if part["kind"] in ("lowpass", "highpass") and "radius" not in part and outcome.shape:
             part["radius"] = f"{min(outcome.shape[1:]) / 8:g}"  # what n/8 is for this one
@@ -96,7 +100,9 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "height": height,
         "channels": channels,
         "type": outcome.dtype,
+        "pages": outcome.pages,
         "filter": {**filtered_by, **given},
+        "peaks": None if outcome.peaks is None else [peak.described() for peak in outcome.peaks],
         "output_mode": settings.output,
         "scale": "each" if settings.scale is None else settings.scale._asdict(),
         "extremes": outcome.extremes,

@@ -191,7 +191,7 @@ class FolderRun:
             if self.settings.output == "real":
                 images.refuse_whole_numbers(target)
             if self.verify:
-                verify.refuse(target)
+                verify.refuse(target, coding=self.settings.coding)
             if target in made:
                 raise ParameterError(
                     f"{join(relative, made[target])} and {join(relative, name)} would both become "
@@ -241,7 +241,8 @@ class FolderRun:
             settings.output,
             settings.scale,
         ]
-        decisive += [settings.png_level, settings.strip, settings.preserve_times]
+        decisive += [settings.pages, settings.scale_of_stack, settings.coding, settings.strip, settings.preserve_times]
+        decisive.append(settings.auto)
         return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run
@@ -271,9 +272,7 @@ class FolderRun:
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.__dict__.pop("_settings_key", None)
-        high = largest or 1.0
-        low = -high if self.settings.output == "signed" else 0.0
-        self.settings = replace(self.settings, scale=scale.Range(low, high, of_white=True))
+        self.settings = replace(self.settings, scale=scale.up_to(largest, both_signs=self.settings.output == "signed"))
 
     def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
         """Return outcomes, and warn of what the user should know of the workers."""

@@ -88,12 +88,12 @@ def device_bytes(
 
     Raises FftfilterError.
     """
-    from ..filters import Filter
+    from ..imagej_filter import open_filter
 
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
-    of_filter = {"output": settings.output, "scale": settings.scale, **settings.options}
-    with Filter(settings.transfer, device=device, **of_filter) as filter_:
+    transfer = settings.transfer.with_pixel_size(1.0)  # as any size takes the same
+    with open_filter(transfer, settings.output, settings.scale, {**settings.options, "device": device}) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
 
@@ -105,8 +105,8 @@ def close() -> None:
 
 
 def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
+    from ..system import cores
     from .batch import Batch
-    from .jobs import cores
 
     if not _open or _open[0][:3] != (settings, device, threads):
         close()

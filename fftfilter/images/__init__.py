@@ -3,12 +3,16 @@
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
 
     picture.py         what an image is between its file and the filter
-    reading.py         bytes to a picture: pnm.py, npy.py, tiff_reader.py, or pillow_reader.py for all other formats
+    reading.py         bytes to a picture: pnm.py, pfm.py, npy.py, tiff_reader.py, or pillow_reader.py for all others
     completeness.py    rows that a file promises and does not have
+    page_formats.py    files of several pages, one in memory: tiff_pages.py with stack_description.py, animation.py
+    pages.py           what these have in common
     formats.py         the table of formats: what each can hold
     depth.py           and so how an output is stored
-    writing.py         a picture to bytes: pnm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
+    writing.py         a picture to bytes: pnm.py, pfm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
+    animation_writer.py    pictures joined to a GIF, PNG or WebP of several
     metadata.py        color profile, EXIF, resolution and text, from file to file
+    pixel_size.py      the size of a pixel, where the file says it
     orientation.py     pictures turned upright
     limits.py          what a picture takes of this machine's memory
     quiet.py           libraries that print nothing
@@ -23,28 +27,50 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .depth import output_depth as output_depth
+    from .formats import COMPRESSIONS as COMPRESSIONS
+    from .formats import Coding as Coding
     from .formats import check_fits as check_fits
     from .formats import extension_of as extension_of
     from .formats import extensions as extensions
     from .formats import is_lossy as is_lossy
+    from .formats import refuse_coding as refuse_coding
     from .formats import refuse_whole_numbers as refuse_whole_numbers
+    from .page_formats import check_alike as check_alike
+    from .page_formats import depth_of_pages as depth_of_pages
+    from .page_formats import opened as opened
+    from .page_formats import pages_of as pages_of
+    from .page_formats import raw as raw
+    from .page_formats import sink as sink
+    from .page_formats import suffix_of_pages as suffix_of_pages
+    from .pages import ALL as ALL
+    from .pages import Asked as Asked
+    from .pages import Pages as Pages
     from .picture import Depth as Depth
     from .picture import Picture as Picture
     from .picture import Size as Size
+    from .pixel_size import PixelSize as PixelSize
+    from .pixel_size import pixel_size_of as pixel_size_of
     from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
     from .reading import read as read
     from .writing import check_output as check_output
+    from .writing import encoded as encoded
     from .writing import write as write
 
 _HOMES = {
     ".depth": ("output_depth",),
-    ".formats": ("check_fits", "extension_of", "extensions", "is_lossy", "refuse_whole_numbers"),
+    ".formats": (
+        *("COMPRESSIONS", "Coding", "check_fits", "extension_of", "extensions", "is_lossy", "refuse_coding"),
+        "refuse_whole_numbers",
+    ),
+    ".page_formats": (*("check_alike", "depth_of_pages", "opened", "pages_of", "raw", "sink", "suffix_of_pages"),),
+    ".pages": ("ALL", "Asked", "Pages"),
     ".picture": ("Depth", "Picture", "Size"),
-    ".orientation": ("without_orientation",),
+    ".pixel_size": ("PixelSize", "pixel_size_of"),
+    ".orientation": ("stripped", "without_orientation"),
     ".reading": ("content", "decode", "measure", "read"),
-    ".writing": ("check_output", "write"),
+    ".writing": ("check_output", "encoded", "write"),
 }
 
 

@@ -38,29 +38,54 @@ class Format(NamedTuple):
     """Whether samples may come back changed."""
     options: Mapping[str, Any] = MappingProxyType({})
     """For Pillow's writer: the least lossy setting that users of the format would still call normal."""
+    has_quality: bool = False
+    pages: bool = False
+    """Whether it can hold several pages or frames."""
 
 
-_JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95})
-_TIFF = Format("TIFF", gray=32, color=32, alpha=True)
+class Coding(NamedTuple):
+    """How pixels are coded in a file, as far as its format leaves a choice."""
+
+    png_level: int = 1
+    """0 for no compression to 9 for the most."""
+    quality: int | None = None
+    """Of JPEG, AVIF and lossy WebP, 1 to 100; None is 95, and lossless WebP."""
+    compression: str | None = None
+    """Of TIFF, a key of COMPRESSIONS; None is the input's."""
+
+
+AS_USUAL = Coding()
+COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34925, "zstd": 50000}
+"""TIFF's numbers of lossless compressions."""
+
+
+_JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Of a format with several extensions, the first one here is what standard output gets.
 FORMATS = {
     ".pnm": Format("PPM", gray=16, color=16),
     ".pgm": Format("PPM", gray=16, color=None),
     ".ppm": Format("PPM", gray=16, color=16),
-    ".pfm": Format("PPM", gray=32, color=None),
+    ".pfm": Format("PPM", gray=32, color=32),
     ".npy": Format("NPY", gray=32, color=32),
-    ".png": Format("PNG", gray=16, color=16, alpha=True),
+    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
     ".jpg": _JPEG,
     ".jpeg": _JPEG,
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
-    ".webp": Format("WEBP", alpha=True, longest=16383, options={"lossless": True, "exact": True}),
-    ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}),
+    ".webp": Format(
+        *("WEBP", 8, 8, True),
+        longest=16383,
+        options={"lossless": True, "exact": True},
+        has_quality=True,
+        pages=True,
+    ),
+    ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
-    ".gif": Format("GIF", longest=65535, lossy=True),
+    ".gif": Format("GIF", longest=65535, lossy=True, pages=True),
     ".tga": Format("TGA", alpha=True, longest=65535),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
@@ -96,7 +121,7 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     given = os.fsdecode(target)
     if known := _known_suffix(given):
         return known
-    if given == STANDARD_STREAM or is_special(Path(given)):
+    if _gets_own_format(given):
         own = _SUFFIX_OF_FORMAT.get(picture.format, ".png") if picture else ".png"
         return ".png" if picture and misfit(picture, own) else own
     extension = PurePath(given).suffix
@@ -104,9 +129,27 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
 
-def is_lossy(target: str | os.PathLike[str], *, format: str | None = None) -> bool:  # noqa: A002  as `write` has it
+def is_lossy(
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002  as `write` has it
+    coding: Coding = AS_USUAL,
+) -> bool:
     """Tell whether a target's samples may come back changed; raises ParameterError for what cannot be written."""
-    return FORMATS[suffix_of(target, format)].lossy
+    kind = FORMATS[suffix_of(target, format)]
+    return kind.lossy or (kind.has_quality and coding.quality is not None)
+
+
+def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str | None = None) -> None:  # noqa: A002
+    """Raise ParameterError for a coding that the target's format does not have."""
+    if format is None and _gets_own_format(os.fsdecode(target)):
+        return  # which the input says
+    suffix = suffix_of(target, format)
+    name = shown(target, "standard output")
+    if coding.quality is not None and not FORMATS[suffix].has_quality:
+        raise ParameterError(f"{name}: {suffix} has no quality; leave it out, or write .jpg, .webp or .avif")
+    if coding.compression is not None and FORMATS[suffix].name != "TIFF":
+        raise ParameterError(f"{name}: {suffix} has no choice of compression; leave it out, or write .tif")
 
 
 def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
@@ -116,6 +159,16 @@ def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None =
         name = shown(target, "standard output")
         way_out = "give --format tif or npy" if os.fsdecode(target) == STANDARD_STREAM else "write .tif, .npy or .pfm"
         raise ParameterError(f"{name}: {suffix} holds whole numbers, and output real gives floats; {way_out}")
+
+
+def _gets_own_format(target: str) -> bool:
+    """Tell whether a target without a known extension is a stream, pipe or device."""
+    return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
+
+
+def compression_of(picture: Picture, coding: Coding) -> int:
+    """Return the number that TIFF has for the compression of an output."""
+    return picture.tiff_compression if coding.compression is None else COMPRESSIONS[coding.compression]
 
 
 # A file's extension is asked for several times, and each time costs a twentieth of writing a small file.
@@ -144,7 +197,7 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     if picture.alpha is not None and not kind.alpha:
         return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
     if len(picture.planes) > 1 and kind.color is None:
-        return f"{suffix} has no color; write {'.tif or .npy' if kind.gray == 32 else '.ppm or .png'}"
+        return f"{suffix} has no color; write .ppm or .png"
     if max(width, height) > kind.longest:
         return f"{suffix} holds at most {kind.longest} pixels a side, not {width} x {height}; write .png"
     return None

@@ -8,7 +8,6 @@ comment. What is damaged or no longer fits the picture is left out without an er
 
 from __future__ import annotations
 
-import io
 import math
 import struct
 import zlib
@@ -16,17 +15,22 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..files.sources import as_file
+from .pixel_size import PixelSize, of_image, of_tags
 from .png_writer import chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from PIL import Image
+
+    from ..files.sources import Slices
 
 EXIF = b"Exif\0\0"
 _XMP_CHUNK = "XML:com.adobe.xmp"
 ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
 _RESOLUTION_TAGS = (282, 283)
+_NO_UNIT = 1
 # A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
 _MOST_IN_MARKER = 65500
 _COMMENT = "Comment"
@@ -36,6 +40,7 @@ _HOLDERS = {
     "exif": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
     "dpi": ("PNG", "TIFF", "JPEG", "BMP"),
     "xmp": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
+    "unitless": ("TIFF",),
 }
 # Tags whose value is a list of tags: EXIF proper, GPS, interoperability.
 _TAG_GROUPS = (34665, 34853, 40965)
@@ -64,43 +69,74 @@ class Metadata:
     xmp: bytes = b""
     text: Mapping[str, str] = field(default_factory=dict)
     """Text by PNG's keywords."""
+    unitless: tuple[float, float] | None = None
+    """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
+    pixel_size: PixelSize | None = None
+    """For filters, not for the output, which gets what it was read from."""
+
+    def stripped(self) -> Metadata:
+        """Return what a filter needs, and nothing for the output."""
+        return Metadata(pixel_size=self.pixel_size)
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
     """Return what the file of a loaded image says; its samples became ``channels`` planes, 1 or 3."""
     info = image.info
-    xmp = info.get("xmp", b"")
+    xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     return Metadata(
         profile=_profile(info.get("icc_profile"), channels),
-        exif=_exif(info.get("exif")),
+        exif=exif,
         dpi=_dpi(info.get("dpi")),
         xmp=xmp if isinstance(xmp, bytes) else b"",
         text=_text(image),
+        pixel_size=of_image(image, exif),
     )
 
 
-def of_tiff(data: bytes, offset: int, channels: int, *, is_big: bool) -> Metadata:
-    """Return what a TIFF says, whose tags are at an offset; its samples became ``channels`` planes, 1 or 3."""
+def of_tiff(
+    data: bytes | Slices,
+    offset: int,
+    channels: int,
+    *,
+    is_big: bool,
+    changes: Callable[[Image.Exif], None] | None = None,
+) -> Metadata:
+    """Return what a page of a TIFF says, whose tags are at an offset; its samples became ``channels`` planes, 1 or 3.
+
+    ``changes`` are made in its tags first.
+    """
     from PIL import Image
 
     tags = Image.Exif()
     tags.endian, tags.bigtiff = "<" if data[:2] == b"II" else ">", is_big
     try:
-        tags.load_from_fp(io.BytesIO(data), offset)
+        tags.load_from_fp(as_file(data), offset)
+        if changes:
+            changes(tags)
         profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
-        dpi = _dpi([float(tags.get(tag, 0)) * per_unit for tag in _RESOLUTION_TAGS])
+        pixel_size = of_tags(tags)
+        resolution = [float(tags.get(tag, 0)) for tag in _RESOLUTION_TAGS]
+        dpi = _dpi([number * per_unit for number in resolution])
+        is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)
+        unitless = (resolution[0], resolution[1]) if is_unitless and resolution != [1, 1] else None
         for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
             if tag in tags:
                 del tags[tag]
         for tag in _TAG_GROUPS:
             if tag in tags:
                 tags.get_ifd(tag)
+        for tag, value in tags.items():
+            if isinstance(value, str) and not value.isascii():
+                tags[tag] = value.encode(
+                    "latin-1", "replace"
+                )  # which Pillow keeps; of text it would make question marks
         tags.bigtiff = False  # in which nothing but TIFF is written
         exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
-    return Metadata(_profile(profile, channels), exif, dpi, xmp if isinstance(xmp, bytes) else b"")
+    xmp = xmp if isinstance(xmp, bytes) else b""
+    return Metadata(_profile(profile, channels), exif, dpi, xmp, unitless=unitless, pixel_size=pixel_size)
 
 
 def _profile(profile: object, channels: int) -> bytes:
@@ -169,8 +205,9 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
         dpi=metadata.dpi if fits["dpi"] else None,
         xmp=metadata.xmp if fits["xmp"] else b"",
         text=text,
+        unitless=metadata.unitless if fits["unitless"] else None,
     )
-    words = {"profile": "color profile", "exif": "EXIF", "dpi": "resolution", "xmp": "XMP"}
+    words = {"profile": "color profile", "exif": "EXIF", "dpi": "resolution", "xmp": "XMP", "unitless": "resolution"}
     left_out = [words[name] for name in words if getattr(metadata, name) and not fits[name]]
     return kept, left_out + (["text"] if len(text) < len(metadata.text) else [])
 
@@ -213,6 +250,8 @@ def tiff_tags(metadata: Metadata) -> dict[int, Any]:
         kept[_PROFILE_TAG] = metadata.profile
     if metadata.dpi:
         kept[296], kept[282], kept[283] = 2, *metadata.dpi
+    elif metadata.unitless:
+        kept[296], kept[282], kept[283] = _NO_UNIT, *metadata.unitless
     return kept
 
 

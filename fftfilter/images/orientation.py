@@ -32,6 +32,9 @@ def upright(picture: Picture, orientation: int) -> Picture:
     metadata = picture.metadata
     if metadata and metadata.dpi and transposed:
         metadata = replace(metadata, dpi=metadata.dpi[::-1])
+    if metadata and metadata.pixel_size and transposed:
+        size = metadata.pixel_size
+        metadata = replace(metadata, pixel_size=size._replace(across=size.down, down=size.across))
     alpha = None if picture.alpha is None else _turned(picture.alpha, *turn)
     return replace(picture, planes=_turned(picture.planes, *turn), alpha=alpha, metadata=metadata)
 
@@ -53,6 +56,12 @@ def without_orientation(picture: Picture) -> Picture:
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return picture
     return upright(picture, orientation)
+
+
+def stripped(picture: Picture) -> Picture:
+    """Return a picture that stands upright, of which the output says nothing."""
+    picture = without_orientation(picture)
+    return replace(picture, metadata=picture.metadata and picture.metadata.stripped())
 
 
 def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: bool) -> Samples:

@@ -37,6 +37,10 @@ class Picture:
     was_integer: bool = False
     """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
 
+    def is_stored_as(self, depth: Depth) -> bool:
+        """Whether a file that stores samples so holds the planes as they are."""
+        return depth == (self.planes.dtype, self.maxval)
+
     def cautions(self) -> list[str]:
         """Return a line for each thing that users of such samples may not expect."""
         said = []
@@ -61,3 +65,12 @@ class Size(NamedTuple):
     height: int
     channels: int
     bytes_per_sample: int
+    pages: int = 1
+    """Of its file; the size is that of the first."""
+
+
+def samples_of(picture: Picture) -> Samples:
+    """Return a picture's samples with its alpha last, (height, width, channels)."""
+    alpha = picture.alpha
+    bands = picture.planes if alpha is None else np.concatenate([picture.planes, alpha[None]])
+    return np.ascontiguousarray(bands.transpose(1, 2, 0))

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from ..errors import ReadError
+from ..errors import ReadError, SeveralPagesError
+from ..files.sources import as_file
 from .completeness import refuse_missing_rows, whole_jpeg
 from .limits import refuse_oversize, refuse_undersize
 from .metadata import gather
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL import ImageFile
 
+    from ..files.sources import Slices
     from .limits import Working
 
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
@@ -35,18 +37,32 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
     with quiet_pillow():
         image = Image.open(io.BytesIO(data))
-        _refuse_unfit(image, data, name, working)
-    format_ = image.format or ""
-    if format_ == "PNG" and data.startswith(_PNG_SIGNATURE, _check_chunks(data)):
+        _refuse_several(image, name)
+        refuse_unfit(image, len(data), name, working)
+    if image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data)):
         raise ReadError(f"{name}: several images in one file; give one at a time")
-    if format_ in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
+    if image.format in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
         return read_with_pillow(whole, name, working)
-    if format_ == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
+    if image.format == "PCX" and image.mode in ("P", "L") and data[-_PCX_PALETTE:].startswith(b"\x0c"):
         image.fp = io.BytesIO(data[:-_PCX_PALETTE])  # or Pillow would take it for rows that are missing
-    rawmode = _rawmode(image)  # Once loaded, the image no longer has it.
-    samples = _read_16_bit_color(image, data, name) if _is_narrowed(image) else _read_as_it_is(image)
+    rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
+    samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    samples = _with_alpha_of_one_color(image, samples, rawmode)
+    return picture_of(image, with_alpha_of_one_color(image, samples, rawmode), name)
+
+
+def read_tiff_with_pillow(data: bytes | Slices, number: int, name: str, working: Working | None = None) -> Picture:
+    """Read a page of a TIFF, counted from 0 among all of its lists of tags; as :func:`read_with_pillow`."""
+    with quiet_pillow():
+        image = Image.open(as_file(data))
+        image.seek(number)
+        refuse_unfit(image, len(data), name, working)
+    samples = _read_16_bit_color(image, data, name, number) if is_narrowed(image) else read_as_it_is(image)
+    return picture_of(image, samples, name)
+
+
+def picture_of(image: ImageFile.ImageFile, samples: Samples, name: str) -> Picture:
+    """Return a loaded image with its samples (height, width) or (height, width, channels); raises ReadError."""
     if samples.dtype == F32:
         refuse_not_finite(samples, name)
     bands = np.ascontiguousarray(np.atleast_3d(samples).transpose(2, 0, 1))
@@ -56,7 +72,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
         planes=bands[:channels],
         alpha=bands[-1] if has_alpha else None,
         maxval=MAXVAL_OF[bands.dtype],
-        format="JPEG" if format_ == "MPO" else format_,
+        format="JPEG" if image.format == "MPO" else image.format or "",
         metadata=gather(image, channels),
     )
 
@@ -64,7 +80,8 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
 def measure_with_pillow(file: BinaryIO) -> Size:
     """Return the size of the image in a file, from its header alone."""
     with quiet_pillow():
-        return _size(Image.open(file))
+        image = Image.open(file)
+        return size_of(image)._replace(pages=_frames(image))
 
 
 def refuse_at_start(start: bytes, name: str) -> None:
@@ -80,7 +97,7 @@ def refuse_at_start(start: bytes, name: str) -> None:
             refuse_oversize(name, size)
 
 
-def _check_chunks(data: bytes) -> int:
+def check_chunks(data: bytes) -> int:
     """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
     view, position, kind = memoryview(data), len(_PNG_SIGNATURE), b""
     while kind != b"IEND":
@@ -94,22 +111,29 @@ def _check_chunks(data: bytes) -> int:
     return position
 
 
-def _refuse_unfit(image: ImageFile.ImageFile, data: bytes, name: str, working: Working | None) -> None:
-    """Refuse several images in one file, and an image that memory cannot hold, by the header alone."""
-    frames = getattr(image, "n_frames", 1)
+def _frames(image: ImageFile.ImageFile) -> int:
     # The image opened is the sum of a PSD's layers, which count as frames, and the main picture of an MPO.
-    if frames > 1 and image.format not in ("MPO", "PSD"):
-        raise ReadError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
-    refuse_undersize(name, image, len(data))
-    refuse_oversize(name, _size(image), working)
+    return 1 if image.format in ("MPO", "PSD") else getattr(image, "n_frames", 1)
 
 
-def _size(image: ImageFile.ImageFile) -> Size:
+def _refuse_several(image: ImageFile.ImageFile, name: str) -> None:
+    if (frames := _frames(image)) > 1:
+        raise SeveralPagesError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
+
+
+def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
+    """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
+    refuse_undersize(name, image, nbytes)
+    refuse_oversize(name, size_of(image), working)
+
+
+def size_of(image: ImageFile.ImageFile) -> Size:
+    """Return the size of an opened image as it is read."""
     channels = 1 if len(image.getbands()) < 3 and image.mode != "P" else 3
     return Size(image.width, image.height, channels, _bytes_per_sample(image))
 
 
-def _read_as_it_is(image: ImageFile.ImageFile) -> Samples:
+def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
     """Return an image's samples in Pillow's depth: (height, width) or (height, width, channels)."""
     image.load()
     mode = image.mode  # Some of Pillow's readers set it when they load.
@@ -133,7 +157,7 @@ def _without_palette(image: Image.Image) -> Samples:
     return colors[..., 2:] if is_gray else colors
 
 
-def _with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
+def with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str) -> Samples:
     """Turn the one gray or color that a PNG calls transparent into alpha."""
     transparent = image.info.get("transparency")
     if transparent is None or image.mode not in ("1", "L", "I;16", "RGB"):
@@ -147,7 +171,7 @@ def _with_alpha_of_one_color(image: Image.Image, samples: Samples, rawmode: str)
     return np.concatenate([pixels, alpha], axis=2)
 
 
-def _rawmode(image: ImageFile.ImageFile) -> str:
+def rawmode_of(image: ImageFile.ImageFile) -> str:
     """Return Pillow's name for the layout of the samples in the file, such as "RGB;16B", "" if it has none."""
     args = image.tile[0].args if image.tile else None
     rawmode = args[0] if isinstance(args, tuple) and args else args
@@ -157,24 +181,25 @@ def _rawmode(image: ImageFile.ImageFile) -> str:
 def _bytes_per_sample(image: ImageFile.ImageFile) -> int:
     if image.mode in ("I", "F"):
         return 4
-    return 2 if _is_narrowed(image) or image.mode.startswith("I;16") else 1
+    return 2 if is_narrowed(image) or image.mode.startswith("I;16") else 1
 
 
-def _is_narrowed(image: ImageFile.ImageFile) -> bool:
+def is_narrowed(image: ImageFile.ImageFile) -> bool:
     """Whether Pillow would give only the high byte of each 16-bit sample."""
     if image.mode.startswith(("I", "F")):
         return False
-    return ";16" in _rawmode(image)
+    return ";16" in rawmode_of(image)
 
 
-def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes, name: str) -> Samples:
+def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: str, number: int = 0) -> Samples:
     """Return the (height, width, channels) samples of which Pillow would give only the high bytes.
 
     A second decoding, as if the file had the other byte order, gives the low bytes.
     """
-    rawmode = _rawmode(image)
+    rawmode = rawmode_of(image)
     with quiet_pillow():
-        twin = Image.open(io.BytesIO(data))
+        twin = Image.open(as_file(data))
+        twin.seek(number)
     if image.format == "PNG" and rawmode == "LA;16B":
         # Pillow has no LA of the other byte order, but a pixel of four bytes can be read as an 8-bit RGBA.
         _set_rawmode(image, "RGBA")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ReadError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
-from . import npy, pnm
+from . import npy, pfm, pnm
 from .limits import refuse_oversize
 from .picture import Picture, Size
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 # More than any header of a PGM in practice, comments included.
 _HEADER_BYTES = 1 << 16
-# How a TIFF and a BigTIFF begin, in either byte order.
-_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+"""How a TIFF and a BigTIFF begin, in either byte order."""
 
 
 def read(source: str | os.PathLike[str], *, working: Working | None = None, limit: int | None = None) -> Picture:
@@ -34,7 +34,8 @@ def read(source: str | os.PathLike[str], *, working: Working | None = None, limi
     ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
     picture; without it they are those of the fused engine on a CPU. ``limit`` is the most bytes of a stream.
 
-    Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite, and
+    Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite (of
+    several pages it is a SeveralPagesError), and
     TooLargeError, before allocating, for more than the memory that is free.
     """
     return decode(content(source, limit), source, working)
@@ -48,9 +49,11 @@ def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
 def _refuse_at_start(start: bytes, name: str) -> None:
     if pnm.is_pnm(start):
         _check_memory(pnm.read_header(start, name), name, None)
+    elif pfm.is_pfm(start):
+        refuse_oversize(name, pfm.measure(start, name))
     elif start.startswith(npy.MAGIC):
         refuse_oversize(name, npy.measure(io.BytesIO(start), name), None)
-    elif start[:4] not in _TIFF:  # whose header may be at its end
+    elif start[:4] not in TIFF:  # whose header may be at its end
         from .pillow_reader import refuse_at_start
 
         refuse_at_start(start, name)
@@ -64,14 +67,17 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
             header = pnm.read_header(data, name)
             _check_memory(header, name, working)
             return Picture(pnm.read_samples(data, header, name), None, header.maxval, "PPM")
+        if pfm.is_pfm(data):
+            refuse_oversize(name, pfm.measure(data, name), working)
+            return pfm.decode(data, name)
         if data.startswith(npy.MAGIC):
             refuse_oversize(name, npy.measure(io.BytesIO(data), name), working)
             return npy.decode(data, name)
         from .quiet import damage_as_error
 
         with damage_as_error(name):
-            if data[:4] in _TIFF:
-                from .tiff_reader import read_tiff
+            if data[:4] in TIFF:
+                from .tiff_pages import read_tiff
 
                 return read_tiff(data, name, working)
             from .pillow_reader import read_with_pillow
@@ -102,6 +108,8 @@ def _measure(file: BinaryIO, name: str) -> Size:
     if pnm.is_pnm(start):
         header = pnm.read_header(start, name)
         return Size(header.width, header.height, header.channels, header.dtype.itemsize)
+    if pfm.is_pfm(start):
+        return pfm.measure(start, name)
     if not start:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     file.seek(0)
@@ -110,8 +118,8 @@ def _measure(file: BinaryIO, name: str) -> Size:
     from .quiet import damage_as_error
 
     with damage_as_error(name):
-        if start[:4] in _TIFF:
-            from .tiff_reader import measure_tiff
+        if start[:4] in TIFF:
+            from .tiff_pages import measure_tiff
 
             return measure_tiff(file, name)
         from .pillow_reader import measure_with_pillow

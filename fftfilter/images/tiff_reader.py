@@ -1,4 +1,4 @@
-"""Read TIFF and BigTIFF: gray and RGB of every type of sample here, palettes, CMYK, JPEG and fax through Pillow.
+"""Read pages of TIFF and BigTIFF: gray and RGB of all types of sample here; palettes, CMYK, JPEG, fax through Pillow.
 
 tifffile reads the tags and lays the strips or tiles out; what is compressed is taken apart by zlib or, through Pillow,
 by libtiff, both of which give no more bytes than they are asked for. A strip that is missing or too short is an error.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import zlib
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tifffile
@@ -22,12 +22,13 @@ from .limits import refuse_oversize
 from .metadata import of_tiff
 from .orientation import upright
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
-from .pillow_reader import read_with_pillow, refuse_not_finite
-from .quiet import quiet_pillow, silence
+from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
+from .quiet import quiet_pillow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from ..files.sources import Slices
     from .limits import Working
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB = 0, 1, 2
@@ -38,12 +39,22 @@ _MULTIPLIED = 1
 _UNKNOWN = 0
 
 
-def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
-    """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
-    page = _only_page(data, name)
+def read_page(
+    page: tifffile.TiffPage,
+    data: bytes | Slices,
+    name: str,
+    working: Working | None,
+    *,
+    number: int = 0,
+    changes: Callable[[Image.Exif], None] | None = None,
+) -> Picture:
+    """Read the picture of a page; ``name`` begins the message of a ReadError or TooLargeError.
+
+    ``number`` is the page's among the lists of tags, counted from 0; ``changes`` are made in its tags.
+    """
     refuse_oversize(name, size_of(page), working)
     _check_segments(page, data, name)
-    if _is_laid_out_here(page):
+    if is_laid_out_here(page):
         bands = _as_read(_channels(page, data), page)
         has_alpha = len(bands) in (2, 4)
         if bands.dtype == F32:
@@ -54,16 +65,12 @@ def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
         picture = Picture(planes, alpha, MAXVAL_OF[bands.dtype], "TIFF")
         orientation = page.tags.valueof(274, 1)
     else:
-        picture, orientation = read_with_pillow(data, name, working), 1  # Pillow turns a TIFF upright
-    picture.metadata = of_tiff(data, page.offset, len(picture.planes), is_big=page.parent.is_bigtiff)
+        picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
+    is_big = page.parent.is_bigtiff
+    picture.metadata = of_tiff(data, page.offset, len(picture.planes), is_big=is_big, changes=changes)
     picture.tiff_compression = int(page.compression)
     picture.was_integer = picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu"
     return upright(picture, orientation)
-
-
-def measure_tiff(file: BinaryIO, name: str) -> Size:
-    """Return the size of the image in a file, from its tags."""
-    return size_of(_only_page(file, name))
 
 
 def size_of(page: tifffile.TiffPage) -> Size:
@@ -74,24 +81,7 @@ def size_of(page: tifffile.TiffPage) -> Size:
     return Size(page.imagewidth, page.imagelength, channels, depth)
 
 
-def _only_page(source: bytes | BinaryIO, name: str) -> tifffile.TiffPage:
-    silence()
-    try:
-        file = tifffile.TiffFile(io.BytesIO(source) if isinstance(source, bytes) else source)
-        pages = len(file.pages)
-        page = file.pages.first
-        if page.is_imagej:  # which writes the tags of the first page alone
-            pages = max(pages, int((file.imagej_metadata or {}).get("images", 1)))
-    except Exception as error:  # tifffile raises almost anything on damaged tags
-        raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
-    if not isinstance(page, tifffile.TiffPage) or page.imagewidth < 1 or page.imagelength < 1:
-        raise ReadError(f"{name}: a TIFF without a picture; give another one")
-    if pages > 1:
-        raise ReadError(f"{name}: {pages} frames or pages in one file; save one of them as a file of its own")
-    return page
-
-
-def _check_segments(page: tifffile.TiffPage, data: bytes, name: str) -> None:
+def _check_segments(page: tifffile.TiffPage, data: bytes | Slices, name: str) -> None:
     """Raise ReadError if a strip or tile is not in the file: readers would leave its place black."""
     what, wanted = ("tiles" if page.is_tiled else "strips"), math.prod(page.chunked)
     found = sum(
@@ -108,7 +98,8 @@ def _check_segments(page: tifffile.TiffPage, data: bytes, name: str) -> None:
                 raise ReadError(f"{name}: its {what} are {width} pixels wide, not {across}; get a whole copy of it")
 
 
-def _is_laid_out_here(page: tifffile.TiffPage) -> bool:
+def is_laid_out_here(page: tifffile.TiffPage) -> bool:
+    """Tell whether a page is read here, else by Pillow."""
     colors = 3 if page.photometric == _RGB else 1
     return (
         page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB)
@@ -124,14 +115,15 @@ def _is_laid_out_here(page: tifffile.TiffPage) -> bool:
     )
 
 
-def _channels(page: tifffile.TiffPage, data: bytes) -> Samples:
+def _channels(page: tifffile.TiffPage, data: bytes | Slices) -> Samples:
     """Return a page's samples as they are stored, (channels, height, width)."""
-    assert page.dtype is not None  # noqa: S101  by _is_laid_out_here
+    assert page.dtype is not None  # noqa: S101  by is_laid_out_here
     compression, page.compression = page.compression, tifffile.COMPRESSION.NONE  # it is undone before tifffile's turn
     found = np.empty(page.shaped, page.dtype)
     rows, across = (page.tilelength, page.tilewidth) if page.is_tiled else (page.rowsperstrip, page.imagewidth)
     bytes_per_row = across * page.shaped[-1] * page.dtype.itemsize
-    view, per_plane = memoryview(data), math.prod(page.chunked) // page.shaped[0]
+    view: memoryview | Slices = memoryview(data) if isinstance(data, bytes) else data
+    per_plane = math.prod(page.chunked) // page.shaped[0]
     for first in range(0, math.prod(page.chunked), per_plane):
         these = range(first, first + per_plane)
         # The last strip of a plane has the rows that are left, a tile has always all.
@@ -149,7 +141,7 @@ def _channels(page: tifffile.TiffPage, data: bytes) -> Samples:
 
 
 def _raw(
-    stored: Sequence[memoryview], compression: int, tall: Sequence[int], bytes_per_row: int
+    stored: Sequence[bytes | memoryview], compression: int, tall: Sequence[int], bytes_per_row: int
 ) -> Iterator[bytes | memoryview]:
     """Yield the bytes of strips or tiles without compression; of those that end early, what there is."""
     if compression == _NONE:
@@ -162,7 +154,7 @@ def _raw(
         tags = ImageFileDirectory_v2(b"II*\0" + bytes(4))
         tags[256], tags[257], tags[278] = bytes_per_row, sum(tall), tall[0]
         tags[258], tags[259], tags[262], tags[277] = 8, compression, _BLACK_IS_ZERO, 1
-        tags[279] = tuple(data.nbytes for data in stored)
+        tags[279] = tuple(len(data) for data in stored)
         tags[273] = tuple(np.cumsum([0, *tags[279][:-1]]).tolist())  # counted from the end of the tags
         head = io.BytesIO()
         tags.save(head)

@@ -7,30 +7,38 @@ Pillow's libtiff compresses the rows as if they were a gray picture of 8 bits, b
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+import os
+import struct
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from PIL import Image
 from PIL.TiffImagePlugin import ImageFileDirectory_v2, TiffImageFile
 
-from .picture import F32
+from .formats import compression_of
+from .pages import Sink
+from .picture import F32, samples_of
 from .quiet import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from ..files.atomic import Parts
+    from .formats import Coding
+    from .picture import Picture
 
 NONE, _DEFLATE = 1, 8
 # What TIFF's numbers of lossless compressions are called by Pillow. All others become deflate.
 _NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _ALPHA = 2
+_OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
 # More than this needs BigTIFF; the rest of 4 GiB is for tags.
 _LARGEST = (1 << 32) - (1 << 26)
 _HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
+_BIG_HEADER_BYTES = 16
 
 
 def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any]) -> Parts:
@@ -38,11 +46,30 @@ def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any])
 
     ``compression`` is TIFF's number, ``metadata`` are tags; one whose value is a dict is a group of tags.
     """
+    page = encode_page(samples, compression, metadata)
+    tags = _directory(page.tags, is_big=page.nbytes >= _LARGEST)
+    # Offsets are counted from the end of the tags.
+    tags[_OFFSETS] = tuple(np.cumsum([0, *page.tags[_LENGTHS][:-1]]).tolist())
+    header = io.BytesIO()
+    tags.save(header)
+    return [header.getvalue(), *page.strips]
+
+
+class Page(NamedTuple):
+    """A page without its place in a file."""
+
+    tags: dict[int, Any]
+    strips: Sequence[memoryview]
+    nbytes: int
+    """Of its samples without compression."""
+
+
+def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any]) -> Page:
+    """Return a page; the arguments are those of :func:`encode`."""
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
-    tags = ImageFileDirectory_v2(_HEAD if rows.nbytes < _LARGEST else _BIG_HEAD)
-    for tag, value in metadata.items():
-        tags[tag] = value
+    nbytes = rows.nbytes
+    tags = dict(metadata)
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     tags[262] = 1 if channels < 3 else 2  # black is zero, RGB
@@ -60,12 +87,83 @@ def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any])
     if compression != NONE:
         strips, tags[278] = _compressed(rows.reshape(height, -1).view(np.uint8), _NAMES[compression])
     tags[259] = compression
-    tags[279] = tuple(strip.nbytes for strip in strips)
-    # Offsets are counted from the end of the tags.
-    tags[273] = tuple(np.cumsum([0, *tags[279][:-1]]).tolist())
-    header = io.BytesIO()
-    tags.save(header)
-    return [header.getvalue(), *strips]
+    tags[_LENGTHS] = tuple(strip.nbytes for strip in strips)
+    return Page(tags, strips, nbytes)
+
+
+def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v2:
+    made = ImageFileDirectory_v2(_BIG_HEAD if is_big else _HEAD)
+    for tag, value in tags.items():
+        # Pillow would make question marks of letters that are not ASCII.
+        is_odd = isinstance(value, str) and not value.isascii()
+        made[tag] = value.encode("latin-1", "replace") if is_odd else value
+    return made
+
+
+class TiffSink(Sink):
+    """A TIFF that grows by pages, whose tags come at its end.
+
+    So the samples of pages that are not compressed follow each other, as ImageJ takes them for granted where its
+    description says how many there are.
+    """
+
+    def __init__(self, file: BinaryIO, coding: Coding) -> None:
+        self._file, self._coding = file, coding
+        self._pages: list[tuple[dict[int, Any], list[int]]] = []
+        self._file.write(bytes(_BIG_HEADER_BYTES))
+
+    def encode(self, picture: Picture, milliseconds: float | None) -> Page:  # noqa: ARG002  a TIFF has no durations
+        """Return a page as :meth:`add` takes it."""
+        from .metadata import tiff_tags
+
+        return encode_page(
+            samples_of(picture),
+            compression_of(picture, self._coding),
+            tiff_tags(picture.metadata) if picture.metadata else {},
+        )
+
+    def add(self, encoded: object) -> None:
+        """Append a page's samples."""
+        page = cast("Page", encoded)
+        start = self._file.tell()
+        offsets = np.cumsum([start, *page.tags[_LENGTHS][:-1]]).tolist()
+        self._file.writelines(page.strips)
+        self._pages.append((page.tags, offsets))
+
+    def finish(self) -> None:
+        """Write the tags of all pages, and where they are."""
+        tag_bytes = 1024 + 16 * max(len(offsets) for _, offsets in self._pages)
+        is_big = self._file.tell() + tag_bytes * len(self._pages) >= _LARGEST
+        link_at, link = (8, "<Q") if is_big else (4, "<I")
+        self._file.seek(0)
+        self._file.write(_BIG_HEAD if is_big else _HEAD)
+        for tags, offsets in self._pages:
+            at = self._file.seek(0, os.SEEK_END)
+            at += self._file.write(bytes(at % 2))
+            written, next_link = _placed(_directory(tags, is_big=is_big), offsets, at, is_big=is_big)
+            self._file.write(written)
+            self._file.seek(link_at)
+            self._file.write(struct.pack(link, at))
+            link_at = next_link
+
+
+def _placed(tags: ImageFileDirectory_v2, offsets: list[int], at: int, *, is_big: bool) -> tuple[bytes, int]:
+    """Return the bytes of a list of tags at its place, and where its link to the next one is."""
+    tags[_OFFSETS] = (0,) * len(offsets)
+    if is_big:
+        tags.tagtype[_OFFSETS] = _LONG8
+    made = bytearray(tags.tobytes(at))
+    # Pillow counts offsets from the end of the tags, and these lie before them.
+    count, entry, entry_bytes, number = ("<Q", "<HHQ", 20, "Q") if is_big else ("<H", "<HHI", 12, "I")
+    start = struct.calcsize(count)
+    (entries,) = struct.unpack_from(count, made)
+    for position in range(start, start + entries * entry_bytes, entry_bytes):
+        if struct.unpack_from("<H", made, position)[0] == _OFFSETS:
+            value = position + struct.calcsize(entry)
+            if len(offsets) > 1:
+                value = struct.unpack_from(f"<{number}", made, value)[0] - at
+            struct.pack_into(f"<{len(offsets)}{number}", made, value, *offsets)
+    return bytes(made), at + start + entries * entry_bytes
 
 
 def _compressed(rows: NDArray[np.uint8], name: str) -> tuple[list[memoryview], int]:

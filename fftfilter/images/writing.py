@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -19,14 +19,18 @@ from ..files import urls
 from ..files.atomic import is_same_file, is_special, refuse_unwritable, store
 from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.standard_streams import STANDARD_STREAM
-from . import npy, pnm
+from . import npy, pfm, pnm
 from .depth import depth_as
-from .formats import FORMATS, check_fits, suffix_of
-from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples
+from .formats import AS_USUAL, FORMATS, Coding, check_fits, compression_of, suffix_of
+from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..files.atomic import Parts, Times
     from .metadata import Metadata
+
+T = TypeVar("T")
 
 # A PNG's signature and its first chunk, which metadata follow.
 _PNG_HEADER = 8 + 25
@@ -82,7 +86,7 @@ def write(
     target: str | os.PathLike[str],
     *,
     format: str | None = None,  # noqa: A002
-    png_level: int = 1,
+    coding: Coding = AS_USUAL,
     times: Times | None = None,
 ) -> list[str]:
     """Write an image file; return what of its metadata stays behind, in words.
@@ -91,9 +95,8 @@ def write(
 
     The format is `format` (Pillow's name or an extension without its dot), else what the target's extension
     says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
-    Planes and alpha of another depth than `output_depth` says are rescaled. `png_level` is 0 for no
-    compression to 9 for the most. The picture's metadata go along as far as the format can hold them; where an
-    orientation cannot, the picture is turned upright. `times` become the file's own.
+    Planes and alpha of another depth than `output_depth` says are rescaled. The picture's metadata go along as far as
+    the format can hold them; where an orientation cannot, the picture is turned upright. `times` become the file's own.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces.
     Raises WriteError, and ParameterError for an extension that cannot be written.
@@ -101,6 +104,19 @@ def write(
     name = shown(target, "standard output")
     check_fits(picture, target, format=format)
     suffix = suffix_of(target, format, picture)
+    parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
+    try:
+        store(target, parts, times)
+    except OSError as error:
+        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+    return left_out
+
+
+def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture], T]) -> tuple[T, list[str]]:
+    """Return what ``encode`` makes of a picture that fits a file with this extension, and what stays behind, in words.
+
+    Raises TooLargeError and WriteError, whose messages begin with ``name``.
+    """
     kind = FORMATS[suffix].name
     left_out: list[str] = []
     if picture.metadata:
@@ -116,7 +132,7 @@ def write(
         alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
     picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
     try:
-        parts = encode(picture, suffix, png_level=png_level)
+        return encode(picture), left_out
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything at their limits.
@@ -124,15 +140,9 @@ def write(
             # The picture matters more than what is said about it.
             from .orientation import without_orientation
 
-            picture = without_orientation(picture)
-            write(replace(picture, metadata=None), target, format=format, png_level=png_level, times=times)
-            return ["metadata"]
+            bare = replace(without_orientation(picture), metadata=None)
+            return encoded(bare, suffix, name, encode)[0], ["metadata"]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
-    try:
-        store(target, parts, times)
-    except OSError as error:
-        raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
-    return left_out
 
 
 def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
@@ -146,22 +156,23 @@ def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
     return scaled.astype(depth.dtype)
 
 
-def encode(picture: Picture, suffix: str, *, png_level: int) -> Parts:
+def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     """Return the parts of a file with this extension, a key of FORMATS, for a picture of a depth that it can hold."""
     kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
-    if kind.name == "PPM" and planes.dtype != F32:
+    if kind.name == "PPM":
+        if planes.dtype == F32:
+            return pfm.encode(planes)
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
         return pnm.encode(planes, picture.maxval)
-    bands = planes if picture.alpha is None else np.concatenate([planes, picture.alpha[None]])
-    samples = np.ascontiguousarray(bands.transpose(1, 2, 0))
+    samples = samples_of(picture)
     if kind.name == "PNG":
-        return _png(samples, png_level, metadata)
+        return _png(samples, coding.png_level, metadata)
     if kind.name == "NPY":
         return npy.encode(samples)
     if kind.name == "TIFF":
-        return _tiff(samples, picture.tiff_compression, metadata)
-    options = dict(kind.options)
+        return _tiff(samples, compression_of(picture, coding), metadata)
+    options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         from .metadata import pillow_options
 

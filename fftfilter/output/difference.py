@@ -6,10 +6,12 @@ only to compare: differences travel through processes that do without.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
@@ -69,6 +71,17 @@ class Difference:
         if values is not None and samples > 1:
             distinct = len(np.unique(np.round(values[differs] / (TIE * np.abs(values).max()))))
         return cls(white, is_float, largest, samples, distinct, off.size, unit is None and not wanted.any(), stretch)
+
+    @classmethod
+    def of_all(cls, found: Sequence[Difference]) -> Difference:
+        """Return the worst of several pictures, with the samples of all."""
+        worst = max(found, key=lambda each: each.largest / each.white)
+        return replace(
+            worst,
+            samples=sum(each.samples for each in found),
+            values=sum(each.values for each in found),
+            size=sum(each.size for each in found),
+        )
 
     @property
     def allowed(self) -> float:

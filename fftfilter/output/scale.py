@@ -1,9 +1,9 @@
 """The output's range: which filtered value becomes black and which white.
 
 each is every picture's own: 0 to its largest value, found on the device. folder is 0 to the largest value of
-a whole folder, so that a series stays comparable. auto is every picture's own, too, but for some extreme values, which
-a histogram finds (``histogram.py``). LO:HI is given, in grey levels of the input: 0 to 255 for 8 bits, 0 to its maxval
-for a PGM.
+a whole folder, so that a series stays comparable, stack that of all pages of a file. auto is every picture's own, too,
+but for some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in grey levels of the input:
+0 to 255 for 8 bits, 0 to its maxval for a PGM.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import ParameterError
 
-EACH, FOLDER, AUTO = "each", "folder", "auto"
+EACH, FOLDER, STACK, AUTO = "each", "folder", "stack", "auto"
 
 
 class Range(NamedTuple):
@@ -62,9 +62,15 @@ def of(given: tuple[float, float] | tuple[str, float] | Given | str | None) -> G
     return parse(f"{given[0]}:{given[1]}")
 
 
+def up_to(largest: float, *, both_signs: bool) -> Range:
+    """Return the range of several pictures up to their largest value, a part of white; 0 is rounding noise."""
+    high = largest or 1.0
+    return Range(-high if both_signs else 0.0, high, of_white=True)
+
+
 def parse(text: str) -> Given | None:
-    """Return the range that auto, auto:P or LO:HI gives, None for the words each and folder; raises ParameterError."""
-    if text in (EACH, FOLDER):
+    """Return what auto, auto:P or LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
+    if text in (EACH, FOLDER, STACK):
         return None
     low, colon, high = text.partition(":")
     if low == AUTO:
@@ -73,7 +79,7 @@ def parse(text: str) -> Given | None:
         given = Range(float(low), float(high))
     except ValueError:
         raise ParameterError(
-            f"scale {text!r} is unknown: give each, folder, auto, auto:P, or LO:HI such as 0:40"
+            f"scale {text!r} is unknown: give each, folder, stack, auto, auto:P, or LO:HI such as 0:40"
         ) from None
     if not (math.isfinite(given.low) and math.isfinite(given.high) and given.low < given.high):
         raise ParameterError(f"scale {text!r} is no range: give two numbers, the smaller first, such as 0:40")

@@ -8,6 +8,7 @@
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC
+    imagej_band.py the band of ImageJ's dialog
     gains.py       any gain for each frequency, for images of one size
     product.py     Transfer, a product of these, which is what filters take
     edges.py       what lies beyond the borders, wrap or mirror, and the grid of frequencies by that
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .imagej_band import ImageJBand
 from .peaks import Notch
 from .product import Transfer
 from .radial import Radial
@@ -29,10 +31,11 @@ from .ridges import Stripes
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from .imagej_band import Suppress
     from .shapes import ShapeName
     from .units import Given
 
-__all__ = ["Transfer", "bandpass", "bandstop", "highpass", "lowpass", "mask", "notch", "stripes"]
+__all__ = ["Transfer", "bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes"]
 
 
 def lowpass(
@@ -41,10 +44,13 @@ def lowpass(
     """Return a transfer function that passes what is nearer to DC than a cutoff.
 
     ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
-    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). ``shape`` is ideal, gaussian,
-    butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by default 2; ``width``, a radius
-    in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi (r/10, at most r). Raises
-    ParameterError.
+    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). Physical units need the size of a
+    pixel (``pixel_size`` of :class:`fftfilter.Filter`): ``"2.6um"`` (period; also nm, mm, cm, m, in), ``"150lpi"``
+    (lines per inch), ``"12lp/mm"`` (line pairs per mm).
+
+    ``shape`` is ideal, gaussian, butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by
+    default 2; ``width``, a radius in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi
+    (r/10, at most r). Raises ParameterError.
 
         H.lowpass(40)
         H.lowpass("8px", shape="butterworth", order=4)
@@ -64,7 +70,7 @@ def bandpass(
 ) -> Transfer:
     """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
 
-    The inner radius is the smaller one; of periods that is the longer one. Raises ParameterError.
+    The two may change places: the inner one is what is nearer to DC, of periods the longer one. Raises ParameterError.
 
         H.bandpass("20px", "4px")
     """
@@ -102,6 +108,18 @@ def stripes(angle: float, *, width: Given | None = None, spare: Given | None = N
         H.stripes(33, spare="20px")
     """
     return Transfer((Stripes.of(angle, width=width, spare=spare),))
+
+
+def imagej(large: Given = 40, small: Given = 3, *, suppress: Suppress = "none", tolerance: float = 5) -> Transfer:
+    """Return the band of ImageJ's "FFT Bandpass Filter": structures from ``small`` to ``large`` stay, and the mean.
+
+    Both are periods, bare numbers in pixels, or radii in any unit; a ``small`` of 0 keeps the finest. ``suppress``
+    takes out stripes, "horizontal" or "vertical", within a ``tolerance`` of their direction in percent. The gains are
+    meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters. Raises ParameterError.
+
+        H.imagej(40, 3, suppress="horizontal")
+    """
+    return Transfer((ImageJBand.of(large, small, suppress=suppress, tolerance=tolerance),))
 
 
 def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:

@@ -78,24 +78,29 @@ class Notch:
             (sign * x, sign * y) for x, y in multiples for sign in ((1,) if {abs(x), abs(y)} <= {0.0, 0.5} else (1, -1))
         ]
 
-    def _gain_at(self, fx: NDArray[Any], fy: NDArray[Any], height: int, width: int) -> Gain:
-        """Return H at frequencies in cycles per pixel, for images of a size."""
+    def _passes(self, dx: NDArray[Any], dy: NDArray[Any], height: int, width: int) -> Gain:
+        """Return the gain at distances from a peak, in cycles per pixel and less than 1, for images of a size."""
         import numpy as np
 
-        per_radius2 = (min(height, width) / self.width.bins(height, width)) ** 2
-        shape = SHAPES[self.shape]
-        gains = np.ones(np.broadcast_shapes(fx.shape, fy.shape))
-        for x, y in self.peaks():
-            dx, dy = (each - np.rint(each) for each in (fx - x, fy - y))
-            distance2 = (dx * dx + dy * dy) * per_radius2
-            gains *= 1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1)
-        return gains
+        shape, per_radius2 = SHAPES[self.shape], (min(height, width) / self.width.bins(height, width)) ** 2
+        dx, dy = dx - np.rint(dx), dy - np.rint(dy)
+        distance2 = (dx * dx + dy * dy) * per_radius2
+        return np.asarray(1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1))
 
     def gain(self, height: int, width: int) -> Gain:
         """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
         import numpy as np
 
-        return self._gain_at(np.fft.fftfreq(width), np.fft.fftfreq(height)[:, None], height, width)
+        fx, fy = np.fft.fftfreq(width), np.fft.fftfreq(height)
+        zero = np.zeros(1)
+        gains = np.ones((height, width))
+        for x, y in self.peaks():
+            # Gains fall with the distance: only rows and columns near the peak have others than 1.
+            rows = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
+            columns = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
+            near = np.ix_(rows, columns)
+            gains[near] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
+        return gains
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
@@ -104,7 +109,7 @@ class Notch:
         from .grid import PASSED
 
         fx, fy = np.array(self.peaks()).T
-        nearest = self._gain_at(np.rint(fx * width) / width, np.rint(fy * height) / height, height, width)
+        nearest = self._passes(np.rint(fx * width) / width - fx, np.rint(fy * height) / height - fy, height, width)
         if nearest.min() < PASSED:
             return None
         return (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
 from .radial import Radial
-from .units import Radius
+from .units import Radius, parse_pixel_size, physical, with_radii
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 
     from .gains import Mask
     from .grid import Gain, Reach
+    from .imagej_band import ImageJBand
     from .peaks import Notch
     from .ridges import Stripes
 
-    Part = Radial | Notch | Stripes | Mask
+    Part = Radial | Notch | Stripes | ImageJBand | Mask
 
 
 @dataclass(frozen=True)
 class Transfer:
     """A transfer function H: the product of its parts. Filters are made of it.
+
+    Without parts it passes everything.
 
     An engine computes a single radial part as it goes; every other product it takes as a table of gains.
     """
@@ -41,6 +44,31 @@ class Transfer:
         if isinf(product.largest):
             raise ParameterError(f"the gains of {product} exceed the range of float64: give masks with lower gains")
         return product
+
+    def with_pixel_size(self, size: float | str) -> Transfer:
+        """Return the same function for pixels of a size, such as ``"65nm"`` or ``"300dpi"``; a number is in meters.
+
+        Radii in physical units need it. Raises ParameterError.
+        """
+        meters = parse_pixel_size(size)
+        return replace(
+            self, parts=tuple(with_radii(part, lambda radius: radius.with_pixel(meters)) for part in self.parts)
+        )
+
+    @property
+    def pixel_size(self) -> float | None:
+        """The size of a pixel in meters, if radii in physical units have it."""
+        return next((each.pixel for part in self.parts for each in physical(part)), None)
+
+    @property
+    def lacks_pixel_size(self) -> Radius | None:
+        """The first radius that needs the size of a pixel and has none, if there is one."""
+        return next((each for part in self.parts for each in physical(part) if each.pixel is None), None)
+
+    def check_pixel_size(self) -> None:
+        """Raise ParameterError if the size of a pixel is needed, and there is none."""
+        if self.lacks_pixel_size:
+            self.lacks_pixel_size.bins(1, 1)
 
     @property
     def radial(self) -> Radial | None:
@@ -60,7 +88,7 @@ class Transfer:
 
     def on_twice_the_sides(self) -> Transfer:
         """Return the same function of frequency for images of twice each side."""
-        return replace(self, parts=tuple(_on_twice_the_sides(part) for part in self.parts))
+        return replace(self, parts=tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
 
     @property
     def largest(self) -> float:
@@ -72,6 +100,10 @@ class Transfer:
 
         Raises ParameterError for a size that a part does not fit.
         """
+        if not self.parts:
+            import numpy as np
+
+            return np.ones((height, width))
         first, *rest = (part.gain(height, width) for part in self.parts)
         gain = prod(rest, start=first)
         if self.keeps_mean:
@@ -113,17 +145,13 @@ class Transfer:
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         parts = [part.given() for part in self.parts]
-        return parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
+        given = parts[0] if len(parts) == 1 else {"kind": "product", "parts": parts}
+        return given if self.pixel_size is None else {**given, "pixel_size": self.pixel_size}
 
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
-        return " * ".join(map(repr, self.parts))
+        made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
+        return made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
 
     def __str__(self) -> str:
-        return " * ".join(map(str, self.parts))
-
-
-def _on_twice_the_sides(part: Part) -> Part:
-    radii = {each.name: getattr(part, each.name) for each in fields(part)}
-    doubled = {name: radius.on_twice_the_sides() for name, radius in radii.items() if isinstance(radius, Radius)}
-    return replace(part, **doubled) if doubled else part  # type: ignore[arg-type]
+        return " * ".join(map(str, self.parts)) or "everything passes"

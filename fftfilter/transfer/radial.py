@@ -5,19 +5,20 @@
     bandpass  = low(outer) * (1 - low(inner))
     bandstop  = 1 - bandpass
 
-low is a shape (``shapes.py``). The distance of a frequency is counted in cycles across the image's shorter side n, on a
-square image in bins; the default cutoff is n/8, as in the book. NumPy is imported only for gains on a grid.
+low is a shape (``shapes.py``), and inner the cutoff that is nearer to DC. The distance of a frequency is counted in
+cycles across the image's shorter side n, on a square image in bins; the default cutoff is n/8, as in the book. NumPy is
+imported only for gains on a grid.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 from ..errors import ParameterError
 from .shapes import IDEAL, SHAPES, USUAL_ORDER
-from .units import Radius
+from .units import Radius, with_radii
 
 if TYPE_CHECKING:
     from .grid import Bins, Cutoff, Gain, Reach
@@ -37,8 +38,8 @@ NARROWEST = 1e-3
 class Radial:
     """A radial transfer function. Make one with :meth:`of`.
 
-    ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the lower cutoff of a
-    band. ``width`` is None for the shape's usual part of each radius.
+    ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the other cutoff of a
+    band, the lower one unless only an image can tell. ``width`` is None for the shape's usual part of each radius.
     """
 
     kind: Pass
@@ -85,32 +86,39 @@ class Radial:
             made = cls(kind, None if radius is None else Radius.parse(radius), None, shape, int(order), edge)
         else:
             made = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order), edge)
-        # Of one unit they are compared without an image; of several on the image's grid.
-        radii = [each for each in (made.outer, made.inner) if each]
-        if len({each.unit for each in radii}) == 1:
-            made.radii(1, 1)
+        # Where an image is not needed to compare them, this is done at once, for pixels of any size.
+        anywhere = with_radii(made, lambda radius: radius.with_pixel(1.0))
+        radii = [each for each in (anywhere.outer, anywhere.inner) if each]
+        if len({each.family for each in radii}) == 1:
+            anywhere.radii(1, 1)
+            if anywhere.ordered(1, 1)[0] != anywhere.outer:
+                made = replace(made, outer=made.inner, inner=made.outer)
         for each in radii:
-            if edge and edge.unit == each.unit:
-                made.falloff(each.bins(1, 1), 1, 1)
+            if edge and edge.family == each.family:
+                anywhere.falloff(each.bins(1, 1), 1, 1)
         return made
+
+    def ordered(self, height: int, width: int) -> tuple[Radius | None, Radius | None]:
+        """Return ``outer`` and ``inner``, changed over if that is their order on a ``(height, width)`` grid."""
+        if self.outer and self.inner and self.inner.bins(height, width) > self.outer.bins(height, width):
+            return self.inner, self.outer
+        return self.outer, self.inner
 
     def radii(self, height: int, width: int) -> tuple[float, float | None]:
         """Return the outer and the inner radius on a ``(height, width)`` grid, in cycles across its shorter side.
 
-        Raises ParameterError if the inner is not below the outer there.
+        Raises ParameterError if they are the same there.
         """
-        outer = self.outer.bins(height, width) if self.outer else min(height, width) / 8
-        if self.inner is None:
-            return outer, None
-        inner = self.inner.bins(height, width)
-        if inner >= outer:
-            have_one_unit = self.outer is not None and self.inner.unit == self.outer.unit
-            grid = "" if have_one_unit else f" on {width} x {height} pixels ({inner:g} and {outer:g} bins from DC)"
+        outer, inner = self.ordered(height, width)
+        radius = outer.bins(height, width) if outer else min(height, width) / 8
+        if inner is None:
+            return radius, None
+        if inner.bins(height, width) == radius:
+            grid = "" if inner == outer else f" on {width} x {height} pixels"
             raise ParameterError(
-                f"inner radius {self.inner} is not below outer radius {self.outer}{grid}: "
-                "give a lower inner one (in px, a longer period)"
+                f"cutoffs {inner} and {outer} are the same{grid}: give two, one on either side of the band"
             )
-        return outer, inner
+        return radius, inner.bins(height, width)
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
         """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises what :meth:`radii` raises."""
@@ -162,7 +170,8 @@ class Radial:
         from .grid import PASSED
 
         outer, inner = self.cutoffs(height, width)
-        cutoff, radius = (outer, self.outer) if inner is None else (inner, self.inner)
+        cutoff = outer if inner is None else inner
+        radius = self.ordered(height, width)[0 if inner is None else 1]
         farthest = cutoff.low(self.shape, np.array(width // 2), np.array(height // 2))
         # Of a smooth shape something is left of what is stopped, however little.
         if farthest < (PASSED if self.passes_dc else 1):

@@ -4,49 +4,97 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple, TypeAlias
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import ParameterError
+from ..lengths import INCH, METERS, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Given: TypeAlias = "float | str | Radius"
+Part = TypeVar("Part", bound=Any)
 
-UNITS = "a number (cycles across the shorter side), or one with px, cyc or %: 40, 8px, 0.125cyc, 25%"
+_LINES = {"lpi": INCH, "lp/mm": 1e-3}
+"""The length in meters that a frequency counts its lines, or line pairs, on."""
+_PER_PIXEL = ("px", "cyc", "%")
+
+UNITS = (
+    "a number (cycles across the shorter side), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, "
+    "2.6um, 150lpi, 12lp/mm"
+)
+_PIXEL_SIZES = "a length, or dots per inch: 65nm, 0.1mm, 300dpi"
+
+
+def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
+    """Return the number and the unit, in lower case, of what is given; raises ParameterError."""
+    match = re.fullmatch(r"\s*([-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf|nan))\s*([^\s\d]*)\s*", str(given), re.IGNORECASE)
+    try:
+        value = float(match[1]) if match else math.nan
+    except ValueError:
+        match = None
+    if match is None:
+        raise ParameterError(f"{name} {str(given)!r} is no number: give {ways_out}")
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {ways_out}")
+    return value, plain(match[2])
+
+
+def parse_pixel_size(given: float | str) -> float:
+    """Return in meters ``"65nm"``, ``"0.1mm"`` or ``"300dpi"``; a number is meters already. Raises ParameterError."""
+    value, unit = parsed(given, "pixel size", _PIXEL_SIZES)
+    if unit == "dpi":
+        return INCH / value
+    if unit not in METERS and (unit or isinstance(given, str)):
+        raise ParameterError(
+            f"pixel size {given!r} has {f'an unknown unit {unit!r}' if unit else 'no unit'}: give {_PIXEL_SIZES}"
+        )
+    return value * METERS.get(unit, 1.0)
 
 
 class Radius(NamedTuple):
     """A distance from DC as the user gave it: a number and its unit.
 
-    ``bins`` (cycles across the shorter side), ``px`` (period in pixels), ``cyc`` (cycles per pixel) or
-    ``%`` (of the Nyquist frequency, 0.5 cycles per pixel).
+    ``bins`` (cycles across the shorter side), ``px`` (period in pixels), ``cyc`` (cycles per pixel) or ``%`` (of the
+    Nyquist frequency, 0.5 cycles per pixel); a length, such as ``um`` (period), ``lpi`` (lines per inch) or ``lp/mm``
+    (line pairs per mm), which need the size of a pixel.
     """
 
     value: float
     unit: str = "bins"
+    pixel: float | None = None
+    """The size of a pixel in meters, for the physical units."""
 
     @classmethod
-    def parse(cls, given: object, name: str = "radius") -> Radius:
-        """Read ``40``, ``"40"``, ``"8px"``, ``"0.125cyc"`` or ``"25%"``.
+    def parse(cls, given: object, name: str = "radius", bare: str = "bins") -> Radius:
+        """Read ``40``, ``"40"``, ``"8px"``, ``"0.125cyc"``, ``"25%"``, ``"2.6um"``, ``"150lpi"`` or ``"12lp/mm"``.
 
-        Raises ParameterError for what is no number, not finite or not above zero, and for an unknown unit.
+        A number without a unit is in ``bare``. Raises ParameterError for what is no number, not finite or not above
+        zero, and for an unknown unit.
         """
         if isinstance(given, cls):
             return given
-        match = re.fullmatch(r"\s*([-+]?(?:[\d.]+(?:e[-+]?\d+)?|inf|nan))\s*([^\s\d]*)\s*", str(given), re.IGNORECASE)
-        try:
-            value = float(match[1]) if match else math.nan
-        except ValueError:
-            match = None
-        if match is None:
-            raise ParameterError(f"{name} {str(given)!r} is no number: give {UNITS}")
-        unit = match[2].lower() or "bins"
-        if unit not in ("bins", "px", "cyc", "%"):
-            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {match[2]!r}: give {UNITS}")
-        if not (math.isfinite(value) and value > 0):
-            raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {UNITS}")
-        return cls(value, unit)
+        value, unit = parsed(given, name, UNITS)
+        if unit not in ("", "bins", *_PER_PIXEL, *METERS, *_LINES):
+            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {unit!r}: give {UNITS}")
+        return cls(value, unit or bare)
+
+    @property
+    def is_physical(self) -> bool:
+        """Whether it needs the size of a pixel."""
+        return self.unit in METERS or self.unit in _LINES
+
+    @property
+    def family(self) -> str:
+        """What is the same of two radii that can be compared without an image."""
+        return "m" if self.is_physical else "px" if self.unit in _PER_PIXEL else "bins"
 
     def bins(self, height: int, width: int) -> float:
-        """Return the radius in cycles across the shorter side of a ``(height, width)`` image."""
+        """Return the radius in cycles across the shorter side of a ``(height, width)`` image.
+
+        Raises ParameterError for a physical one without the size of a pixel.
+        """
         n = min(height, width)
         match self.unit:
             case "px":
@@ -55,8 +103,19 @@ class Radius(NamedTuple):
                 return n * self.value
             case "%":
                 return n * self.value / 200
-            case _:
+            case "bins":
                 return self.value
+        if self.pixel is None:
+            raise ParameterError(
+                f"{self} needs the size of a pixel: give a pixel size, such as 65nm, or a number with px, cyc or %"
+            )
+        period = _LINES[self.unit] / self.value if self.unit in _LINES else self.value * METERS[self.unit]
+        # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
+        return n / float(f"{period / self.pixel:.12g}")
+
+    def with_pixel(self, meters: float) -> Radius:
+        """Return it for pixels of a size, if it is physical."""
+        return self._replace(pixel=meters) if self.is_physical else self
 
     def on_twice_the_sides(self) -> Radius:
         """Return the same frequency for an image of twice each side."""
@@ -69,3 +128,21 @@ class Radius(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)
+
+
+# Parts of a transfer function, which have radii as fields
+
+
+def physical(part: object) -> Iterator[Radius]:
+    """Return the radii of a part that need the size of a pixel."""
+    for each in fields(part):  # type: ignore[arg-type]
+        radius = getattr(part, each.name)
+        if isinstance(radius, Radius) and radius.is_physical:
+            yield radius
+
+
+def with_radii(part: Part, change: Callable[[Radius], Radius]) -> Part:
+    """Return a part with all of its radii changed."""
+    radii = {each.name: getattr(part, each.name) for each in fields(part)}
+    changed = {name: change(radius) for name, radius in radii.items() if isinstance(radius, Radius)}
+    return replace(part, **changed) if changed else part

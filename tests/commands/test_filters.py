@@ -99,7 +99,7 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
         (["notch", "--at", "0.2"], 2, "'0.2' is no peak: give FX,FY[,WIDTH]"),
         (["notch", "--at", "0.2,far"], 2, "'0.2,far' is no peak"),
         (["notch", "--at", "0.2,0.7"], 2, "(0.2, 0.7) is no peak"),
-        (["notch", "--at", "0.2,0.1,8mm"], 2, "width '8mm' has an unknown unit"),
+        (["notch", "--at", "0.2,0.1,8km"], 2, "width '8km' has an unknown unit"),
         (["notch", "--at", "0.2,0.1", "--harmonics", "0"], 2, "harmonics 0 are impossible"),
         (["stripes"], 2, "--angle"),
         (["stripes", "--angle", "nan"], 2, "angle nan is no number of degrees"),

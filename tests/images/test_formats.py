@@ -48,7 +48,6 @@ def test_every_format_holds_what_it_says(tmp_path, suffix, channels, alpha):
     ("channels", "alpha", "suffix", "words"),
     [
         (3, False, ".pgm", "no color; write .ppm or .png"),
-        (3, False, ".pfm", "no color"),
         (1, True, ".pgm", "no alpha channel; write .png"),
         (3, True, ".ppm", "no alpha"),
         (3, True, ".jpg", "no alpha"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
-from fftfilter.images import read, without_orientation, write
+from fftfilter.images import Coding, read, without_orientation, write
 from fftfilter.images.metadata import Metadata, gather
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
@@ -80,7 +80,7 @@ def test_everything_goes_along_between_formats(tmp_path, source, target):
 @pytest.mark.parametrize("png_level", [0, 1, 6])
 def test_text_of_a_png_stays(tmp_path, png_level):
     """Whether our writer or Pillow's makes the file."""
-    write(read(make(tmp_path / "in.png")), tmp_path / "out.png", png_level=png_level)
+    write(read(make(tmp_path / "in.png")), tmp_path / "out.png", coding=Coding(png_level))
     with Image.open(tmp_path / "out.png") as image:
         assert {name: str(words) for name, words in image.text.items() if name in TEXT} == TEXT
         assert list(image.text) == [*TEXT, "XML:com.adobe.xmp"]

@@ -26,7 +26,7 @@ def test_what_is_written_is_what_numpy_loads_and_what_is_read(tmp_path, dtype, c
     assert loaded.dtype == dtype
     assert (np.atleast_3d(loaded).transpose(2, 0, 1) == given.planes).all()
     assert (found.planes == given.planes).all()
-    assert (found.maxval, images.measure(path)) == (
+    assert (found.maxval, images.measure(path)[:4]) == (
         given.maxval,
         (*given.planes.shape[:0:-1], channels, dtype(0).nbytes),
     )

@@ -10,7 +10,7 @@ import tifffile
 from PIL import ExifTags, Image
 
 from fftfilter.errors import ReadError
-from fftfilter.images import decode, measure, read, write
+from fftfilter.images import Size, decode, measure, read, write
 from tests.files.helpers import python
 from tests.images.helpers import noise, picture
 
@@ -99,7 +99,7 @@ def test_a_stack_of_imagej_is_several_pages(tmp_path):
 
 def test_the_size_of_a_large_tiff_is_in_its_tags(tmp_path):
     (tmp_path / "x.tif").write_bytes(tiff_of(noise(3), photometric="rgb", bigtiff=True))
-    assert measure(tmp_path / "x.tif") == (11, 9, 3, 2)
+    assert measure(tmp_path / "x.tif") == Size(11, 9, 3, 2)
 
 
 def test_a_strip_that_grows_beyond_its_rows_takes_no_more_memory():

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from fftfilter.errors import ImageError, ParameterError, WriteError
-from fftfilter.images import Picture, check_output, read, write
+from fftfilter.images import COMPRESSIONS, Coding, Picture, check_output, read, refuse_coding, write
 from tests.files.helpers import message, python
 from tests.images.helpers import picture
 
@@ -47,7 +47,7 @@ def test_a_higher_level_of_png_is_smaller(tmp_path, dtype, channels, white):
     smooth = np.broadcast_to(np.arange(256, dtype=np.uint8), (channels, 256, 256)).astype(dtype)
     sizes = []
     for level in 0, 1, 9:
-        write(Picture(smooth, None, white, "PNG"), tmp_path / "x.png", png_level=level)
+        write(Picture(smooth, None, white, "PNG"), tmp_path / "x.png", coding=Coding(level))
         np.testing.assert_array_equal(read(tmp_path / "x.png").planes, smooth)
         sizes.append((tmp_path / "x.png").stat().st_size)
     assert sizes[0] > 10 * sizes[1] > 10 * sizes[2]
@@ -223,3 +223,36 @@ def test_a_name_with_a_line_end_stays_on_one_line(tmp_path):
         with pytest.raises((ImageError, ParameterError)) as caught:
             action()
         assert r"two\nlines.png" in message(caught)
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".webp", ".avif"])
+def test_less_quality_makes_smaller_files(tmp_path, suffix, camera):
+    photo = Picture(camera[None, :64, :64], None, 255, "PNG")
+    sizes = []
+    for quality in (None, 90, 10):
+        write(photo, tmp_path / f"x{suffix}", coding=Coding(quality=quality))
+        sizes.append((tmp_path / f"x{suffix}").stat().st_size)
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize(("name", "number"), [*COMPRESSIONS.items(), (None, 5)])
+def test_a_tiff_is_compressed_as_asked_or_as_its_input(tmp_path, name, number):
+    given = picture(dtype=np.uint16)
+    given.tiff_compression = 5
+    write(given, tmp_path / "x.tif", coding=Coding(compression=name))
+    with Image.open(tmp_path / "x.tif") as written:
+        assert written.tag_v2[259] == number
+    np.testing.assert_array_equal(read(tmp_path / "x.tif").planes, given.planes)
+
+
+@pytest.mark.parametrize(
+    ("name", "coding", "words"),
+    [
+        ("x.png", Coding(quality=50), ".png has no quality"),
+        ("x.jpg", Coding(compression="lzw"), ".jpg has no choice of compression"),
+    ],
+)
+def test_a_coding_that_a_format_does_not_have_is_refused(name, coding, words):
+    with pytest.raises(ParameterError, match=words):
+        refuse_coding(name, coding)
+    refuse_coding("-", coding)  # whose format the input says

@@ -37,7 +37,7 @@ def test_python_gives_auto_as_a_word_or_a_pair():
 
 @pytest.mark.parametrize("text", ["", "wide", "40", "0:", ":40", "0:40:80", "0-40"])
 def test_an_unknown_scale_is_refused_with_the_known_ones(text):
-    with pytest.raises(ParameterError, match=f"scale '{text}' is unknown: give each, folder, auto, auto:P, or LO:HI"):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is unknown: give each, folder, stack, auto, auto:P"):
         parse(text)
 
 

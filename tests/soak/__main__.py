@@ -8,7 +8,7 @@ import time
 
 import click
 
-from fftfilter.folders.jobs import cores
+from fftfilter.system import cores
 from tests.soak.cases import ROUND
 from tests.soak.rounds import soak, summary
 

@@ -32,6 +32,21 @@ def test_a_product_of_three_is_the_same_however_it_is_made():
     np.testing.assert_array_equal((LOW * BAND * mask).gain(8, 8), LOW.gain(8, 8) * BAND.gain(8, 8) / 2)
 
 
+def test_a_pixel_size_is_for_all_parts_in_physical_units():
+    product = H.lowpass("1um", shape="cosine", width="20lp/mm") * H.notch((0.1, 0), width="12px")
+    assert str(product.lacks_pixel_size) == "1um"
+    sized = product.with_pixel_size("50nm")
+    assert sized.lacks_pixel_size is None
+    np.testing.assert_allclose(
+        sized.gain(30, 40),
+        (H.lowpass("20px", shape="cosine", width="1e-3cyc") * H.notch((0.1, 0), width="12px")).gain(30, 40),
+    )
+    assert eval(repr(sized)) == sized  # noqa: S307
+    assert str(sized) == str(product)
+    with pytest.raises(ParameterError, match=r"^1um needs the size of a pixel: .*65nm.* px, cyc or %"):
+        product.gain(30, 40)
+
+
 def test_only_a_single_radial_part_is_computed_by_kernels():
     assert LOW.radial == LOW.parts[0]
     assert (LOW * BAND).radial is None

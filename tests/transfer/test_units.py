@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fftfilter import lengths
 from fftfilter.errors import ParameterError
-from fftfilter.transfer.units import Radius
+from fftfilter.transfer.units import Radius, parse_pixel_size
 
 
 @pytest.mark.parametrize(
@@ -34,11 +35,65 @@ def test_a_radius_is_a_number(text):
 
 
 def test_an_unknown_unit_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match=r"unknown unit 'mm'.*40, 8px, 0.125cyc, 25%"):
-        Radius.parse("8mm")
+    with pytest.raises(ParameterError, match=r"unknown unit 'km'.*40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm"):
+        Radius.parse("8km")
 
 
 def test_a_radius_is_the_same_frequency_on_an_image_of_twice_the_sides():
-    for text in ("40", "8px", "0.125cyc", "25%"):
-        radius = Radius.parse(text)
+    for text in ("40", "8px", "0.125cyc", "25%", "2.6um", "150lpi"):
+        radius = Radius.parse(text).with_pixel(65e-9)
         assert radius.on_twice_the_sides().bins(128, 256) / 128 == radius.bins(64, 128) / 64
+
+
+# Physical units
+
+
+@pytest.mark.parametrize(
+    ("text", "pixel", "period"),
+    [
+        ("2.6um", "65nm", 40),
+        ("2.6\N{MICRO SIGN}m", "65nm", 40),
+        ("2.6\N{GREEK SMALL LETTER MU}m", "0.065 um", 40),
+        ("130 nm", "65nm", 2),
+        ("0.5mm", "0.05mm", 10),
+        ("3cm", "1mm", 30),
+        ("1e-3m", "0.5mm", 2),
+        ("1in", "300dpi", 300),
+        ("150lpi", "300dpi", 2),
+        ("150LPI", "0.1in", 1 / 15),
+        ("12lp/mm", "0.01mm", 100 / 12),
+    ],
+)
+def test_physical_units_on_pixels_of_a_size(text, pixel, period):
+    radius = Radius.parse(text).with_pixel(parse_pixel_size(pixel))
+    assert radius.bins(100, 200) == pytest.approx(100 / period, rel=1e-12)
+    assert Radius.parse(str(radius)) == Radius.parse(text)
+
+
+def test_physical_units_without_a_pixel_size_name_both_ways_out():
+    radius = Radius.parse("2.6um")
+    assert radius.is_physical
+    with pytest.raises(ParameterError, match=r"^2.6um needs the size of a pixel: .*65nm.* px, cyc or %"):
+        radius.bins(100, 200)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("65", "'65' has no unit: give a length, or dots per inch: 65nm, 0.1mm, 300dpi"),
+        ("65px", "'65px' has an unknown unit 'px'"),
+        ("0nm", "must be finite and greater than zero"),
+        ("x", "is no number"),
+    ],
+)
+def test_a_pixel_size_is_a_length(given, message):
+    with pytest.raises(ParameterError, match=f"^pixel size .*{message}"):
+        parse_pixel_size(given)
+
+
+@pytest.mark.parametrize(
+    ("meters", "text"),
+    [(6.5e-8, "65 nm"), (2.6e-6, "2.6 um"), (0.0254 / 72, "0.3528 mm"), (3.0, "3 m"), (5e-10, "0.5 nm")],
+)
+def test_a_length_is_said_in_the_unit_that_suits_it(meters, text):
+    assert lengths.said(meters) == text

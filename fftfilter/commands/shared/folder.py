@@ -12,15 +12,18 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
-from .options import combined, filter_options, option, refuse
+from . import preview
+from .options import coding_of, combined, filter_options, option, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...analysis.automatic import Auto
     from ...files.urls import Url
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
+    from ...images import Asked, Coding
     from ...output.modes import Output
     from ...transfer import Transfer
 
@@ -94,22 +97,28 @@ class FolderOptions:
     cluster: str | None
     processes: int | None
     in_place: bool
-    png_level: int
+    coding: Coding
+    pages: Asked | None
     strip: bool
     preserve_times: bool
     verify: int | None
     quiet: bool
     verbose: int
+    preview: str | None
+    auto: Auto | None
+    """How peaks are found and removed, if they are."""
     one_file_only: dict[str, Any]
     """What was given of the options that are for one picture."""
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> FolderOptions:
         """Take the options from those of a command."""
-        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only"}
+        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only", "coding", "pages"}
         return cls(
             filter=filter_options(given),
             format=given["format_"],
+            coding=coding_of(given),
+            pages=pages_of(given),
             one_file_only={name: given[name] for name in ("profile", "save_stages", "input_limit")},
             **{name: given[name] for name in names},
         )
@@ -136,16 +145,18 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     from ...folders.run import FolderRun
     from ...images import extension_of
     from ...output.modes import check_scale
-    from ...output.scale import FOLDER, parse
+    from ...output.scale import FOLDER, STACK, parse
 
     options.check(target)
     given_range = parse(options.scale)
-    check_scale(options.output, FOLDER if options.scale == FOLDER else given_range)
+    check_scale(options.output, options.scale if options.scale in (FOLDER, STACK) else given_range)
     if not isinstance(source, Path | Url):
         refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
+    if options.preview:
+        preview.check_of_folder(options.preview, source, out)
     devices = _devices(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
         source,
@@ -156,10 +167,14 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
             options.output,
             given_range,
             extremes=options.report is not None,
-            png_level=options.png_level,
+            coding=options.coding,
+            pages=options.pages,
+            scale_of_stack=options.scale == STACK,
             strip=options.strip,
             preserve_times=options.preserve_times,
             in_place=options.in_place,
+            preview=options.preview is not None,
+            auto=options.auto,
         ),
         recursive=options.recursive,
         pattern=options.pattern,
@@ -190,8 +205,8 @@ def _workers(
     """Start the workers of a run; return them and what says at the end who they were."""
     if options.cluster:
         from ...folders.cluster.workers import workers_of_cluster
-        from ...folders.jobs import cores
         from ...folders.processes import THREADS_FOR_URLS
+        from ...system import cores
 
         run.refuse_memory()
         run.make_absolute()
@@ -254,6 +269,7 @@ def _devices(given: str | None) -> list[str | None]:
 
 
 def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
+    from ...analysis.automatic import told
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
@@ -268,7 +284,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
 
     with signals.asking_first(stop):
         try:
-            for outcome in run.run(workers, survey.files):
+            for outcome in preview.collected(run.run(workers, survey.files), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
@@ -279,9 +295,12 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                 if outcome.status == FAILED:
                     click.echo(f"fftfilter: {outcome.error}", err=True)
                 elif said:
+                    pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
-                    click.echo(f"{outcome.job}: {outcome.status}{clipped}{left_out}", err=True)
+                    pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
+                    removed = f", without {told(outcome.peaks)}" if outcome.peaks else ""
+                    click.echo(f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

@@ -8,16 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import filter_options, refuse
+from ...lengths import said
+from . import preview
+from .options import coding_of, filter_options, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
+    from ...analysis.automatic import Auto
     from ...filters import Filter
-    from ...images import Picture, Size
+    from ...images import Asked, Coding, Depth, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
     from ...transfer import Transfer
+    from .stage_pictures import StagePictures
 
 
 @dataclass(frozen=True)
@@ -30,14 +36,18 @@ class FileOptions:
     scale: str
     format: str | None
     save_stages: Path | None
+    preview: str | None
     in_place: bool
     input_limit: int | None
-    png_level: int
+    coding: Coding
+    pages: Asked | None
     strip: bool
     preserve_times: bool
     verify: bool
     quiet: bool
     verbose: int
+    auto: Auto | None
+    """How peaks are found and removed, if they are."""
     folder_only: dict[str, Any]
     """What was given of the options that are for folders."""
 
@@ -45,11 +55,13 @@ class FileOptions:
     def of(cls, given: dict[str, Any]) -> FileOptions:
         """Take the options from those of a command."""
         options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only"}
+        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only", "coding", "pages"}
         folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
         return cls(
             filter=options,
             format=given["format_"],
+            coding=coding_of(given),
+            pages=pages_of(given),
             verify=given["verify"] is not None,
             folder_only={name: given[name] for name in folder},
             **{name: given[name] for name in names},
@@ -63,7 +75,7 @@ class FileOptions:
         if self.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.scale == "folder":
-            raise click.UsageError("--scale folder is for folders, and IN is none: give each, auto or LO:HI.")
+            raise click.UsageError("--scale folder is for folders, and IN is none: give each, stack, auto or LO:HI.")
         device = self.filter["device"]
         if device and (device == "all" or "," in device):
             raise click.UsageError(f"--device {device} is for folders: one picture takes one device.")
@@ -94,22 +106,21 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     from ...files import sources
     from ...files.leftovers import remove_leftovers_beside
     from ...files.messages import shown
-    from ...filters import Filter
-    from ...output import modes
+    from ...imagej_filter import open_filter
     from ...output.scale import parse
+    from ...stacks import for_pixels_of
 
     given_range = parse(options.scale)
-    modes.check_scale(options.output, given_range)
-    images.check_output(source, target, in_place=options.in_place, format=options.format)
-    if options.output == "real":
-        images.refuse_whole_numbers(target, format=options.format)
-    if options.verify:
-        from ... import verify
-
-        verify.refuse(target, options.format)
+    _check(source, target, options)
     times = sources.times(source) if options.preserve_times else None
     remove_leftovers_beside(target)
     picture = _read(source, options)
+    name = shown(source, "standard input")
+    transfer, pixel_size = for_pixels_of(picture, transfer, name)
+    if isinstance(picture, images.Pages):
+        _filter_pages(transfer, picture, target, options, pixel_size=pixel_size, times=times)
+        return
+    transfer *= _automatic(picture, name, options)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -121,31 +132,160 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
 
         observe = StagePictures(options.save_stages)
         for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    with Filter(transfer, output=options.output, scale=given_range, **for_filter) as filter_:
-        planes = filter_(
-            picture.planes,
-            channel_axis=0,
-            dtype=depth.dtype,
-            levels=depth.maxval,
-            white=picture.maxval,
-            observe=observe,
-        )
-        clipped = filter_.clipped()[0]
-        given = replace(picture) if options.verify else None
+    with open_filter(transfer, options.output, given_range, for_filter) as filter_:
+        planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
+        given = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-        left_out = images.write(picture, target, format=options.format, png_level=options.png_level, times=times)
+        left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture, clipped, left_out), err=True)
+            click.echo(_summary(filter_, picture.planes.shape, pixel_size, clipped, left_out), err=True)
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
-    if given is not None:
+    if options.preview:
+        seen = transfer, for_filter.get("edges", "wrap")
+        preview.write_page(options.preview, given, picture, seen, name)
+    if options.verify:
+        from ... import verify
+
         found = verify.difference(
-            given, transfer, options.output, given_range, target=target, depth=depth, edges=for_filter["edges"]
+            given,
+            transfer,
+            options.output,
+            given_range,
+            target=target,
+            depth=depth,
+            edges=for_filter.get("edges", "wrap"),
         )
         verify.check(found, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {found}")
+
+
+def _filter_pages(
+    transfer: Transfer,
+    pages: Pages,
+    target: str,
+    options: FileOptions,
+    *,
+    pixel_size: PixelSize | None,
+    times: tuple[int, int] | None,
+) -> None:
+    """Filter the pages of a file, one by one."""
+    from contextlib import closing
+
+    from ...files.messages import shown
+    from ...folders.progress import Progress
+    from ...imagej_filter import open_filter
+    from ...output.scale import STACK, parse
+    from ...stacks import Way, filter_pages
+
+    with closing(pages):
+        only = {name: getattr(options, name) for name in ("save_stages", "preview", "auto")}
+        only["profile"] = options.filter["profile"]
+        refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
+        given_range, is_of_stack = parse(options.scale), options.scale == STACK
+        progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
+        with open_filter(transfer, options.output, given_range, options.filter) as filter_:
+            try:
+                done = filter_pages(
+                    filter_,
+                    pages,
+                    target,
+                    Way(
+                        options.format,
+                        options.coding,
+                        options.strip,
+                        options.output,
+                        given_range,
+                        options.filter.get("edges", "wrap"),
+                    ),
+                    one_scale=is_of_stack,
+                    times=times,
+                    compare=options.verify,
+                    working=_working_bytes(options),
+                    advance=progress.advance,
+                )
+            finally:
+                progress.clear()
+            cautions = done.cautions
+            if options.output == "magnitude" and given_range:
+                cautions = [*cautions, *given_range.cautions()]
+            for line in () if options.quiet else cautions:
+                click.echo(f"fftfilter: {line}", err=True)
+            if options.verbose:
+                summary = _summary(filter_, done.shape, pixel_size, done.clipped, done.left_out)
+                click.echo(f"{done.pages} pages, {summary}", err=True)
+    if done.difference and not options.quiet:
+        click.echo(f"{shown(target, '-')}: {done.difference}")
+
+
+def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
+    """Write a page on what a filter makes of a picture, and not what it makes."""
+    from ... import images
+    from ...files.leftovers import remove_leftovers_beside
+    from ...files.messages import shown
+    from ...imagej_filter import open_filter
+    from ...output import modes
+    from ...output.scale import parse
+    from ...stacks import for_pixels_of
+
+    given_range = parse(options.scale)
+    modes.check_scale(options.output, given_range)
+    preview.check(target, source, "-")
+    remove_leftovers_beside(target)
+    name, picture = shown(source, "standard input"), _read(source, options)
+    if isinstance(picture, images.Pages):
+        raise click.UsageError(f"{name} has {len(picture)} pages, and this is for one picture: give one of them.")
+    transfer, _ = for_pixels_of(picture, transfer, name)
+    transfer *= _automatic(picture, name, options)
+    depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
+    with open_filter(transfer, options.output, given_range, options.filter) as filter_:
+        planes, _ = _filtered(filter_, picture, depth, options.output, None)
+    made = replace(picture, planes=planes, maxval=depth.maxval)
+    preview.write_page(target, picture, made, (transfer, options.filter.get("edges", "wrap")), name)
+
+
+def _check(source: str, target: str, options: FileOptions) -> None:
+    """Refuse, before any work, what could not be written; raises FftfilterError."""
+    from ... import images
+    from ...output import modes
+    from ...output.scale import STACK, parse
+
+    modes.check_scale(options.output, STACK if options.scale == STACK else parse(options.scale))
+    images.check_output(source, target, in_place=options.in_place, format=options.format)
+    images.refuse_coding(target, options.coding, format=options.format)
+    if options.output == "real":
+        images.refuse_whole_numbers(target, format=options.format)
+    if options.verify:
+        from ... import verify
+
+        verify.refuse(target, options.format, options.coding)
+    if options.preview:
+        preview.check(options.preview, source, target)
+
+
+def _automatic(picture: Picture, name: str, options: FileOptions) -> Transfer:
+    """Return what takes out the peaks that are found in a picture, if that is asked for."""
+    from ...transfer import Transfer
+
+    if not options.auto:
+        return Transfer(())
+    from .automatic import of_picture
+
+    return of_picture(options.auto, picture, name, quiet=options.quiet, verbose=options.verbose)
+
+
+def _filtered(
+    filter_: Filter, picture: Picture, depth: Depth, output: Output, observe: StagePictures | None
+) -> tuple[NDArray[Any], float]:
+    """Return the pixels of the output, and which part of them was clipped."""
+    if not filter_.transfer.parts and output == "keep" and picture.is_stored_as(depth):
+        return picture.planes, 0.0  # also floats, which no transform gives back to the last bit
+    planes = filter_(
+        picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=picture.maxval, observe=observe
+    )
+    return planes, filter_.clipped()[0]
 
 
 def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None:
@@ -160,11 +300,20 @@ def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None
         click.echo(f"fftfilter: {line}", err=True)
 
 
-def _read(source: str, options: FileOptions) -> Picture:
+def _read(source: str, options: FileOptions) -> Picture | Pages:
     from ... import images
+    from ...stacks import open_input
 
-    picture = images.read(source, working=_working_bytes(options), limit=options.input_limit)
-    return replace(images.without_orientation(picture), metadata=None) if options.strip else picture
+    picture = open_input(
+        source,
+        options.pages,
+        output=options.output,
+        working=_working_bytes(options),
+        limit=options.input_limit,
+    )
+    if isinstance(picture, images.Pages):
+        return picture
+    return images.stripped(picture) if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
@@ -185,16 +334,21 @@ def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
         algorithm, number = load(name), np.dtype(np.complex128 if is_double else np.complex64)
     except ParameterError:
         return None  # an unknown engine is refused with the filter
-    times = 2 if given["edges"] == "mirror" else 1
+    times = 2 if given.get("edges") == "mirror" else 1
     return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
 
 
-def _summary(filter_: Filter, picture: Picture, clipped: float, left_out: list[str]) -> str:
-    _, height, width = picture.planes.shape
+def _summary(
+    filter_: Filter, shape: tuple[int, ...], pixel_size: PixelSize | None, clipped: float, left_out: list[str]
+) -> str:
+    _, height, width = shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
-    return f"{width} x {height}: {filtered_by}; {filter_.engine} on {filter_.launcher.device.name}{cut}{without}"
+    given = filter_.transfer.pixel_size
+    pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
+    device = filter_.launcher.device.name
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ...images.formats import COMPRESSIONS, Coding
+from ...images.pages import Asked
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -31,15 +34,52 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 class GroupedOption(click.Option):
-    """An option that the help shows under a heading."""
+    """An option that the help shows under a heading, and -h, if it is an everyday one, with ``short`` as its text."""
 
-    def __init__(self, *names: Any, group: str = "Options", **attributes: Any) -> None:
+    def __init__(self, *names: Any, group: str = "Options", short: str = "", **attributes: Any) -> None:
         super().__init__(*names, **attributes)
-        self.group = group
+        self.group, self.short = group, short
+
+    @property
+    def name_and_value(self) -> str:
+        """The option as one types it: ``--radius R``."""
+        value = "" if self.is_flag or self.count else f" {self.metavar or str(self.name).upper()}"
+        return ", ".join(sorted(self.opts, key=len)) + value
 
 
 class GroupedCommand(click.Command):
-    """A command whose help has its options under headings, "Options" last."""
+    """A command whose help has its options under headings, "Options" last; -h shows the everyday ones on one screen."""
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        if any(getattr(parameter, "short", "") for parameter in self.params):
+            self.params.append(
+                click.Option(
+                    ["-h"],
+                    is_flag=True,
+                    is_eager=True,
+                    expose_value=False,
+                    callback=self._show_everyday,
+                    help="Show the everyday options and exit.",
+                )
+            )
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the names of the help with all options."""
+        taken = {name for parameter in self.params for name in parameter.opts}
+        return [name for name in super().get_help_option_names(ctx) if name not in taken]
+
+    def _show_everyday(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+        if not asked or ctx.resilient_parsing:
+            return
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        everyday = [each for each in self.params if isinstance(each, GroupedOption) and each.short]
+        with formatter.section("Everyday options"):
+            formatter.write_dl([*((each.name_and_value, each.short) for each in everyday), ("--help", "All options.")])
+        click.echo(formatter.getvalue(), nl=False)
+        ctx.exit()
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help."""
@@ -133,6 +173,19 @@ file_options = combined(
         metavar="0-9",
         help="Compression of a PNG: 0 is none, 1 fast, 9 smallest.",
     ),
+    option(
+        "--quality",
+        group="Output",
+        type=click.IntRange(1, 100),
+        metavar="1-100",
+        help="Of a JPEG or AVIF; of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
+    ),
+    option(
+        "--compression",
+        group="Output",
+        type=click.Choice(list(COMPRESSIONS)),
+        help="Of a TIFF.  [default: as IN, or none]",
+    ),
     input_limit_option,
     verbose_option,
 )
@@ -140,7 +193,27 @@ file_options = combined(
 
 def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
-    return {name: given[name] for name in ("engine", "precision", "work_group_size", "transpose", "edges")}
+    names = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
+    return {name: given[name] for name in names if name in given}
+
+
+pages_option = option(
+    "--pages",
+    group="Input",
+    metavar="A-B",
+    help="Only these pages of a TIFF, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
+    "[default: all]",
+)
+
+
+def pages_of(given: dict[str, Any]) -> Asked | None:
+    """Return the pages that a command's options ask for; raises ParameterError."""
+    return None if given["pages"] is None else Asked.parse(given["pages"])
+
+
+def coding_of(given: dict[str, Any]) -> Coding:
+    """Return how a command's options say that pixels are coded."""
+    return Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def refuse(given: dict[str, Any], why: str) -> None:

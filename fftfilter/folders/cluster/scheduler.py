@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from ... import signals
 from ...errors import DeviceError, ParameterError
-from ..jobs import DeviceLostError, cores
+from ...system import cores
+from ..jobs import DeviceLostError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,10 @@
+"""What a picture is made of: its power spectrum, and the periodic structures that stand out of it. Filters nothing.
+
+    power.py        the power spectrum of a picture without the cross of its borders, and the mean over many pictures
+    surroundings.py how far a frequency stands out of those around it
+    search.py       find_peaks: the periodic structures of a picture, or of many
+    found.py        what it returns: a peak with its period, angle, strength and harmonics
+    automatic.py    notches for what is found
+
+`transfer` takes peaks out; here they are found.
+"""

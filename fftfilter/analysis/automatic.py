@@ -1,0 +1,50 @@
+"""Notches for what is found: one for each peak, and for each of its harmonics. NumPy is imported to find something."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..transfer import Transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ..transfer.shapes import ShapeName
+    from .found import Peak
+
+
+class Auto(NamedTuple):
+    """Notches for each picture by itself."""
+
+    strength: float
+    """That a periodic structure has to have, in dB."""
+    shape: ShapeName = "gaussian"
+
+    @property
+    def nothing(self) -> str:
+        """The line on a picture without peaks."""
+        return f"no periodic structure of {self.strength:g} dB or more: nothing is removed"
+
+    def peaks(self, planes: NDArray, white: float) -> list[Peak]:  # type: ignore[type-arg]
+        """Return the peaks of planes ``(channels, height, width)``; raises ParameterError for small ones."""
+        from .power import spectrum
+        from .search import peaks_of
+
+        return peaks_of(spectrum(planes, white), self.strength)
+
+
+def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian") -> Transfer:
+    """Return the transfer function that removes peaks and their harmonics; of no peaks, that passes everything."""
+    return math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
+
+
+def told(peaks: Sequence[Peak]) -> str:
+    """Return peaks in one line."""
+    return ", ".join(
+        f"{peak.period_px:.2f} px at {peak.angle_deg:.1f} degrees ({peak.strength_db:.0f} dB)"
+        + (f" and {len(peak.harmonics)} of its harmonics" if peak.harmonics else "")
+        for peak in peaks
+    )

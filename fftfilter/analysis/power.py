@@ -1,0 +1,75 @@
+"""The power spectrum of a picture, and the mean over many: what peaks are looked for in.
+
+A picture goes on beyond its border as it began, and what does not meet there leaves a bright cross in the spectrum. A
+Hann window fades the borders out; a wave then is a small spot whose shape is known, five bins across.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Power = NDArray[np.float32]
+
+
+@dataclass(eq=False)
+class Spectrum:
+    """The mean power of pictures of one size."""
+
+    power: Power
+    """(channels, height, width // 2 + 1): that of the waves with kx from 0 up; 1 for white noise whose deviation is
+    white. The conjugates have the same."""
+    width: int
+    step: float = 0.0
+    """A grey level as a part of white; 0 for floats."""
+    pictures: int = 1
+
+    @property
+    def height(self) -> int:
+        """The height of the pictures."""
+        return int(self.power.shape[1])
+
+    def add(self, other: Spectrum) -> None:
+        """Take more pictures into the mean; gray ones count for each channel of color ones."""
+        share = np.float32(other.pictures / (self.pictures + other.pictures))
+        if len(self.power) < len(other.power):
+            self.power = np.repeat(self.power, len(other.power), axis=0)
+        self.power *= 1 - share
+        self.power += other.power * share
+        self.pictures += other.pictures
+        self.step = max(self.step, other.step)
+
+
+def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
+    """Return the power spectrum of planes ``(channels, height, width)``; ``white`` is the value that counts as 1."""
+    _, height, width = planes.shape
+    power = np.empty((len(planes), height, width // 2 + 1), np.float32)
+    down, along = window(height)[:, None], window(width)
+    weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
+    for plane, result in zip(planes, power, strict=True):
+        level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
+        transformed = _transformed((plane - np.float32(level)) * (down * np.float32(weight)) * along)
+        np.add(np.square(transformed.real), np.square(transformed.imag), out=result)
+    return Spectrum(power, width, 1 / white if planes.dtype.kind in "iu" else 0.0)
+
+
+def window(n: int) -> NDArray[np.float32]:
+    """Return Hann's window, symmetric about the middle of n pixels."""
+    return np.asarray(0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(n) + 0.5) / n)).astype(np.float32)
+
+
+def _transformed(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
+    """Return the transform of a real plane, kx from 0 up, in single precision."""
+    return np.asarray(np.fft.rfft2(plane)).astype(np.complex64, copy=False)
+
+
+def middle(planes: Array, height: int, width: int) -> Array:
+    """Return the middle of planes that are larger than a size."""
+    top, left = (planes.shape[1] - height) // 2, (planes.shape[2] - width) // 2
+    return planes[:, top : top + height, left : left + width]

@@ -1,0 +1,124 @@
+"""``peaks``: the periodic structures of a picture, or of all pictures of a folder."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import click
+
+from ..lengths import INCH, said
+from .shared.options import GroupedCommand, combined, input_limit_option, option, verbose_option
+
+if TYPE_CHECKING:
+    from ..analysis.found import Peak
+
+# Meters: smaller ones are those of microscopes.
+PIXEL_OF_PRINTS = 5e-6
+CHANNELS = ("red", "green", "blue")
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("sources", metavar="IN...", nargs=-1, required=True)
+@combined(
+    option(
+        "--strength",
+        group="Search",
+        type=float,
+        metavar="DB",
+        help="How far a peak has to stand out of the frequencies around it; 10 at least.  [default: 18]",
+    ),
+    option(
+        "--pixel-size",
+        group="Search",
+        metavar="LENGTH",
+        help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
+    ),
+    option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too."),
+    option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name fits."),
+    option("-q", "--quiet", group="Options", is_flag=True, help="No progress, no notes; errors only."),
+    option("--json", "as_json", group="Options", is_flag=True, help="Print all that is known as JSON."),
+    input_limit_option,
+    verbose_option,
+)
+def peaks(
+    *,
+    sources: tuple[str, ...],
+    strength: float | None,
+    pixel_size: str | None,
+    recursive: bool,
+    pattern: tuple[str, ...],
+    quiet: bool,
+    as_json: bool,
+    input_limit: int | None,
+    verbose: int,  # noqa: ARG001  -v acts by itself
+) -> int:
+    """Find the periodic structures of a picture: screens of prints, moire, hum, patterns of a sensor.
+
+    Prints a line for each, the strongest first: its period in pixels, its angle (along the stripes, counterclockwise,
+    0 for horizontal ones), its frequency, how far it stands out of the frequencies around it, its amplitude (white
+    being 255) and its harmonics; then the command that removes them. Of a folder, or of several IN, it is the mean
+    spectrum that is searched.
+
+    \b
+    Example: fftfilter peaks scan.png
+             fftfilter peaks --json --strength 25 scans/
+    """
+    from ..analysis.search import USUAL_STRENGTH, peaks_of
+    from ..transfer.units import parse_pixel_size
+    from .shared.spectra import of_sources
+
+    wanted = USUAL_STRENGTH if strength is None else strength
+    given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
+    searched = of_sources(sources, wanted, recursive=recursive, pattern=pattern, quiet=quiet, limit=input_limit)
+    mean, pixel = searched.spectrum, given or searched.pixel
+    found = peaks_of(mean, wanted)
+    name = sources[0] if len(sources) == 1 else "IN"
+    if as_json:
+        import json
+
+        about = {
+            "width": mean.width,
+            "height": mean.height,
+            "pictures": mean.pictures,
+            "pixel_size_m": pixel,
+            "strength_db": wanted,
+        }
+        lengths = [{"period_m": each.length(pixel)} if pixel else {} for each in found]
+        described = [each.described() | length for each, length in zip(found, lengths, strict=True)]
+        click.echo(json.dumps({"peaks": described, **about}, indent=2))
+    elif found:
+        click.echo(table(found, len(mean.power), pixel))
+        click.echo(f"\nfftfilter notch {at_options(found)} {shlex.quote(name)} OUT")
+    else:
+        click.echo(f"{name}: no periodic structure of {wanted:g} dB or more")
+    return 0 if searched.is_whole else 1
+
+
+def table(found: list[Peak], channels: int, pixel: tuple[float, float] | None) -> str:
+    """Return peaks as lines under a header."""
+    from ..bench.tables import text_table
+
+    columns: dict[str, list[str]] = {"period": [f"{each.period_px:.2f} px" for each in found]}
+    if pixel:
+        columns["length"] = [said(each.length(pixel)) for each in found]
+        if max(pixel) >= PIXEL_OF_PRINTS:
+            columns["lpi"] = [f"{INCH / each.length(pixel):.1f}" for each in found]
+    columns |= {
+        "angle": [f"{each.angle_deg:.1f}" for each in found],
+        "fx": [f"{each.fx:.5f}" for each in found],
+        "fy": [f"{each.fy:.5f}" for each in found],
+        "strength": [f"{each.strength_db:.1f} dB" for each in found],
+        "amplitude": [f"{each.amplitude:.1f}" for each in found],
+    }
+    numbers = len(columns)
+    if channels > 1:
+        names = (" ".join(CHANNELS[i] for i in each.channels) for each in found)
+        columns["channels"] = ["all" if name == " ".join(CHANNELS) else name for name in names]
+    columns["harmonics"] = [" ".join(one.name for one in each.harmonics) for each in found]
+    return text_table(list(columns), list(zip(*columns.values(), strict=True)), right="r" * numbers)
+
+
+def at_options(found: list[Peak]) -> str:
+    """Return the options of ``notch`` that remove peaks and their harmonics."""
+    return " ".join(f"--at {each.at}" for peak in found for each in peak.all())

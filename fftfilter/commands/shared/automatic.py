@@ -1,0 +1,90 @@
+"""``notch --auto``: the notches that a picture needs, or all pictures of a folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import combined, option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...analysis.automatic import Auto
+    from ...images import Picture
+    from ...transfer import Transfer
+
+AUTO = "--auto"
+EACH, FOLDER = "each", "folder"
+
+auto_options = combined(
+    option(
+        AUTO,
+        group="Filter",
+        type=click.Choice([EACH, FOLDER]),
+        metavar="[each|folder]",
+        help="Find the peaks, as 'fftfilter peaks' does. Of a folder: for each picture its own, or for all those of "
+        "their mean spectrum.  [default of a folder: each]",
+    ),
+    option(
+        "--strength",
+        group="Filter",
+        type=float,
+        metavar="DB",
+        help="How far what --auto finds has to stand out of the frequencies around it; 10 at least.  [default: 18]",
+    ),
+)
+
+
+def taken(given: dict[str, Any]) -> tuple[str | None, Auto | None]:
+    """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
+    mode, strength = given.pop("auto", None), given.pop("strength", None)
+    if mode is None:
+        if strength is not None:
+            raise click.UsageError(f"--strength is that of what {AUTO} finds: give {AUTO}, too.")
+        if "at" in given and not given["at"]:
+            raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
+        return None, None
+    from ...analysis.automatic import Auto
+    from ...analysis.search import USUAL_STRENGTH, check_strength
+
+    wanted = USUAL_STRENGTH if strength is None else strength
+    check_strength(wanted)
+    return mode, Auto(wanted, given["shape"])
+
+
+def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
+    """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
+    from ...analysis.automatic import notches
+    from ...analysis.search import peaks_of
+    from .inputs import is_folder
+    from .spectra import of_sources
+
+    if len(sources) == 1 and not is_folder(sources[0]):
+        raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is none: leave {FOLDER} out.")
+    only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
+    mean = of_sources(sources, auto.strength, **only, failures=False).spectrum
+    found = peaks_of(mean, auto.strength)
+    if not given["quiet"]:
+        _say(found, auto, f"{mean.pictures} pictures", given["verbose"])
+    return notches(found, auto.shape)
+
+
+def of_picture(auto: Auto, picture: Picture, name: str, *, quiet: bool, verbose: int) -> Transfer:
+    """Return the notches for a picture, and say which."""
+    from ...analysis.automatic import notches
+
+    found = auto.peaks(picture.planes, picture.maxval)
+    if not quiet:
+        _say(found, auto, name, verbose)
+    return notches(found, auto.shape)
+
+
+def _say(found: list[Any], auto: Auto, name: str, verbose: int) -> None:
+    from ...analysis.automatic import told
+
+    if not found:
+        click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)
+    elif verbose:
+        click.echo(f"{name}: removed {told(found)}", err=True)

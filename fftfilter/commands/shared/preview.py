@@ -1,0 +1,111 @@
+"""``--preview``: a page on one picture, a contact sheet of a folder."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .options import option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ...files.urls import Url
+    from ...folders.jobs import Outcome
+    from ...folders.run import FolderRun
+    from ...folders.tree import Files
+    from ...images import Picture
+    from ...transfer import Transfer
+    from ...transfer.edges import Edges
+
+# Notches that are described one by one.
+TOLD = 3
+# What holds a page of colors, and every browser shows.
+KINDS = (".png", ".jpg", ".webp")
+
+preview_option = option(
+    "--preview",
+    group="Output",
+    metavar="FILE",
+    help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
+    ".webp; of a folder a row a file, 60 at most, with those that stand out.",
+)
+
+
+def check(preview: str, source: str, target: str) -> None:
+    """Refuse, before any work, a preview that could not be written; raises FftfilterError."""
+    from ... import images
+    from ...files.urls import is_url
+
+    if Path(preview).suffix.lower() not in KINDS:
+        raise click.UsageError(f"--preview {preview}: give a name that ends in {', '.join(KINDS)}.")
+    if not is_url(preview) and target != "-" and os.path.realpath(preview) == os.path.realpath(target):
+        raise click.UsageError(f"--preview {preview} is OUT itself: give another name.")
+    images.check_output(source, preview)
+
+
+def check_of_folder(preview: str, source: Path | Url | Files, target: Path | Url) -> None:
+    """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
+    from ...folders.tree import Files, is_inside, real
+
+    check(preview, "-", "-")
+    own = os.path.realpath(preview)
+    folders = [folder for folder in (source, target) if isinstance(folder, Path)]
+    names = source.names if isinstance(source, Files) else []
+    if any(is_inside(str(Path(own).parent), real(folder)) for folder in folders) or own in map(os.path.realpath, names):
+        raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
+
+
+def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, files: int) -> Iterator[Outcome]:
+    """Return outcomes as they are; at their end write the contact sheet, if one is wanted. Raises WriteError."""
+    if preview is None:
+        yield from outcomes
+        return
+    from ...preview.sheet import Sheet
+
+    sheet = Sheet(files)
+    for outcome in outcomes:
+        if outcome.row:
+            sheet.add(outcome.row)
+        yield replace(outcome, row=None)
+    transfer = run.settings.transfer
+    _write(
+        preview,
+        sheet.picture(f"{run.source}   {_about(transfer) if transfer.parts else 'the peaks of each taken out'}"),
+    )
+
+
+def write_page(preview: str, given: Picture, made: Picture, filtered: tuple[Transfer, Edges], name: str) -> None:
+    """Write what a filter made of a picture, with its edges; raises WriteError."""
+    from ...preview.look import Look
+    from ...preview.page import page
+
+    transfer, edges = filtered
+    _, height, width = given.planes.shape
+    title = f"{Path(name).name}   {width} x {height}"
+    about = _about(transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    _write(preview, page(Look(given.planes, given.maxval, transfer, edges), made.planes, made.maxval, title, about))
+
+
+def _about(transfer: Transfer) -> str:
+    """Return a filter in one line, many notches as their number."""
+    from ...transfer.peaks import Notch
+    from ...transfer.product import Transfer
+
+    others = [part for part in transfer.parts if not isinstance(part, Notch)]
+    notches = len(transfer.parts) - len(others)
+    if notches <= TOLD:
+        return str(transfer)
+    return " * ".join([*([str(Transfer(tuple(others)))] if others else []), f"{notches} notches"])
+
+
+def _write(preview: str, pixels: NDArray[Any]) -> None:
+    from ... import images
+
+    images.write(images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG"), preview, coding=images.Coding(6))

@@ -1,0 +1,122 @@
+"""The mean power spectrum of many files: what all pictures of one scanner or one sensor have in common.
+
+A mean needs one grid of frequencies. So pictures of several sizes are cropped to one, around their middle: the largest
+that fits into all of them, but for those of less than half the usual side, which are left out. One mean is held, and a
+picture a thread.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING
+
+from .. import images
+from ..analysis.power import Spectrum, middle, spectrum
+from ..analysis.search import SMALLEST
+from ..errors import FftfilterError
+from ..files.messages import quoted_if_odd
+from ..system import cores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from concurrent.futures import Future
+
+Measured = tuple[Spectrum, tuple[float, float] | None]
+
+# Threads that decode and transform; more would hold more pictures.
+THREADS = 8
+# Of the usual side of all pictures: smaller ones would take the fine frequencies from the others.
+SMALL = 0.5
+
+
+@dataclass
+class MeanSpectrum:
+    """The mean power of the pictures of a folder, and what became of its files."""
+
+    spectrum: Spectrum | None = None
+    """None if there is no picture at all."""
+    failed: list[str] = field(default_factory=list)
+    """Why files could not be read."""
+    left_out: int = 0
+    """How many are too small."""
+    cropped: int = 0
+    pixel: tuple[float, float] | None = None
+    """The sides of a pixel in meters, if the first file says them, and no other one says otherwise."""
+
+    def notes(self) -> list[str]:
+        """Return a line on pictures that were not taken as they are."""
+        made = self.spectrum
+        if not made or not (self.cropped or self.left_out):
+            return []
+        size = f"{made.width} x {made.height}"
+        cropped = [f"{self.cropped} larger ones cropped to their middle {size}"] if self.cropped else []
+        small = [f"{self.left_out} too small and left out"] if self.left_out else []
+        return [f"mean of {made.pictures} pictures; {', '.join([*cropped, *small])}"]
+
+
+def mean_spectrum(names: Sequence[str], advance: Callable[[], None]) -> MeanSpectrum:
+    """Return the mean power of the pictures in files; ``advance`` is called after each."""
+    found = MeanSpectrum()
+    sizes = {}
+    for name in names:
+        try:
+            sizes[name] = images.measure(name)
+        except FftfilterError as error:
+            found.failed.append(str(error))
+            advance()
+    if not sizes:
+        return found
+    least = max(SMALLEST, SMALL * median(min(size[:2]) for size in sizes.values()))
+    large = {name: size for name, size in sizes.items() if min(size[:2]) >= least}
+    found.left_out = len(sizes) - len(large)
+    if not large:
+        return found
+    height, width = min(size.height for size in large.values()), min(size.width for size in large.values())
+    found.cropped = sum((size.height, size.width) != (height, width) for size in large.values())
+    for each in _spectra(list(large), height, width):
+        if isinstance(each, str):
+            found.failed.append(each)
+        elif found.spectrum is None:
+            found.spectrum, found.pixel = each
+        else:
+            found.spectrum.add(each[0])
+            found.pixel = found.pixel if each[1] == found.pixel else None
+        advance()
+    return found
+
+
+def _spectra(names: list[str], height: int, width: int) -> Iterator[Measured | str]:
+    """Return the spectrum of each file and the size of its pixels, or why there is none."""
+    with ThreadPoolExecutor(threads := min(THREADS, cores())) as pool:
+        waiting: deque[Future[Measured | str]] = deque()
+        try:
+            for name in names:
+                waiting.append(pool.submit(_of_file, name, height, width))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _of_file(name: str, height: int, width: int) -> Measured | str:
+    try:
+        picture = images.read(name, working=working)
+        return spectrum(middle(picture.planes, height, width), picture.maxval), pixel_of(picture)
+    except (FftfilterError, MemoryError) as error:
+        return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
+
+
+def pixel_of(picture: images.Picture) -> tuple[float, float] | None:
+    """Return the sides of a pixel in meters, if the file says them."""
+    size = picture.metadata.pixel_size if picture.metadata else None
+    return (size.across, size.down) if size else None
+
+
+def working(size: images.Size) -> int:
+    """Return the bytes that a picture's spectrum takes while it is made, beside the picture."""
+    return size.width * size.height * (20 + 4 * size.channels)

@@ -1,0 +1,176 @@
+"""The frames of a GIF, an animated PNG or WebP, and of what else Pillow knows with several: whole, as they are shown.
+
+Frames have one kind: color if any has color, alpha if any is transparent somewhere.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from ..errors import ReadError
+from .pages import Pages
+from .pillow_reader import (
+    check_chunks,
+    is_narrowed,
+    picture_of,
+    rawmode_of,
+    read_as_it_is,
+    refuse_unfit,
+    with_alpha_of_one_color,
+)
+from .quiet import damage_as_error, quiet_pillow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from PIL import ImageFile
+
+    from .limits import Working
+    from .picture import Picture
+
+_GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
+
+
+class AnimationPages(Pages):
+    """The frames of a file's bytes; raises ReadError."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.name, self._data = name, data
+        with quiet_pillow():
+            self._image = Image.open(io.BytesIO(data))
+            self.format = self._image.format or ""
+            refuse_unfit(self._image, len(data), name, None)
+            self.count, self.is_cut = frames_of(data, self.format, getattr(self._image, "n_frames", 1))
+        # The picture that is shown by programs without animation, if it is none of the frames.
+        self._skipped = 1 if self._image.info.get("default_image") else 0
+        self.chosen = range(self.count)
+        self.plays = _plays(self._image)
+        if self._skipped:
+            self.left_out += ("the default image",)
+        if is_narrowed(self._image):
+            self.left_out += ("the low bytes of 16-bit color",)
+        self._rawmode = rawmode_of(self._image)
+        self._kind: tuple[bool, bool] | None = None
+
+    def read(self, index: int, working: Working | None = None) -> Picture:
+        """Return a chosen frame."""
+        name = self.page_name(index)
+        with damage_as_error(name):
+            if index == 0:
+                refuse_unfit(self._image, len(self._data), name, working)
+            # The others say by their header whether they have color and alpha; of a WebP it is often no more than that.
+            says_nothing = self.format in ("GIF", "WEBP") or self._rawmode.startswith("P")
+            if says_nothing and self._kind is None:
+                self._kind = self._look()
+            self._seek(self.chosen[index])
+            # After loading: WebP knows it only then.
+            shown = self._image.info.get("duration")
+            self.milliseconds = float(shown) if isinstance(shown, int | float) else None
+            if self._kind is None:
+                samples = with_alpha_of_one_color(self._image, read_as_it_is(self._image), self._rawmode)
+            else:
+                has_color, has_alpha = self._kind
+                bands = [0, 1, 2] if has_color else [0]
+                samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
+            picture = picture_of(self._image, samples, name)
+            if index:
+                picture.metadata = None  # which is that of the file
+            return picture
+
+    def close(self) -> None:
+        """Close the file."""
+        self._image.close()
+
+    def _seek(self, number: int) -> None:
+        try:
+            with quiet_pillow():
+                self._image.seek(number + self._skipped)
+            self._image.load()
+        except EOFError as error:
+            raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error
+
+    def _look(self) -> tuple[bool, bool]:
+        """Return whether any of the chosen frames has color, and whether any is transparent somewhere."""
+        has_color = has_alpha = False
+        for number in self.chosen:
+            self._seek(number)
+            colors = np.asarray(self._image.convert("RGBA"))
+            has_alpha = has_alpha or bool((colors[..., 3] < 255).any())
+            has_color = has_color or bool((colors[..., :2] != colors[..., 1:3]).any())
+        return has_color, has_alpha
+
+
+def _plays(image: ImageFile.ImageFile) -> int:
+    """Return how often an animation is played, 0 for ever."""
+    loop = image.info.get("loop")
+    if image.format == "GIF":  # which says how often it is repeated
+        return 1 if loop is None else loop + 1 if loop else 0
+    return loop if isinstance(loop, int) else 0
+
+
+def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
+    """Return how many frames of an animation are whole, and whether others are missing; ``counted`` is Pillow's."""
+    if format_ == "GIF":
+        return _gif_frames(data)
+    if format_ == "PNG":
+        return _png_frames(data)
+    if format_ == "WEBP":
+        frames = [is_whole for kind, is_whole in _riff_chunks(data) if kind == b"ANMF"]
+        return sum(frames), not all(frames) or sum(frames) < counted or len(data) < _riff_length(data)
+    return counted, False
+
+
+def _gif_frames(data: bytes) -> tuple[int, bool]:
+    """Walk the blocks of a GIF: extensions, and images of a head, colors and compressed pixels."""
+    frames, position = 0, 13 + _colors(data[10])
+    try:
+        while (block := data[position]) != _GIF_END:
+            if block not in (_GIF_EXTENSION, _GIF_IMAGE):
+                position += 1  # as Pillow does
+                continue
+            position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
+            while data[position]:
+                position += 1 + data[position]
+            position += 1
+            frames += block == _GIF_IMAGE
+    except IndexError:
+        return frames, True
+    return frames, False
+
+
+def _colors(flags: int) -> int:
+    """Return the bytes of a table of colors."""
+    return 3 << (1 + (flags & 7)) if flags & 0x80 else 0
+
+
+def _png_frames(data: bytes) -> tuple[int, bool]:
+    """Count the frames of a PNG; raises ValueError for a damaged one."""
+    position, begun, promised = 8, 0, 0
+    while position + 12 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, position)
+        if kind == b"acTL":
+            (promised,) = struct.unpack_from(">I", data, position + 8)
+        begun += kind == b"fcTL"
+        if kind == b"IEND":
+            check_chunks(data)
+            return min(begun, promised), begun < promised
+        position += 12 + length
+    return max(0, begun - 1), True
+
+
+def _riff_length(data: bytes) -> int:
+    return 8 + int.from_bytes(data[4:8], "little")
+
+
+def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bool]]:
+    """Yield the kinds of a WebP's chunks, and whether each is whole."""
+    position = 12
+    while position + 8 <= len(data):
+        length = int.from_bytes(data[position + 4 : position + 8], "little")
+        yield data[position : position + 4], position + 8 + length <= len(data)
+        position += 8 + length + length % 2

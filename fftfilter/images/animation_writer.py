@@ -1,0 +1,210 @@
+"""Animations: pictures of one kind, each encoded as a file of its own, joined to one GIF, PNG or WebP.
+
+Pillow's writers of animations hold all frames; here one is in memory at a time. Frames are whole, and replace the one
+before.
+
+Sources: the GIF89a specification, https://www.w3.org/Graphics/GIF/spec-gif89a.txt; the PNG specification, third
+edition, https://www.w3.org/TR/png-3/; the WebP container specification,
+https://developers.google.com/speed/webp/docs/riff_container
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from fractions import Fraction
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+
+from .pages import Sink
+from .png_writer import chunk
+from .writing import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .formats import Coding
+    from .picture import Picture
+
+DEFAULT_MILLISECONDS = 100.0
+"""How long the pages of a file without durations are shown."""
+
+
+class _Frame(NamedTuple):
+    data: bytes
+    """The frame as a file of its own."""
+    milliseconds: float
+    has_alpha: bool
+
+
+class _AnimationSink(Sink):
+    """What writes animations has in common."""
+
+    def __init__(self, file: BinaryIO, suffix: str, coding: Coding, count: int, plays: int) -> None:
+        self._file, self._suffix, self._coding = file, suffix, coding
+        self._count, self._plays = count, plays
+        self._is_first = True
+
+    def encode(self, picture: Picture, milliseconds: float | None) -> _Frame:
+        """Return a frame as :meth:`add` takes it."""
+        data = b"".join(encode(picture, self._suffix, self._coding))
+        shown = DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
+        return _Frame(data, shown, picture.alpha is not None)
+
+    def add(self, encoded: object) -> None:
+        """Append a frame."""
+        frame = cast("_Frame", encoded)
+        if self._is_first:
+            self._begin(frame)
+        self._append(frame)
+        self._is_first = False
+
+    def _begin(self, frame: _Frame) -> None:
+        raise NotImplementedError
+
+    def _append(self, frame: _Frame) -> None:
+        raise NotImplementedError
+
+    def finish(self) -> None:
+        """Write what comes last."""
+        raise NotImplementedError
+
+
+class GifSink(_AnimationSink):
+    """GIF: a head, then for each frame how long it is shown, its place, its colors and its pixels."""
+
+    def _begin(self, frame: _Frame) -> None:
+        size = frame.data[6:10]
+        self._file.write(b"GIF89a" + size + bytes((0x70, 0, 0)))
+        if self._plays != 1:
+            repeats = max(0, min(self._plays, 65536) - 1)
+            self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", repeats, 0))
+
+    def _append(self, frame: _Frame) -> None:
+        data = frame.data
+        flags = data[10]
+        start = 13 + (3 << (1 + (flags & 7)))
+        colors, position = data[13:start], start
+        while data[position] == ord("!"):
+            end = position + 2
+            while data[end]:
+                end += 1 + data[end]
+            if data[position + 1] == _GIF_COMMENT and self._is_first:
+                self._file.write(data[position : end + 1])
+            position = end + 1
+        hundredths = min(65535, round(frame.milliseconds / 10))
+        self._file.write(struct.pack("<4sHBB", b"!\xf9\x04\x04", hundredths, 0, 0))
+        head, own = data[position : position + 9], data[position + 9]
+        self._file.write(head + bytes((own & 0x40 | 0x80 | flags & 7,)) + colors)
+        self._file.write(data[position + 10 : -1])
+
+    def finish(self) -> None:
+        """Write the mark of the end."""
+        self._file.write(b";")
+
+
+class PngSink(_AnimationSink):
+    """PNG: the chunks of a picture; before the pixels of each frame a chunk of its place and duration."""
+
+    _number = 0
+    """Of the next chunk of an animation."""
+
+    def _begin(self, frame: _Frame) -> None:
+        self._file.write(frame.data[:8])
+        for kind, content in _png_chunks(frame.data):
+            if kind == b"IDAT":
+                break
+            self._file.writelines(chunk(kind, content))
+            if kind == b"IHDR":
+                self._file.writelines(chunk(b"acTL", struct.pack(">II", self._count, self._plays)))
+
+    def _append(self, frame: _Frame) -> None:
+        width, height = struct.unpack_from(">II", frame.data, 16)
+        seconds = min(65535.0, frame.milliseconds / 1000)
+        delay = Fraction(seconds).limit_denominator(min(1000, int(65535 / max(1.0, seconds))))
+        place = struct.pack(">IIIII", self._take_number(), width, height, 0, 0)
+        shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
+        self._file.writelines(chunk(b"fcTL", place + shown))
+        for kind, content in _png_chunks(frame.data):
+            if kind == b"IDAT" and self._is_first:
+                self._file.writelines(chunk(kind, content))
+            elif kind == b"IDAT":
+                self._file.writelines(chunk(b"fdAT", struct.pack(">I", self._take_number()) + content))
+
+    def _take_number(self) -> int:
+        self._number += 1
+        return self._number - 1
+
+    def finish(self) -> None:
+        """Write the last chunk."""
+        self._file.writelines(chunk(b"IEND", b""))
+
+
+class WebpSink(_AnimationSink):
+    """WebP: chunks of what holds for all, then for each frame a chunk of its place, its duration and its own chunks."""
+
+    _last: bytes = b""
+
+    def _begin(self, frame: _Frame) -> None:
+        found = dict(_riff_chunks(frame.data))
+        self._size = _webp_size(found)
+        flags = 0x02 | 0x10 * frame.has_alpha
+        flags |= sum(flag for kind, flag in _WEBP_FLAGS.items() if kind in found)
+        self._file.write(b"RIFF" + bytes(4) + b"WEBP")
+        self._file.write(_riff_chunk(b"VP8X", struct.pack("<I", flags) + self._size))
+        if b"ICCP" in found:
+            self._file.write(_riff_chunk(b"ICCP", found[b"ICCP"]))
+        self._file.write(_riff_chunk(b"ANIM", struct.pack("<IH", 0, min(65535, self._plays))))
+        self._last = b"".join(_riff_chunk(kind, found[kind]) for kind in (b"EXIF", b"XMP ") if kind in found)
+
+    def _append(self, frame: _Frame) -> None:
+        shown = min((1 << 24) - 1, round(frame.milliseconds)).to_bytes(3, "little")
+        own = [(kind, content) for kind, content in _riff_chunks(frame.data) if kind in (b"ALPH", b"VP8 ", b"VP8L")]
+        place = bytes(6) + self._size + shown + bytes((_WEBP_REPLACES,))
+        self._file.write(_riff_chunk(b"ANMF", place + b"".join(_riff_chunk(*each) for each in own)))
+
+    def finish(self) -> None:
+        """Write what follows the frames, and the length."""
+        self._file.write(self._last)
+        length = self._file.seek(0, os.SEEK_END)
+        self._file.seek(4)
+        self._file.write(struct.pack("<I", length - 8))
+
+
+SINKS: dict[str, type[_AnimationSink]] = {"GIF": GifSink, "PNG": PngSink, "WEBP": WebpSink}
+_GIF_COMMENT = 0xFE
+_WEBP_FLAGS = {b"ICCP": 0x20, b"EXIF": 0x08, b"XMP ": 0x04}
+_WEBP_REPLACES = 0x02  # and is not blended with the frame before
+
+
+def _png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    position = 8
+    while position < len(data):
+        length, kind = struct.unpack_from(">I4s", data, position)
+        yield kind, data[position + 8 : position + 8 + length]
+        position += 12 + length
+
+
+def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    position = 12
+    while position + 8 <= len(data):
+        kind, length = struct.unpack_from("<4sI", data, position)
+        yield kind, data[position + 8 : position + 8 + length]
+        position += 8 + length + length % 2
+
+
+def _riff_chunk(kind: bytes, content: bytes) -> bytes:
+    return kind + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+
+
+def _webp_size(chunks: dict[bytes, bytes]) -> bytes:
+    """Return width and height, less one, 3 bytes each, of a WebP's chunks."""
+    if b"VP8X" in chunks:
+        return chunks[b"VP8X"][4:10]
+    width: int
+    height: int
+    if b"VP8L" in chunks:
+        (bits,) = struct.unpack_from("<I", chunks[b"VP8L"], 1)
+        width, height = bits & 0x3FFF, bits >> 14 & 0x3FFF
+    else:
+        width, height = (number - 1 for number in struct.unpack_from("<HH", chunks[b"VP8 "], 6))
+    return width.to_bytes(3, "little") + height.to_bytes(3, "little")

@@ -1,0 +1,109 @@
+"""What the pages of a file have in common: of a TIFF, the frames of a GIF, PNG or WebP. One at a time is in memory."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import ParameterError, ReadError
+
+if TYPE_CHECKING:
+    from .limits import Working
+    from .picture import Picture
+
+_ASKED = re.compile(r"(\d*)(-?)(\d*)")
+
+
+class Asked(NamedTuple):
+    """The pages that are asked for, counted from 1: from the first to the last of the file if they are None."""
+
+    first: int | None = None
+    last: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Asked:
+        """Return what A-B, A, A- or -B asks for; raises ParameterError."""
+        found = _ASKED.fullmatch(text.strip())
+        first, last = (int(found[i]) if found and found[i] else None for i in (1, 3))
+        if not found or (first is None and last is None) or 0 in (first, last):
+            raise ParameterError(f"pages {text!r} are unknown: give 2-5, 3, 3- or -5, counted from 1")
+        last = last if found[2] else first
+        if first and last and first > last:
+            raise ParameterError(f"pages {text!r} are none: give the smaller number first")
+        return cls(first, last)
+
+    def of(self, count: int, name: str) -> range:
+        """Return the pages of a file of so many, counted from 0; raises ParameterError if it has fewer."""
+        if max(self.first or 1, self.last or 1) > count:
+            wanted = max(self.first or 1, self.last or 1)
+            raise ParameterError(f"{name}: has {count} {'pages' if count > 1 else 'page'}, and no page {wanted}")
+        return range((self.first or 1) - 1, self.last or count)
+
+
+ALL = Asked()
+
+
+class Pages(ABC):
+    """A file's pages, those that were chosen."""
+
+    name: str
+    """Of the file, in messages."""
+    count: int
+    """How many whole pages the file has."""
+    is_cut: bool
+    """Whether it should have more."""
+    format: str
+    """Pillow's name of the file's format."""
+    plays: int = 0
+    """How often an animation is played, 0 for ever."""
+    milliseconds: float | None = None
+    """How long the page that was read last is shown, None if it does not say."""
+    left_out: tuple[str, ...] = ()
+    """What of the file is not among its pages, in words."""
+    chosen: range
+    keeps_levels: bool = True
+    """Whether the output has the grey levels of the input, so that what is said about them still holds."""
+    are_floats: bool = False
+    """Whether the output has floats, whatever the input has."""
+
+    def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
+        """Choose pages, and say what they become; raises ReadError if one is cut off, ParameterError for no page."""
+        if self.is_cut and (asked.last is None or asked.last > self.count):
+            raise ReadError(
+                f"{self.name}: page {self.count + 1} is missing, the file ends before it; get a whole copy of it"
+                + (f", or take --pages -{self.count}" if self.count else "")
+            )
+        self.chosen = asked.of(self.count, self.name)
+        self.keeps_levels, self.are_floats = keeps_levels, are_floats
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    def page_name(self, index: int) -> str:
+        """Return the name of a chosen page in messages."""
+        return f"{self.name}, page {self.chosen[index] + 1}"
+
+    @abstractmethod
+    def read(self, index: int, working: Working | None = None) -> Picture:
+        """Return a chosen page, counted from 0; raises ReadError, TooLargeError."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file."""
+
+
+class Sink(ABC):
+    """A file that grows by pages. Pages are encoded by any thread, and added in their order."""
+
+    @abstractmethod
+    def encode(self, picture: Picture, milliseconds: float | None) -> object:
+        """Return a page as :meth:`add` takes it; the picture fits the format."""
+
+    @abstractmethod
+    def add(self, encoded: object) -> None:
+        """Append a page."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Write what comes last; the file stays open."""

@@ -1,0 +1,131 @@
+"""The size of a picture's pixels, where its file says it: by a description, or by a resolution.
+
+A microscope's description goes before the resolution: OME-XML says the size itself, ImageJ the unit of the resolution's
+tags. ImageJ's ``spacing`` is the distance of slices, and is not used.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ParameterError
+from ..lengths import INCH, METERS, plain, said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from PIL import Image
+
+    from .picture import Picture
+
+_METERS = {**METERS, "micron": METERS["um"], "inch": INCH}
+_DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
+# TIFF's and EXIF's units of a resolution; 1 is none.
+_PER_UNIT = {2: INCH, 3: 1e-2}
+# JFIF's units of a density, of which 0 is the shape of a pixel alone.
+_JFIF_LENGTHS = (1, 2)
+# A side may be this part longer than the other.
+_UNEQUAL = 0.01
+
+
+class PixelSize(NamedTuple):
+    """The sides of a pixel in meters, and what of the file says so."""
+
+    across: float
+    down: float
+    source: str
+
+    def __str__(self) -> str:
+        return f"pixel size {said(self.across)} from the file's {self.source}"
+
+
+def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:
+    """Return the size of a picture's pixels, as its file says; raises ParameterError if it says none, or two.
+
+    ``name`` is the file's, ``needed_by`` what has no meaning without.
+    """
+    found = picture.metadata.pixel_size if picture.metadata else None
+    if found is None:
+        raise ParameterError(
+            f"{name}: says no pixel size, which {needed_by} needs: give --pixel-size (65nm, 300dpi), or a number with "
+            "px, cyc or %"
+        )
+    if abs(found.across - found.down) > _UNEQUAL * max(found.across, found.down):
+        raise ParameterError(
+            f"{name}: its pixels are {found.across / found.down:.3g} times as wide as high, by the file's "
+            f"{found.source}, and {needed_by} needs one size: give --pixel-size (65nm, 300dpi)"
+        )
+    return found
+
+
+def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
+    """Return what an image says that Pillow has opened, which is no TIFF: its own resolution, else that of its EXIF."""
+    # Pillow makes 72 dpi of a JPEG whose EXIF says none.
+    is_own = image.format not in ("JPEG", "MPO") or image.info.get("jfif_unit") in _JFIF_LENGTHS
+    found = _by_resolution(image.info.get("dpi"), INCH) if is_own else None
+    if found or not exif:
+        return found
+    from PIL import Image
+
+    tags = Image.Exif()
+    try:
+        tags.load(b"Exif\0\0" + exif)
+        return of_tags(tags)
+    except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
+        return None
+
+
+def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
+    """Return what the tags of a TIFF, or of EXIF, say."""
+    given = tags.get(_ACROSS), tags.get(_DOWN, tags.get(_ACROSS))
+    description = tags.get(_DESCRIPTION)
+    found = _by_description(description, given) if isinstance(description, str) else None
+    return found or _by_resolution(given, _PER_UNIT.get(tags.get(_UNIT, 2), 0.0))
+
+
+def _by_description(text: str, resolution: tuple[Any, Any]) -> PixelSize | None:
+    if "<OME" in text:
+        sides = {axis: _ome_side(text, axis) for axis in "XY"}
+        return _sides(sides["X"], sides["Y"] or sides["X"], "OME description")
+    unit = re.search(r"^unit=(.+)$", text, re.MULTILINE) if text.startswith("ImageJ=") else None
+    if unit is None:
+        return None
+    with suppress(TypeError, ValueError, ZeroDivisionError):
+        across, down = (_meters(unit[1]) / float(each) for each in resolution)
+        return _sides(across, down, "ImageJ description")
+    return None
+
+
+def _ome_side(text: str, axis: str) -> float:
+    """Return a side of the first picture's pixels in meters, 0 if it is not said."""
+    from html import unescape
+
+    side = re.search(rf"""\bPhysicalSize{axis}\s*=\s*["']([^"']*)["']""", text)
+    unit = re.search(rf"""\bPhysicalSize{axis}Unit\s*=\s*["']([^"']*)["']""", text)
+    try:
+        return float(side[1]) * _meters(unescape(unit[1]) if unit else "um") if side else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _meters(unit: str) -> float:
+    """Return a unit's length, 0 for one that is none, such as pixels. ImageJ escapes the micro sign."""
+    known = plain(unit.strip()).replace("\\u00b5", "u")
+    return _METERS.get(known.removesuffix("s") if len(known) > 2 else known, 0.0)
+
+
+def _by_resolution(given: object, length: float) -> PixelSize | None:
+    """Return the size of pixels of which so many lie on a length in meters."""
+    with suppress(TypeError, ValueError, ZeroDivisionError, OverflowError):
+        across, down = (float(number) for number in given)  # type: ignore[attr-defined]
+        # Other numbers are damaged, or mean "unknown" as the tags' 1 does.
+        if min(across, down) > 1:
+            return _sides(length / across, length / down, f"{across * INCH / length:.4g} dpi")
+    return None
+
+
+def _sides(across: float, down: float, source: str) -> PixelSize | None:
+    return PixelSize(across, down, source) if all(0 < side < math.inf for side in (across, down)) else None

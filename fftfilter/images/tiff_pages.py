@@ -1,0 +1,197 @@
+"""The pages of a TIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
+
+Copies of pages in another size (pyramids, thumbnails) and masks are no pages.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+import tifffile
+
+from ..errors import ReadError, SeveralPagesError
+from ..files.sources import Slices, as_file
+from .pages import Pages
+from .quiet import damage_as_error, silence
+from .stack_description import retold
+from .tiff_reader import is_laid_out_here, read_page, size_of
+
+if TYPE_CHECKING:
+    from typing import Any, BinaryIO
+
+    from PIL import Image
+
+    from .limits import Working
+    from .picture import Picture, Size
+
+_SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
+_REDUCED, _MASK = 1, 4
+_IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
+# More tags than any file has; a list that promises more is none.
+_MOST_TAGS = 4096
+
+
+class Link(NamedTuple):
+    """A list of tags."""
+
+    offset: int
+    subfile_type: int
+    has_copies: bool
+
+
+def chain(data: bytes | Slices) -> tuple[list[Link], bool]:
+    """Return a TIFF's lists of tags, and whether the file is cut off before the next one."""
+    order, is_big = ("<" if data[:2] == b"II" else ">"), b"\x2b" in data[2:4]
+    count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ", "Q") if is_big else ("H", "HHI", "I")))
+    entry_bytes = 20 if is_big else 12
+    at, found, seen = (8 if is_big else 4), list[Link](), set[int]()
+    (offset,) = _unpacked(link_of, data, at)
+    while offset and offset not in seen:
+        seen.add(offset)
+        try:
+            (tags,) = _unpacked(count_of, data, offset)
+            start = offset + struct.calcsize(count_of)
+            entries = data[start : start + tags * entry_bytes] if 0 < tags <= _MOST_TAGS else b""
+            (following,) = _unpacked(link_of, data, start + tags * entry_bytes)
+        except struct.error:
+            return found, True
+        if not entries:
+            return found, True
+        kind, has_copies = 0, False
+        for position in range(0, len(entries), entry_bytes):
+            tag, number_type, _ = struct.unpack_from(entry, entries, position)
+            if tag == _SUBFILE_TYPE:
+                value = struct.calcsize(entry) + position
+                kind = struct.unpack_from(f"{order}{'H' if number_type == 3 else 'I'}", entries, value)[0]
+            has_copies |= tag == _SUB_IFDS
+        found.append(Link(offset, kind, has_copies))
+        offset = following
+    return found, False
+
+
+def _unpacked(layout: str, data: bytes | Slices, at: int) -> tuple[Any, ...]:
+    return struct.unpack(layout, data[at : at + struct.calcsize(layout)])
+
+
+class TiffPages(Pages):
+    """The pages of a TIFF; raises ReadError."""
+
+    format = "TIFF"
+
+    def __init__(self, data: bytes | Slices, name: str) -> None:
+        silence()
+        self.name, self._data = name, data
+        try:
+            links, self.is_cut = chain(data)
+            self._file = tifffile.TiffFile(as_file(data))
+            first = self._file.pages.first
+            whole = [i for i, link in enumerate(links) if not link.subfile_type & (_REDUCED | _MASK)]
+            self._numbers = whole or list(range(len(links)))
+            self._offsets = [links[i].offset for i in self._numbers]
+            # ImageJ writes the tags of the first page alone where the others are just like it.
+            said = int((self._file.imagej_metadata or {}).get("images", 1)) if first.is_imagej else 1
+            self._is_imagej_run = len(links) == 1 and said > 1 and first.compression == 1
+        except Exception as error:  # tifffile raises almost anything on damaged tags
+            raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it") from error
+        if not links or not isinstance(first, tifffile.TiffPage) or first.imagewidth < 1 or first.imagelength < 1:
+            raise ReadError(f"{name}: a TIFF without a picture; give another one")
+        self.count = len(self._offsets)
+        if self._is_imagej_run:
+            self.count = min(said, (len(data) - first.dataoffsets[0]) // sum(first.databytecounts))
+            self.is_cut = self.count < said
+        self.chosen = range(self.count)
+        if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
+            self.left_out = ("reduced copies of pages",)
+
+    def check_only(self) -> None:
+        """Raise SeveralPagesError for a file of several pages."""
+        if self.count > 1 or self.is_cut:
+            raise SeveralPagesError(
+                f"{self.name}: {self.count} frames or pages in one file; save one of them as a file of its own"
+            )
+
+    def size(self) -> Size:
+        """Return the size of the first page, with the number of pages."""
+        return size_of(self._page(0))._replace(pages=self.count)
+
+    def read(self, index: int, working: Working | None = None) -> Picture:
+        """Return a chosen page."""
+        number = self.chosen[index]
+        is_alone = self.count == 1 and not self.is_cut
+        name = self.name if is_alone else self.page_name(index)
+        with damage_as_error(name):
+            page = self._page(number)
+            if self._is_imagej_run and not is_laid_out_here(page):
+                raise ReadError(f"{name}: has a palette or an unusual layout, and no tags of its own; save it anew")
+            in_chain = self._numbers[0 if self._is_imagej_run else number]
+            changes = None if is_alone else lambda tags: self._retell(tags, index)
+            return read_page(page, self._data, name, working, number=in_chain, changes=changes)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        if not isinstance(self._data, bytes):
+            self._data.close()
+
+    def _page(self, number: int) -> tifffile.TiffPage:
+        handle = self._file.filehandle
+        handle.seek(self._offsets[0 if self._is_imagej_run else number])
+        page = tifffile.TiffPage(self._file, index=number)
+        if self._is_imagej_run:
+            past = number * sum(page.databytecounts)
+            page.dataoffsets = tuple(offset + past for offset in page.dataoffsets)
+        return page
+
+    def _retell(self, tags: Image.Exif, index: int) -> None:
+        """Put into a page's tags what the first one says of all pages, as far as it still holds."""
+        if self._is_imagej_run and index:
+            for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS):
+                tags.pop(tag, None)
+        if index == 0:
+            first = self._page(0)
+            if first.is_imagej or self.chosen[0] == 0:
+                self._describe(tags, first)
+            if first.is_imagej:
+                self._say_imagej(tags, first)
+
+    def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+        said = first.description
+        kept = retold(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=self._become_floats())
+        if said and not kept:
+            tags.pop(_DESCRIPTION, None)
+            self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
+        elif kept != said or self.chosen[0]:
+            tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
+
+    def _say_imagej(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+        """Put in what ImageJ says beside its description, in the byte order of the output."""
+        for tag in (_IMAGEJ, _IMAGEJ_COUNTS):
+            tags.pop(tag, None)
+        said = first.tags.valueof(_IMAGEJ)
+        if not isinstance(said, dict):
+            return
+        own: dict[str, Any] = dict(said)
+        if not self.keeps_levels:
+            own.pop("Ranges", None)
+        labels = own.get("Labels")
+        if isinstance(labels, list | tuple) and len(labels) == self.count:
+            own["Labels"] = [labels[i] for i in self.chosen]
+        for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
+            tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
+
+    def _become_floats(self) -> bool:
+        kind = self._page(0).dtype
+        return self.are_floats or (kind is not None and size_of(self._page(0)).bytes_per_sample == 4)
+
+
+def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
+    """Read the only picture of a file; raises SeveralPagesError for another file, ReadError, TooLargeError."""
+    pages = TiffPages(data, name)
+    pages.check_only()
+    return pages.read(0, working)
+
+
+def measure_tiff(file: BinaryIO, name: str) -> Size:
+    """Return the size of a file's first page, from its tags, with the number of pages."""
+    return TiffPages(Slices(file), name).size()

@@ -1,0 +1,18 @@
+"""Lengths: units of them, and how they are said. Without NumPy."""
+
+from __future__ import annotations
+
+INCH = 0.0254
+METERS = {"nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": INCH}
+"""The units of lengths."""
+
+
+def plain(unit: str) -> str:
+    """Return a unit in lower case, with a u for either micro sign: there is a sign, and a Greek letter."""
+    return unit.lower().replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
+
+
+def said(meters: float) -> str:
+    """Return a length in the unit that suits it: ``65 nm``, ``0.3528 mm``."""
+    unit = next((unit for unit in ("m", "mm", "um") if meters > 0.0999 * METERS[unit]), "nm")
+    return f"{meters / METERS[unit]:.4g} {unit}"

@@ -1,0 +1,122 @@
+"""Text and smooth lines on a canvas, with Pillow and its own font."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from PIL import Image, ImageDraw, ImageFont
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Color = tuple[int, int, int]
+
+INK, QUIET, FAINT, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 255, 255)
+BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
+RED = (200, 30, 40)
+TEXT, SMALL, LARGE = 13, 12, 17
+# Lines are drawn so many times as large, and made small again: they get smooth.
+FINE = 3
+
+
+@cache
+def font(size: int) -> Any:
+    """Return Pillow's own font."""
+    return ImageFont.load_default(size)
+
+
+class Canvas:
+    """A picture to draw on."""
+
+    def __init__(self, width: int, height: int, paper: Color = PAPER) -> None:
+        self.image = Image.new("RGB", (width, height), paper)
+        self._draw = ImageDraw.Draw(self.image)
+
+    def text(  # noqa: PLR0917  as Pillow has it
+        self,
+        x: float,
+        y: float,
+        text: str,
+        size: int = TEXT,
+        color: Color = INK,
+        anchor: str = "ls",
+        halo: bool = False,
+    ) -> None:
+        """Write a line; ``anchor`` is as Pillow has it, by default the left end of the base line."""
+        around: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (0, 0, 0)} if halo else {}
+        self._draw.text((x, y), plain(text), font=font(size), fill=color, anchor=anchor, **around)
+
+    def paste(self, pixels: NDArray[np.uint8], x: int, y: int) -> None:
+        """Put a picture ``(height, width, 3)``, or gray, there."""
+        self.image.paste(Image.fromarray(pixels), (x, y))
+
+    def box(self, corners: tuple[int, int, int, int], color: Color = FAINT, *, fill: bool = False) -> None:
+        """Draw a rectangle, or fill it; both corners belong to it."""
+        self._draw.rectangle(corners, fill=color if fill else None, outline=color)
+
+    def line(self, points: Sequence[tuple[float, float]], color: Color = FAINT) -> None:
+        """Draw a line of one pixel."""
+        self._draw.line(points, fill=color)
+
+    def fine(self, corners: tuple[int, int, int, int]) -> Fine:
+        """Return what draws smooth lines into a rectangle, and cuts them off at its sides."""
+        return Fine(self, corners)
+
+
+class Fine:
+    """Smooth lines, which are there at the end of a ``with``; places are those of the canvas."""
+
+    def __init__(self, canvas: Canvas, corners: tuple[int, int, int, int]) -> None:
+        self._canvas = canvas
+        self._left, self._top, right, bottom = corners
+        self._size = right - self._left + 1, bottom - self._top + 1
+        self._layer = Image.new("RGBA", (FINE * self._size[0], FINE * self._size[1]), (255, 255, 255, 0))
+        self._draw = ImageDraw.Draw(self._layer)
+
+    def __enter__(self) -> Fine:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            # Colors must not mix with that of what is clear.
+            small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
+            self._canvas.image.paste(small, (self._left, self._top), small)
+
+    def _at(self, point: tuple[float, float]) -> tuple[float, float]:
+        return FINE * (point[0] - self._left), FINE * (point[1] - self._top)
+
+    def line(self, points: Sequence[tuple[float, float]], color: Color, width: float = 2.0) -> None:
+        """Draw a line through points."""
+        self._draw.line([self._at(point) for point in points], (*color, 255), round(FINE * width), joint="curve")
+
+    def area(self, points: Sequence[tuple[float, float]], color: Color, opacity: float) -> None:
+        """Fill what lies between points."""
+        self._draw.polygon([self._at(point) for point in points], (*color, round(255 * opacity)))
+
+    def circle(self, center: tuple[float, float], radius: float, color: Color, width: float = 1.5) -> None:
+        """Draw a circle."""
+        (x, y), r = self._at(center), FINE * radius
+        self._draw.ellipse((x - r, y - r, x + r, y + r), outline=(*color, 255), width=round(FINE * width))
+
+
+def length(text: str, size: int = TEXT) -> float:
+    """Return the pixels that a line takes."""
+    return float(font(size).getlength(plain(text)))
+
+
+def fitting(text: str, width: float, size: int = TEXT) -> str:
+    """Return a text, or its beginning with dots, so that it is no longer than a number of pixels."""
+    if length(text, size) <= width:
+        return text
+    end = bisect_right(range(len(text)), width, key=lambda i: length(text[:i] + " ...", size)) - 1
+    return text[: max(end, 0)].rstrip(" ,*;") + " ..."
+
+
+def plain(text: str) -> str:
+    """Return a text without the characters that the font does not have."""
+    return "".join(each if " " <= each <= "~" else "?" for each in text)

@@ -1,0 +1,126 @@
+"""What a filter does with a picture, as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..analysis.power import spectrum
+from ..transfer.edges import grid_with
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..transfer import Transfer
+    from ..transfer.edges import Edges
+
+    Array = NDArray[Any]
+    Floats = NDArray[np.float64]
+
+# Rings of frequencies that curves are drawn through.
+RINGS = 240
+HIGHEST = float(np.sqrt(0.5))
+"""Cycles per pixel in a corner of the spectrum."""
+
+
+class Rings(NamedTuple):
+    """Gains and power by the distance from DC; rings without frequencies are left out."""
+
+    frequency: Floats
+    """Cycles per pixel."""
+    least: Floats
+    mean: Floats
+    most: Floats
+    """Of the gains in each ring."""
+    before: Floats
+    after: Floats
+    """The mean power in each ring."""
+
+
+@dataclass(eq=False)
+class Look:
+    """A picture, and what a filter makes of it."""
+
+    planes: Array
+    """(channels, height, width)"""
+    white: float
+    """The sample that stands for white."""
+    transfer: Transfer
+    edges: Edges = "wrap"
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        height, width = self.planes.shape[1:]
+        return height, width
+
+    @cached_property
+    def power(self) -> Floats:
+        """The mean power of all channels, ``(height, width // 2 + 1)``, kx from 0 up, faded out at the borders."""
+        return np.asarray(spectrum(self.planes, self.white).power.mean(axis=0, dtype=np.float64))
+
+    @cached_property
+    def gain(self) -> Floats:
+        """H, of the shape of :attr:`power`; of a mask with H(-k) other than H(k) the mean of both."""
+        return _half(self.transfer, *self.size)
+
+    @cached_property
+    def removed(self) -> Array:
+        """The input less the filtered values, float32 ``(channels, height, width)``; DC is left out."""
+        height, width = self.size
+        grid = grid_with(self.edges, self.transfer, height, width)
+        lost = (1 - _half(grid.transfer, grid.height, grid.width)).astype(np.float32)
+        lost[0, 0] = 0
+        removed = np.empty(self.planes.shape, np.float32)
+        for plane, result in zip(self.planes, removed, strict=True):
+            away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
+            whole = np.pad(away, ((0, grid.height - height), (0, grid.width - width)), "symmetric")
+            result[:] = np.fft.irfft2(np.fft.rfft2(whole) * lost, s=whole.shape)[:height, :width]
+        return removed
+
+    @cached_property
+    def share(self) -> float:
+        """The part of the picture's power, without its mean, that is removed, by (1 - H)^2."""
+        weights = np.full(self.power.shape[1], 2.0)  # conjugates count, too
+        weights[0] = 1
+        if self.size[1] % 2 == 0:
+            weights[-1] = 1
+        power = self.power * weights
+        whole = float(power.sum())
+        return float((power * np.square(1 - self.gain)).sum() / whole) if whole else 0.0
+
+    @cached_property
+    def rings(self) -> Rings:
+        """All of it by frequency; rings are as far apart as one is from the next in octaves."""
+        height, width = self.size
+        f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width))
+        f[0, 0] = 1 / min(height, width) / 2
+        low = 0.7 / min(height, width)
+        ring = np.log(f / low) * ((RINGS - 1) / np.log(HIGHEST / low))
+        ring = np.clip(ring, 0, RINGS - 1).astype(np.intp).ravel()
+        gain, power = self.gain.ravel(), self.power.ravel()
+        count = np.bincount(ring, minlength=RINGS)
+        least, most = np.full(RINGS, np.inf), np.full(RINGS, -np.inf)
+        np.minimum.at(least, ring, gain)
+        np.maximum.at(most, ring, gain)
+        if power.size > 1:  # without DC
+            count[ring[0]] -= 1
+        known = count > 0
+
+        def mean(values: Floats) -> Floats:
+            sums = np.bincount(ring, values, RINGS)
+            sums[ring[0]] -= values[0] if power.size > 1 else 0
+            return sums[known] / count[known]
+
+        return Rings(mean(f.ravel()), least[known], mean(gain), most[known], mean(power), mean(power * gain**2))
+
+
+def _half(transfer: Transfer, height: int, width: int) -> Floats:
+    """Return H on half a grid, kx from 0 up, as a real picture needs it."""
+    gain, half = transfer.gain(height, width), slice(width // 2 + 1)
+    if transfer.is_even:
+        return gain[:, half]
+    return (gain[:, half] + np.roll(gain[::-1, ::-1], (1, 1), (0, 1))[:, half]) / 2

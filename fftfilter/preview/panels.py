@@ -1,0 +1,84 @@
+"""Pictures of what a filter does: RGB, at the size that they are looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PIL import Image
+
+from .drawing import REMOVED
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .look import Look
+
+    Array = NDArray[Any]
+    Pixels = NDArray[np.uint8]
+
+# Of a spectrum: how far below the median black lies, as a logarithm of power, the share of frequencies that may be lost
+# in white, and how much the tint covers.
+BLACK, WHITE, TINT = 3.0, 2e-4, 0.65
+# The share of pixels of what is removed that may be lost in black or white.
+CUT = 0.002
+
+
+def fitted(planes: Array, side: int) -> Array:
+    """Return planes ``(channels, height, width)`` as floats that fit into a square, at most eight times as large."""
+    _, height, width = planes.shape
+    factor = min(side / max(height, width), 8)
+    if factor > 1:
+        factor = int(factor)
+    size = max(1, round(width * factor)), max(1, round(height * factor))
+    how = Image.Resampling.NEAREST if factor >= 1 else Image.Resampling.BOX
+    return np.stack([np.asarray(Image.fromarray(plane.astype(np.float32)).resize(size, how)) for plane in planes])
+
+
+def shown(planes: Array, white: float, side: int, black: float = 0.0) -> Pixels:
+    """Return a picture as it is looked at, ``(height, width, 3)``."""
+    levels = (fitted(planes, side) - black) * (255 / ((white - black) or 1))
+    return rgb(np.clip(np.rint(levels), 0, 255).astype(np.uint8))
+
+
+def rgb(planes: Pixels) -> Pixels:
+    """Return planes of gray or RGB as RGB ``(height, width, 3)``."""
+    return np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
+
+
+def removed(look: Look, side: int) -> tuple[Pixels, float]:
+    """Return what is removed, 0 in the middle, and the grey level of white 255 that is as far as that as black is."""
+    planes = fitted(look.removed, side)
+    largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or look.white / 255
+    return shown(planes, largest, max(planes.shape[1:]), -largest), 255 * largest / look.white
+
+
+def spectrum(look: Look, side: int) -> Pixels:
+    """Return the logarithm of the power, DC in the middle, what the filter removes tinted.
+
+    The picture is as wide and high as one cycle per pixel. Of several frequencies in one pixel it shows the strongest,
+    so that no peak is lost.
+    """
+    width = look.size[1]
+    power = look.power.copy()
+    power[0, 0] = power.max()  # the mean, which was taken off
+    power = _square(power, width, side, np.maximum)
+    logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
+    low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
+    gray = np.clip((logs - low) / ((high - low) or 1), 0, 1)[..., None] * 255
+    share = _square(look.gain, width, side, np.add) / _square(np.ones_like(look.gain), width, side, np.add)
+    tint = TINT * (1 - np.clip(np.abs(share), 0, 1))[..., None]
+    tinted = np.array(REMOVED) * (0.45 + 0.55 * gray / 255)
+    return np.asarray(np.rint(gray * (1 - tint) + tinted * tint)).astype(np.uint8)
+
+
+def _square(half: Array, width: int, side: int, join: np.ufunc) -> Array:
+    """Return a half of a spectrum ``(height, width // 2 + 1)`` as a square of pixels, DC in the middle."""
+    height = len(half)
+    other = np.roll(half[::-1], 1, axis=0)[:, 1 : (width + 1) // 2][:, ::-1]
+    whole = np.fft.fftshift(np.concatenate([half, other], axis=1))
+    for axis, n in ((0, height), (1, width)):
+        # The pixel of frequency 0 is the middle one, side // 2, whatever n is.
+        first = np.maximum((np.arange(side) - side // 2) * n // side + n // 2, 0)
+        whole = join.reduceat(whole, first, axis) if n >= side else whole.take(first, axis)
+    return whole

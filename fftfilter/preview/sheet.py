@@ -1,0 +1,133 @@
+"""A contact sheet of many pictures: a row a file, outliers marked.
+
+However many files there are, a sheet has at most 60 rows: files evenly spread, and those of which the filter removed
+least and most. Rows are compressed until they are drawn, and what is usual is told from a sample.
+"""
+
+from __future__ import annotations
+
+import heapq
+import io
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from PIL import Image
+
+from . import panels
+from .drawing import FAINT, INK, LARGE, QUIET, RED, SMALL, TEXT, Canvas, fitting
+from .page import shown_range
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .look import Look
+
+EVEN, FARTHEST = 52, 4
+SIDE, GAP, MARGIN, NAMES, TITLE = 150, 8, 24, 270, 88
+STRIP = 4 * SIDE + 3 * GAP
+WIDTH = 2 * MARGIN + NAMES + STRIP
+PAPER = (244, 245, 247)
+QUALITY = 90
+# Files whose shares say what is usual; and how many of them it takes.
+SAMPLE, FEWEST = 4096, 6
+# An outlier's share, as a logarithm, is farther from the median than so many usual deviations, and than this.
+DEVIATIONS, LEAST = 4 * 1.4826, 0.35
+NOTHING = 1e-5
+
+
+class Row(NamedTuple):
+    """One file: four small pictures, and which part of its power the filter removed."""
+
+    number: int
+    name: str
+    size: str
+    share: float
+    strip: bytes
+    """A JPEG."""
+
+
+def row(look: Look, result: NDArray[Any], white: float, number: int, name: str) -> Row:
+    """Return the row of a picture; ``result`` is ``(channels, height, width)`` with its white."""
+    before = panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))
+    after = panels.shown(result, *shown_range(result, white, SIDE))
+    strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
+    for i, picture in enumerate((before, panels.spectrum(look, SIDE), after, panels.removed(look, SIDE)[0])):
+        height, width = picture.shape[:2]
+        top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
+        strip[top : top + height, left : left + width] = picture
+        if i:
+            strip[:, i * (SIDE + GAP) - GAP : i * (SIDE + GAP)] = 255
+    file = io.BytesIO()
+    Image.fromarray(strip).save(file, "JPEG", quality=QUALITY)
+    height, width = look.size
+    return Row(number, name, f"{width} x {height}", look.share, file.getvalue())
+
+
+@dataclass
+class Sheet:
+    """Rows that come in any order; ``files`` is about how many there will be."""
+
+    files: int
+    _even: list[Row] = field(default_factory=list)
+    _least: list[tuple[float, int, Row]] = field(default_factory=list)
+    _most: list[tuple[float, int, Row]] = field(default_factory=list)
+    _sample: list[float] = field(default_factory=list)
+    _count: int = 0
+    _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311  the same sheet each time
+
+    def add(self, row: Row) -> None:
+        """Take a row, or leave it out."""
+        self._count += 1
+        share = float(np.log(row.share + NOTHING))
+        if len(self._sample) < SAMPLE:
+            self._sample.append(share)
+        elif (place := self._chance.randrange(self._count)) < SAMPLE:
+            self._sample[place] = share
+        files, number = max(self.files, 1), row.number
+        if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
+            self._even.append(row)
+            return
+        for heap, sign in ((self._least, -1), (self._most, 1)):
+            heapq.heappush(heap, (sign * row.share, number, row))
+            if len(heap) > FARTHEST:
+                heapq.heappop(heap)
+
+    def picture(self, title: str) -> NDArray[np.uint8]:
+        """Return the sheet, RGB ``(height, width, 3)``."""
+        kept = {each.number: each for each in (*self._even, *(entry[2] for entry in (*self._least, *self._most)))}
+        rows = [kept[number] for number in sorted(kept)]
+        canvas = Canvas(WIDTH, TITLE + max(1, len(rows)) * (SIDE + GAP) + MARGIN)
+        canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
+        low, high = self._usual()
+        outliers = [each for each in rows if not low <= each.share <= high]
+        spread = f", {len(rows)} shown: evenly spread, and the farthest" if len(rows) < self._count else ""
+        marked = f"; {len(outliers)} {'outliers' if len(outliers) > 1 else 'outlier'}, marked" if outliers else ""
+        canvas.text(MARGIN, 52, f"{self._count} pictures{spread}{marked}", TEXT, QUIET)
+        for i, caption in enumerate(("input", "spectrum, removed tinted", "result", "removed, gray is 0")):
+            canvas.text(MARGIN + NAMES + i * (SIDE + GAP), TITLE - 8, caption, SMALL, QUIET)
+        for i, each in enumerate(rows):
+            self._draw(canvas, each, TITLE + i * (SIDE + GAP), (low, high) if each in outliers else None)
+        return np.asarray(canvas.image)
+
+    @staticmethod
+    def _draw(canvas: Canvas, row: Row, top: int, usual: tuple[float, float] | None) -> None:
+        with Image.open(io.BytesIO(row.strip)) as strip:
+            canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
+        canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
+        canvas.text(MARGIN + 8, top + 18, fitting(row.name, NAMES - 24), TEXT, INK)
+        canvas.text(MARGIN + 8, top + 38, row.size, SMALL, QUIET)
+        canvas.text(MARGIN + 8, top + 58, f"{row.share:.2%} of the power removed", SMALL, RED if usual else QUIET)
+        if usual:
+            canvas.text(MARGIN + 8, top + 78, f"outlier: usual are {usual[0]:.2%} to {usual[1]:.2%}", SMALL, RED)
+            canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
+
+    def _usual(self) -> tuple[float, float]:
+        """Return between which shares files lie that are no outliers."""
+        if len(self._sample) < FEWEST:
+            return 0.0, float("inf")
+        middle = float(np.median(self._sample))
+        away = max(LEAST, DEVIATIONS * float(np.median(np.abs(np.array(self._sample) - middle))))
+        low, high = (float(np.exp(middle + sign * away)) - NOTHING for sign in (-1, 1))
+        return max(0.0, low), high

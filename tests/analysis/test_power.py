@@ -1,0 +1,42 @@
+"""The power spectrum beside its definition, and means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.analysis.power import middle, spectrum
+
+
+def hann(n):
+    return np.sin(np.pi * (np.arange(n) + 0.5) / n) ** 2
+
+
+@pytest.mark.parametrize("size", [(32, 40), (33, 45)], ids=str)
+def test_the_power_is_that_of_the_picture_under_a_window(rng, size):
+    image = rng.integers(0, 256, size).astype(np.uint8)
+    weights = np.outer(hann(size[0]), hann(size[1]))
+    faded = (image - np.average(image, weights=weights)) * weights
+    wanted = np.abs(np.fft.fft2(faded)) ** 2 / np.square(weights).sum() / 255**2
+    got = spectrum(image[None], 255)
+    np.testing.assert_allclose(got.power[0], wanted[:, : size[1] // 2 + 1], rtol=1e-3, atol=1e-6)
+    assert (got.height, got.width, got.step) == (*size, 1 / 255)
+
+
+def test_white_noise_has_the_power_1(rng):
+    assert spectrum(rng.normal(size=(1, 256, 256))).power.mean() == pytest.approx(1, rel=0.05)
+
+
+def test_a_mean_counts_all_pictures_alike_and_gray_ones_for_each_channel(rng):
+    gray, color = rng.random((1, 32, 32)), rng.random((3, 32, 32))
+    mean = spectrum(gray)
+    mean.add(spectrum(color))
+    mean.add(spectrum(gray))
+    wanted = (2 * spectrum(gray).power + spectrum(color).power) / 3
+    np.testing.assert_allclose(mean.power, wanted, rtol=1e-5)
+    assert mean.pictures == 3
+
+
+def test_the_middle_of_a_picture():
+    image = np.arange(30).reshape(1, 5, 6)
+    assert middle(image, 3, 2).tolist() == [[[8, 9], [14, 15], [20, 21]]]

@@ -1,0 +1,184 @@
+"""Peaks beside waves that are known, and pictures and noise that have none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+import fftfilter
+from fftfilter.errors import ParameterError
+from tests.helpers import SAMPLES
+
+SIZES = [(512, 512), (300, 451)]
+
+
+def photograph(name, size=None):
+    picture = Image.open(SAMPLES / name)
+    return np.asarray(picture.resize(size[::-1], Image.Resampling.BICUBIC) if size else picture)
+
+
+def wave(size, fx, fy, phase=1.0):
+    height, width = size
+    return np.cos(2 * np.pi * (fx * np.arange(width) + fy * np.arange(height)[:, None]) + phase)
+
+
+def levels(values):
+    return np.clip(np.rint(values), 0, 255).astype(np.uint8)
+
+
+def bins_off(peak, fx, fy, size):
+    return abs(peak.fx - fx) * size[1], abs(peak.fy - fy) * size[0]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize(("fx", "fy"), [(0.123, 0.047), (0.31, -0.22), (63.5 / 512, 100.5 / 512), (0.49, 0.493)])
+def test_a_strong_wave_is_found_within_a_tenth_of_a_bin(size, fx, fy):
+    picture = levels(0.8 * photograph("camera.pgm", size) + 25 + 20 * wave(size, fx, fy))
+    (peak,) = fftfilter.find_peaks(picture)
+    assert max(bins_off(peak, fx, fy, size)) < 0.1
+    assert peak.amplitude == pytest.approx(20, rel=0.05)
+    assert peak.period_px == pytest.approx(1 / np.hypot(fx, fy), rel=1e-3)
+
+
+def test_without_noise_it_is_found_within_a_thousandth_of_a_bin():
+    (peak,) = fftfilter.find_peaks(wave((128, 200), 0.2077, 0.3141).astype(np.float32))
+    assert max(bins_off(peak, 0.2077, 0.3141, (128, 200))) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("fx", "fy", "angle"),
+    [(0.0, 0.25, 0.0), (0.25, 0.0, 90.0), (0.2, 0.2, 45.0), (0.2, -0.2, 135.0), (0.0002, -0.25, 179.95)],
+)
+def test_angles_are_those_of_stripes(fx, fy, angle):
+    (peak,) = fftfilter.find_peaks(levels(128 + 50 * wave((128, 128), fx, fy)))
+    assert peak.angle_deg == pytest.approx(angle, abs=0.05)
+    assert peak.fx > 0 or peak.fy > 0
+
+
+def test_the_strongest_comes_first():
+    picture = (
+        photograph("camera.pgm") * 0.8
+        + 25
+        + sum(
+            amplitude * wave((512, 512), *at) for amplitude, at in ((3, (0.4, 0.1)), (12, (0.3, 0.3)), (6, (0.2, -0.4)))
+        )
+    )
+    found = fftfilter.find_peaks(levels(picture))
+    assert [round(peak.amplitude) for peak in found] == [12, 6, 3]
+    assert [peak.strength_db for peak in found] == sorted((peak.strength_db for peak in found), reverse=True)
+
+
+def test_multiples_are_harmonics_also_beyond_the_highest_frequency():
+    picture = levels(128 + 40 * np.sign(wave((256, 256), 0.11, 0.043)))
+    peak, *_ = fftfilter.find_peaks(picture)
+    assert bins_off(peak, 0.11, 0.043, (256, 256)) < (0.1, 0.1)
+    assert {(3,), (5,), (7,)} <= {each.multiples for each in peak.harmonics}
+    third, fifth = (each.peak for each in peak.harmonics[:2])
+    assert bins_off(third, 0.33, 0.129, (256, 256)) < (0.2, 0.2)
+    assert bins_off(fifth, 0.45, -0.215, (256, 256)) < (0.2, 0.2)  # 0.55 - 1, and its conjugate
+
+
+def test_a_screen_is_two_waves_with_all_sums_as_their_harmonics():
+    x, y = np.meshgrid(np.arange(512), np.arange(512))
+    c, s = np.cos(np.radians(15)), np.sin(np.radians(15))
+    u, v = (x * c + y * s) / 8, (y * c - x * s) / 8
+    dots = (np.cos(2 * np.pi * u) + np.cos(2 * np.pi * v)) / 4 + 0.5 < photograph("camera.pgm") / 255
+    picture = Image.fromarray(levels(255 * dots)).reduce(2)  # a scan, in which a dot is four pixels
+    first, second, *_ = fftfilter.find_peaks(np.asarray(picture))
+    assert [first.period_px, second.period_px] == pytest.approx([4, 4], rel=2e-3)
+    assert sorted([first.angle_deg, second.angle_deg]) == pytest.approx([75, 165], abs=0.1)
+    assert {(1, 1), (1, -1)} <= {each.multiples for each in first.harmonics}
+
+
+def test_each_channel_is_searched():
+    picture = photograph("astronaut.png").copy()
+    picture[..., 0] = levels(picture[..., 0] * 0.8 + 25 + 15 * wave((512, 512), 0.31, 0.2))
+    picture[..., 1:] = levels(picture[..., 1:] * 0.8 + 25 + 5 * wave((512, 512), 0.2, 0.4)[..., None])
+    found = fftfilter.find_peaks(picture, channel_axis=-1)
+    assert [peak.channels for peak in found] == [(0,), (1, 2)]
+
+
+@pytest.mark.parametrize("name", ["camera.pgm", "astronaut.png", "chelsea.png", "brick.png"])
+def test_photographs_have_none(name):
+    picture = photograph(name)
+    assert fftfilter.find_peaks(picture, channel_axis=-1 if picture.ndim == 3 else None) == []
+
+
+def test_the_courses_of_a_wall_are_found_if_less_strength_is_asked_for():
+    (peak,) = fftfilter.find_peaks(photograph("brick.png"), strength=15)
+    assert (peak.period_px, peak.angle_deg) == (pytest.approx(35.6, abs=0.1), pytest.approx(91, abs=1))
+
+
+@pytest.mark.parametrize("size", [(32, 32), (64, 300), (512, 512), (1024, 1024)], ids=str)
+def test_noise_has_none(rng, size):
+    assert fftfilter.find_peaks(levels(rng.normal(128, 20, size))) == []
+    assert fftfilter.find_peaks(np.where(rng.random(size) < 0.01, 255, 10).astype(np.uint8)) == []
+
+
+@pytest.mark.parametrize("steepness", [1, 2, 3])
+def test_a_cloud_of_low_frequencies_has_none(rng, steepness):
+    f = np.hypot(np.fft.fftfreq(256)[:, None], np.fft.fftfreq(256))
+    f[0, 0] = 1
+    assert fftfilter.find_peaks(np.fft.ifft2(np.fft.fft2(rng.normal(size=(256, 256))) / f**steepness).real) == []
+
+
+@pytest.mark.parametrize("angle", [0, 1, 7, 30, 45, 90])
+def test_a_bright_line_has_none(angle):
+    picture = Image.new("L", (256, 256), 20)
+    x, y = 300 * np.cos(np.radians(angle)), 300 * np.sin(np.radians(angle))
+    ImageDraw.Draw(picture).line([128 - x, 128 - y, 128 + x, 128 + y], fill=255)
+    assert fftfilter.find_peaks(np.asarray(picture)) == []
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [np.full((64, 64), 7, np.uint8), np.add.outer(np.arange(64.0), np.arange(64.0)), np.pad([[255.0]], 40)],
+    ids=["a constant", "a ramp, which leaves a cross", "an impulse"],
+)
+def test_what_has_no_period_has_none(picture):
+    assert fftfilter.find_peaks(picture) == []
+
+
+def test_of_a_stack_the_mean_power_is_searched(rng):
+    stack = rng.normal(128, 20, (4, 128, 128))
+    stack[1::2] += 10 * wave((128, 128), 0.2, 0.3)
+    (peak,) = fftfilter.find_peaks(levels(stack))
+    assert max(bins_off(peak, 0.2, 0.3, (128, 128))) < 0.1
+    assert peak.amplitude == pytest.approx(10 / np.sqrt(2), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("image", "options", "message"),
+    [
+        (np.zeros((16, 100)), {}, "100 x 16 pixels are too few"),
+        (np.zeros((2, 2, 64, 64)), {}, "is no image"),
+        (np.zeros((64, 64), complex), {}, "is no image"),
+        (np.zeros((64, 64)), {"strength": 3}, "strength 3 is impossible"),
+        (np.ma.masked_less(np.eye(64), 1), {}, "masked"),
+    ],
+)
+def test_what_has_no_spectrum_is_refused(image, options, message):
+    with pytest.raises(ParameterError, match=message):
+        fftfilter.find_peaks(image, **options)
+
+
+# Restoring
+
+
+@pytest.mark.parametrize("name", ["camera.pgm", "brick.png"])
+@pytest.mark.parametrize("waves", [[(0.123, 0.047, 20)], [(0.31, -0.22, 25), (0.2, 0.3, 8)], [(100.5 / 512, 0.0, 15)]])
+def test_a_picture_is_restored_as_by_who_knows_the_wave(name, waves):
+    from fftfilter import transfer as H
+
+    clean = 0.7 * photograph(name) + 38
+    given = levels(clean + sum(amplitude * wave((512, 512), fx, fy) for fx, fy, amplitude in waves))
+    found = fftfilter.find_peaks(given)
+    assert len(found) == len(waves)
+
+    def decibels(parts):
+        gain = np.prod([part.gain(512, 512) for part in parts], axis=0)
+        return 10 * np.log10(255**2 / np.mean((np.fft.ifft2(np.fft.fft2(given) * gain).real - clean) ** 2))
+
+    by_truth = decibels([H.notch((fx, fy)) for fx, fy, _ in waves])
+    assert decibels([peak.notch() for peak in found]) > by_truth - 1

@@ -1,0 +1,158 @@
+"""``peaks`` and ``notch --auto``: what is printed, and what is removed."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.helpers import SAMPLES
+
+
+def wave(size, fx, fy, amplitude=20.0):
+    height, width = size
+    return amplitude * np.cos(2 * np.pi * (fx * np.arange(width) + fy * np.arange(height)[:, None]))
+
+
+@pytest.fixture
+def save(tmp_path):
+    """Write a picture; returns its path."""
+
+    def save(name, values, **options):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        Image.fromarray(np.clip(np.rint(values), 0, 255).astype(np.uint8)).save(path, **options)
+        return path
+
+    return save
+
+
+@pytest.fixture
+def disturbed(camera, save):
+    """The photograph under a wave, and the same without."""
+    clean = 0.7 * camera + 38
+    return save("disturbed.png", clean + wave(clean.shape, 0.123, 0.047)), clean
+
+
+def psnr(path, clean):
+    with Image.open(path) as picture:
+        return 10 * np.log10(255**2 / np.mean((np.asarray(picture, float) - clean) ** 2))
+
+
+def test_peaks_prints_a_table_and_the_command_that_removes_them(run, disturbed, tmp_path):
+    path, clean = disturbed
+    code, out, err = run("peaks", path)
+    assert (code, err) == (0, "")
+    header, row, blank, command = out.decode().splitlines()
+    assert header.split() == ["period", "angle", "fx", "fy", "strength", "amplitude", "harmonics"]
+    assert row.split()[:5] == ["7.60", "px", "69.1", "0.12298", "0.04700"]
+    assert (blank, command[:15]) == ("", "fftfilter notch")
+    arguments = shlex.split(command)[1:-1]
+    assert arguments[-1] == str(path)
+    assert run(*arguments, tmp_path / "out.png") == (0, b"", "")
+    assert psnr(tmp_path / "out.png", clean) > 40
+
+
+def test_as_json_all_is_known(run, disturbed):
+    _, out, _ = run("peaks", "--json", disturbed[0])
+    found = json.loads(out)
+    (peak,) = found["peaks"]
+    assert (peak["fx"], peak["fy"]) == (pytest.approx(0.123, abs=1e-4), pytest.approx(0.047, abs=1e-4))
+    assert (peak["period_px"], peak["angle_deg"]) == (pytest.approx(7.595, abs=5e-3), pytest.approx(69.1, abs=0.1))
+    assert peak["strength_db"] > 30
+    assert (found["width"], found["height"], found["pictures"], found["pixel_size_m"]) == (512, 512, 1, None)
+
+
+def test_a_photograph_has_none(run):
+    code, out, err = run("peaks", SAMPLES / "camera.pgm")
+    assert (code, out, err) == (0, f"{SAMPLES / 'camera.pgm'}: no periodic structure of 18 dB or more\n".encode(), "")
+    assert json.loads(run("peaks", "--json", SAMPLES / "camera.pgm")[1])["peaks"] == []
+
+
+def test_a_scan_that_says_its_resolution_has_lines_per_inch(run, save):
+    path = save("scan.png", 128 + wave((128, 128), 0.25, 0), dpi=(600, 600))
+    columns = [line.split() for line in run("peaks", path)[1].decode().splitlines()[:2]]
+    assert columns[0][:3] == ["period", "length", "lpi"]
+    assert columns[1][:5] == ["4.00", "px", "0.1693", "mm", "150.0"]
+    columns = [line.split() for line in run("peaks", "--pixel-size", "65nm", path)[1].decode().splitlines()[:2]]
+    assert (columns[0][:3], columns[1][2:4]) == (["period", "length", "angle"], ["0.26", "um"])
+
+
+def test_of_a_folder_the_mean_is_searched(run, save, rng):
+    sizes = [(128, 128)] * 3 + [(100, 150), (40, 40)]
+    for i, size in enumerate(sizes):
+        path = save(f"scans/{i}.png", rng.normal(128, 10, size) + wave(size, 0.2, 0.3, 10))
+    (path.parent / "bad.png").write_bytes(b"\x89PNG")
+    code, out, err = run("peaks", "--json", path.parent)
+    found = json.loads(out)
+    assert (code, found["pictures"], found["width"], found["height"]) == (1, 4, 128, 100)
+    assert [round(peak["fx"], 3) for peak in found["peaks"]] == [0.2]
+    assert err.splitlines()[1:] == [
+        "fftfilter: mean of 4 pictures; 4 larger ones cropped to their middle 128 x 100, 1 too small and left out"
+    ]
+    assert "bad.png" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["peaks"], "Missing argument 'IN...'"),
+        (["peaks", "--strength", "3", "a.png"], "strength 3 is impossible"),
+        (["peaks", "-r", "a.png"], "--recursive is for a folder"),
+        (["notch", "a.png", "b.png"], "no peak is given"),
+        (["notch", "--strength", "20", "--at", "0.1,0.1", "a.png", "b.png"], "--strength is that of what --auto finds"),
+        (["notch", "--auto", "folder", "a.png", "b.png"], "--auto folder is for folders"),
+    ],
+)
+def test_what_means_nothing_is_refused(run, arguments, message):
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert message in err
+
+
+def test_auto_removes_what_is_found_as_who_knows_it(run, disturbed, tmp_path):
+    path, clean = disturbed
+    code, out, err = run("notch", "--auto", "-v", path, tmp_path / "auto.png")
+    assert (code, out) == (0, b"")
+    assert err.startswith(f"{path}: removed 7.60 px at 69.1 degrees (36 dB)\n")
+    run("notch", "--at", "0.123,0.047", path, tmp_path / "truth.png")
+    assert psnr(tmp_path / "auto.png", clean) > psnr(tmp_path / "truth.png", clean) - 1
+
+
+def test_where_nothing_is_found_pixels_stay(run, camera, tmp_path):
+    for name, values in (("in.png", camera), ("in.tif", camera.astype(np.float32) / 3)):
+        Image.fromarray(values).save(tmp_path / name)
+        code, _, err = run("notch", "--auto", tmp_path / name, tmp_path / f"out-{name}")
+        assert (code, err) == (
+            0,
+            f"fftfilter: {tmp_path / name}: no periodic structure of 18 dB or more: nothing is removed\n",
+        )
+        with Image.open(tmp_path / f"out-{name}") as picture:
+            assert (np.asarray(picture) == values).all()
+    run("notch", "--auto", "-q", "--strength", "40", tmp_path / "in.png", tmp_path / "again.png")
+    assert run("notch", "--auto", "-q", tmp_path / "in.png", "-")[2] == ""
+
+
+@pytest.mark.parametrize("how", [[], ["each"], ["folder"]], ids=str)
+def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_path):
+    size = (512, 512)
+    clean = [rng.normal(128, 5, size) for _ in range(3)]
+    save("in/0.png", clean[0] + wave(size, 0.25, 0.3125))
+    save("in/1.png", clean[1] + wave(size, 0.4375, 0.125))
+    save("in/2.png", clean[2])
+    report = tmp_path / "report.jsonl"
+    code, _, err = run("notch", "--auto", *how, "-v", "--report", report, tmp_path / "in", tmp_path / "out")
+    assert code == 0
+    assert all(psnr(tmp_path / "out" / f"{i}.png", clean[i]) > 40 for i in range(3))
+    lines = {line["input"][-5:]: line for line in map(json.loads, report.read_text().splitlines())}
+    found = [lines[f"{i}.png"]["peaks"] for i in range(3)]
+    if how == ["folder"]:
+        assert "3 pictures: removed" in err
+        assert found == [None, None, None]
+    else:
+        assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
+        assert "fftfilter: 1 file: no periodic structure of 18 dB or more: nothing is removed" in err
+        assert (tmp_path / "out" / "2.png").stat().st_size > 0

@@ -1,0 +1,74 @@
+"""``--preview`` and ``spectrum --with``: a page on one picture, a contact sheet of a folder."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.helpers import SAMPLES
+
+
+@pytest.fixture
+def folder(camera, tmp_path):
+    """Three pictures."""
+    (tmp_path / "in").mkdir()
+    for i in range(3):
+        Image.fromarray(np.roll(camera, 100 * i)).save(tmp_path / "in" / f"{i}.png")
+    return tmp_path / "in"
+
+
+def size_of(path):
+    with Image.open(path) as picture:
+        return picture.format, picture.mode, picture.size
+
+
+def test_a_page_is_drawn_beside_the_output_which_stays_the_same(run, tmp_path):
+    given = ["highpass", SAMPLES / "camera.pgm"]
+    assert run(*given, tmp_path / "plain.png") == (0, b"", "")
+    assert run(*given, "--preview", tmp_path / "page.png", tmp_path / "out.png") == (0, b"", "")
+    assert (tmp_path / "plain.png").read_bytes() == (tmp_path / "out.png").read_bytes()
+    assert size_of(tmp_path / "page.png")[:2] == ("PNG", "RGB")
+
+
+def test_the_spectrum_with_a_filter_is_the_same_page(run, tmp_path):
+    page, look = tmp_path / "page.png", tmp_path / "look.png"
+    run("highpass", "--preview", page, SAMPLES / "camera.pgm", tmp_path / "out.png")
+    assert run("spectrum", "--with", "highpass", SAMPLES / "camera.pgm", look) == (0, b"", "")
+    assert page.read_bytes() == look.read_bytes()
+
+
+def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):
+    sheet = tmp_path / "sheet.png"
+    code, _, err = run("highpass", "--preview", sheet, folder, tmp_path / "out")
+    assert code == 0
+    assert "3 of 3 files filtered" in err
+    form, mode, (_, height) = size_of(sheet)
+    assert (form, mode) == ("PNG", "RGB")
+    assert height > 3 * 150
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["highpass", "--preview", "page.gif", "in/0.png", "out.png"], "give a name that ends in .png"),
+        (["highpass", "--preview", "out.png", "in/0.png", "out.png"], "--preview out.png is OUT itself"),
+        (["highpass", "--preview", "in/0.png", "in/0.png", "out.png"], "in/0.png: is the input itself"),
+        (["highpass", "--preview", "in/sheet.png", "in", "out"], "lies among the pictures of IN or OUT"),
+        (["highpass", "--preview", "in/1.png", "in/0.png", "in/1.png", "out/"], "lies among the pictures of IN or OUT"),
+        (["spectrum", "--with", "devices", "in/0.png", "out.png"], "'devices' is no filter"),
+        (["spectrum", "--with", "", "in/0.png", "out.png"], "is no filter"),
+        (["spectrum", "--with", "lowpass 'a", "in/0.png", "out.png"], "is no filter"),
+        (["spectrum", "--with", "lowpass a.png", "in/0.png", "out.png"], "give options only"),
+        (["spectrum", "--with", "lowpass --radius 8qx", "in/0.png", "out.png"], "unknown unit"),
+        (["spectrum", "--with", "lowpass", "in/0.png", "out.tif"], "give a name that ends in .png"),
+    ],
+)
+def test_what_could_not_end_well_is_refused(run, folder, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    before = (folder / "0.png").read_bytes(), (folder / "1.png").read_bytes()
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, b"")
+    assert message in err
+    assert ((folder / "0.png").read_bytes(), (folder / "1.png").read_bytes()) == before
+    assert {path.name for path in tmp_path.iterdir()} == {"in"}

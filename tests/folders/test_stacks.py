@@ -1,0 +1,107 @@
+"""Files of several pages in folders: a stack is a job, in this process, others and with every option."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from fftfilter.files import sources
+from fftfilter.folders.jobs import Settings
+from fftfilter.folders.work import do_chunk, pack
+from fftfilter.images import Asked
+from tests.commands.conftest import run  # noqa: F401
+from tests.folders.helpers import names, pgm
+
+OPTIONS = ["--radius", "8px", "--shape", "gaussian"]
+STACK = np.random.default_rng(7).integers(0, 4096, (4, 24, 32)).astype(np.uint16)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Two stacks, one of a quarter of the other's brightness, and a picture."""
+    (tmp_path / "in").mkdir()
+    tifffile.imwrite(tmp_path / "in" / "a.tif", STACK, imagej=True)
+    tifffile.imwrite(tmp_path / "in" / "b.tif", STACK[:3] // 4, photometric="minisblack")
+    Image.fromarray(STACK[0]).save(tmp_path / "in" / "c.png")
+    return tmp_path
+
+
+def outcomes(folder):
+    return [json.loads(line) for line in (folder / "report.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("large", [1 << 24, 0], ids=["in memory", "read in parts"])
+def test_a_stack_gets_the_bytes_that_it_would_get_alone(run, folder, monkeypatch, large):  # noqa: F811
+    monkeypatch.setattr(sources, "LARGE", large)
+    report = ["--report", folder / "report.jsonl", "--verify", "9", "-v"]
+    code, out, said = run("lowpass", *OPTIONS, *report, folder / "in", folder / "out")
+    assert code == 0
+    assert out.count(b"off by at most") == 3
+    assert "out/a.tif: done, 4 pages\n" in said
+    assert "3 of 3 files filtered" in said
+    assert {line["pages"] for line in outcomes(folder)} == {4, 3, 1}
+    run("lowpass", *OPTIONS, folder / "in" / "a.tif", folder / "alone.tif")
+    assert (folder / "alone.tif").read_bytes() == (folder / "out" / "a.tif").read_bytes()
+    again = run("lowpass", *OPTIONS, "--skip-existing", "--verify", "9", folder / "in", folder / "out")
+    assert again[0] == 0
+    assert again[1].count(b"off by at most") == 3
+    assert "3 skipped, done before" in again[2]
+
+
+def test_scales_of_a_stack_and_of_a_folder(run, folder):  # noqa: F811
+    largest = {}
+    for scale in ("each", "stack", "folder"):
+        assert run("lowpass", "-q", *OPTIONS, "--scale", scale, folder / "in", folder / scale)[0] == 0
+        largest[scale] = {name: tifffile.imread(folder / scale / name).max(axis=(1, 2)) for name in ("a.tif", "b.tif")}
+    assert (largest["each"]["b.tif"] == 65535).all()
+    assert sorted(largest["stack"]["b.tif"] == 65535) == [False, False, True]
+    assert largest["folder"]["a.tif"].max() == 65535
+    assert largest["folder"]["b.tif"].max() < 20000
+
+
+def test_some_pages_of_each_file(run, folder):  # noqa: F811
+    code, _, said = run("lowpass", *OPTIONS, "--pages", "2-3", folder / "in", folder / "out")
+    assert code == 1
+    assert "in/c.png: has 1 page, and no page 3" in said
+    assert names(folder / "out") == ["a.tif", "b.tif"]
+    assert tifffile.imread(folder / "out" / "a.tif").shape == (2, 24, 32)
+
+
+def test_a_stack_that_fails_is_one_line(run, folder):  # noqa: F811
+    data = (folder / "in" / "b.tif").read_bytes()
+    (folder / "in" / "b.tif").write_bytes(data[:-40])
+    code, _, said = run("lowpass", *OPTIONS, "--format", "png", folder / "in", folder / "out")
+    assert code == 1
+    assert "in/b.tif: page 3 is missing" in said
+    assert names(folder / "out") == ["a.png", "c.png"]
+    code, _, said = run("lowpass", *OPTIONS, "--format", "pgm", folder / "in", folder / "gray")
+    assert "gray/a.pgm: .pgm holds one page, and there are 4; give --pages 1" in said
+    assert names(folder / "gray") == ["c.pgm"]
+
+
+def test_a_dry_run_says_how_many_pages_there_are(run, folder):  # noqa: F811
+    _, out, _ = run("lowpass", *OPTIONS, "-n", folder / "in", folder / "out")
+    assert b"a.tif: 4 pages, 32 x 24 gray, 16 bits" in out
+
+
+def test_a_worker_of_a_cluster_does_a_stack(folder):
+    from fftfilter import transfer as H
+    from fftfilter.folders.jobs import Job
+
+    settings = Settings(H.lowpass("8px", shape="gaussian"), pages=Asked(2, None), scale_of_stack=True)
+    (folder / "out").mkdir()
+    job = Job(0, str(folder / "in" / "a.tif"), str(folder / "out" / "a.tif"))
+    found = do_chunk(pack([job]), settings, None, 2)
+    assert [(each.status, each.pages, each.shape) for each in found.outcomes] == [("done", 3, (1, 24, 32))]
+    assert tifffile.imread(folder / "out" / "a.tif").max() == 65535
+
+
+def test_a_picture_beside_stacks_is_as_ever(run, tmp_path):  # noqa: F811
+    pgm(tmp_path / "in" / "a.pgm")
+    assert run("lowpass", "-q", *OPTIONS, "--scale", "stack", tmp_path / "in", tmp_path / "out")[0] == 0
+    assert run("lowpass", "-q", *OPTIONS, tmp_path / "in" / "a.pgm", tmp_path / "b.pgm")[0] == 0
+    assert (tmp_path / "out" / "a.pgm").read_bytes() == (tmp_path / "b.pgm").read_bytes()

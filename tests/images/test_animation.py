@@ -1,0 +1,206 @@
+"""Animations, written by Pillow, read frame by frame; and joined here, read by Pillow."""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+from fftfilter.errors import ParameterError, ReadError, WriteError
+from fftfilter.images import (
+    Asked,
+    Coding,
+    Pages,
+    check_alike,
+    measure,
+    opened,
+    sink,
+    suffix_of_pages,
+)
+from fftfilter.images.animation import frames_of
+from tests.images.helpers import interleaved, picture
+
+RNG = np.random.default_rng(5)
+GRAY = RNG.integers(0, 256, (4, 20, 30)).astype(np.uint8)
+COLOR = RNG.integers(0, 8, (4, 20, 30, 3)).astype(np.uint8) * 36
+COLOR[:, 5:] = COLOR[:, :1, :1]  # few colors, for GIF
+SHOWN = [40, 100, 250, 1000]
+FORMATS = {".gif": {}, ".png": {}, ".webp": {"lossless": True}}
+
+
+def saved(suffix, frames, **options):
+    first, *others = [Image.fromarray(frame) for frame in frames]
+    file = io.BytesIO()
+    more = {"save_all": True, "append_images": others, "duration": SHOWN} | FORMATS[suffix]
+    first.save(file, suffix[1:], **more | options)
+    return file.getvalue()
+
+
+def by_pillow(data):
+    """Return what Pillow reads: RGB frames, durations and the times that they are played."""
+    with Image.open(io.BytesIO(data)) as image:
+        frames, shown = [], []
+        for frame in ImageSequence.Iterator(image):
+            frame.load()
+            frames.append(np.asarray(frame.convert("RGB")))
+            shown.append(frame.info["duration"])
+        return frames, shown, image.info.get("loop")
+
+
+def read(data, asked=None):
+    pages = opened(data, "x", Asked.parse(asked) if asked else None)
+    assert isinstance(pages, Pages)
+    found = []
+    for index in range(len(pages)):
+        got = pages.read(index)
+        found.append((got, pages.milliseconds))
+    return pages, found
+
+
+def joined(suffix, pictures, shown, plays=0, coding=Coding()):  # noqa: B008
+    file = io.BytesIO()
+    made = sink(file, suffix, coding, count=len(pictures), plays=plays)
+    for each, milliseconds in zip(pictures, shown, strict=True):
+        made.add(made.encode(each, milliseconds))
+    made.finish()
+    return file.getvalue()
+
+
+# Reading
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("frames", [GRAY, COLOR], ids=["gray", "color"])
+def test_frames_are_whole_as_they_are_shown(suffix, frames, tmp_path):
+    data = saved(suffix, frames, loop=2)
+    pages, found = read(data)
+    wanted, shown, _ = by_pillow(data)
+    for (got, milliseconds), frame, each in zip(found, wanted, shown, strict=True):
+        assert milliseconds == each
+        assert got.alpha is None
+        assert len(got.planes) == (1 if frames is GRAY else 3)
+        np.testing.assert_array_equal(np.broadcast_to(interleaved(got), frame.shape), frame)
+    assert pages.plays == (3 if suffix == ".gif" else 2)  # a GIF says how often it is repeated
+    (tmp_path / "x").write_bytes(data)
+    assert measure(tmp_path / "x").pages == 4
+
+
+def test_a_gif_without_repetition_is_played_once():
+    assert read(saved(".gif", GRAY))[0].plays == 1
+    assert read(saved(".gif", GRAY, loop=0))[0].plays == 0
+
+
+def test_transparency_is_alpha():
+    frames = [np.dstack([frame, np.full(frame.shape[:2], 60 + i * 60, np.uint8)]) for i, frame in enumerate(COLOR)]
+    for suffix in (".png", ".webp"):
+        data = saved(suffix, frames)
+        with Image.open(io.BytesIO(data)) as image:
+            wanted = [np.asarray(frame.convert("RGBA")) for frame in ImageSequence.Iterator(image)]
+        for (got, _), frame in zip(read(data)[1], wanted, strict=True):
+            np.testing.assert_array_equal(interleaved(got), frame)
+
+
+def test_some_frames_are_chosen_and_the_default_image_is_none_of_them():
+    data = saved(".png", GRAY, default_image=True, duration=SHOWN[1:])
+    pages, found = read(data, "2-3")
+    assert pages.left_out == ("the default image",)
+    np.testing.assert_array_equal([got.planes[0] for got, _ in found], GRAY[2:])
+    assert interleaved(opened(data, "x", Asked.parse("1"))).squeeze().tolist() == GRAY[1].tolist()
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_an_animation_that_is_cut_off_is_never_taken_for_a_shorter_one(suffix):
+    data = saved(suffix, GRAY)
+    for length in range(100, len(data), 23):
+        with pytest.raises(ReadError):
+            read(data[:length])
+
+
+def test_the_frame_that_is_missing_has_its_number():
+    data = saved(".gif", GRAY)
+    with pytest.raises(ReadError, match=r"x: page 4 is missing, .* --pages -3"):
+        read(data[:-50])
+    _, found = read(data[:-50], "-3")
+    np.testing.assert_array_equal([got.planes[0] for got, _ in found], GRAY[:3])
+    with pytest.raises(ReadError, match=r"page 4 is missing|cut off"):
+        read(saved(".png", GRAY)[:-50])
+
+
+def test_the_frames_of_a_png_are_counted_by_its_chunks():
+    data = bytearray(saved(".png", GRAY))
+    at = data.index(b"acTL") + 4
+    struct.pack_into(">I", data, at, 5)
+    struct.pack_into(">I", data, at + 8, zlib.crc32(data[at - 4 : at + 8]))
+    assert frames_of(bytes(data), "PNG", 5) == (4, True)
+
+
+# Writing
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("plays", [0, 1, 7])
+def test_pillow_reads_what_is_joined(suffix, plays):
+    data = saved(".png", GRAY)
+    pages, found = read(data)
+    made = joined(suffix, [got for got, _ in found], [shown for _, shown in found], plays)
+    frames, shown, loop = by_pillow(made)
+    np.testing.assert_array_equal([frame[..., 0] for frame in frames], GRAY)
+    assert shown == SHOWN
+    assert loop == (plays if suffix != ".gif" else {0: 0, 1: None, 7: 6}[plays])
+    assert len(pages) == 4
+
+
+@pytest.mark.parametrize("suffix", [".png", ".webp"])
+def test_metadata_and_alpha_are_joined_once(suffix):
+    given = picture(channels=3, alpha=True)
+    file = io.BytesIO()
+    profile = b"profile " * 20
+    Image.fromarray(interleaved(given)).save(file, suffix[1:], icc_profile=profile, exif=b"Exif\0\0II*\0" + bytes(8))
+    first = opened(file.getvalue(), "x")
+    first.metadata = type(first.metadata)(profile=profile, exif=b"II*\0\x08\0\0\0" + bytes(6))
+    made = joined(suffix, [first, given], [10, 20])
+    with Image.open(io.BytesIO(made)) as image:
+        assert image.n_frames == 2
+        assert image.info["icc_profile"] == profile
+        assert "exif" in image.info
+        image.seek(1)
+        np.testing.assert_array_equal(np.asarray(image.convert("RGBA"))[..., 3], given.alpha)
+
+
+@pytest.mark.parametrize("milliseconds", [0, 1000 / 30, 41.7, 65535, 70000.5, 10_000_000])
+def test_a_png_shows_a_frame_as_long_as_it_says(milliseconds):
+    made = joined(".png", [picture()] * 2, [milliseconds] * 2)
+    wanted = min(milliseconds, 65_535_000)
+    assert by_pillow(made)[1][0] == pytest.approx(wanted, rel=1e-4, abs=0.5 if wanted > 65535 else 0.01)
+
+
+def test_less_quality_makes_a_webp_smaller():
+    pictures = [picture(channels=3), picture(channels=3)]
+    frames, *_ = by_pillow(joined(".webp", pictures, [10, 10], coding=Coding(quality=30)))
+    assert len(frames) == 2
+
+
+def test_16_bits_of_gray_stay_in_a_png():
+    given = [picture(dtype=np.uint16), picture(dtype=np.uint16)]
+    given[1].planes = given[1].planes[:, ::-1] // 3
+    _, found = read(joined(".png", given, [10, 20]))
+    for (got, _), wanted in zip(found, given, strict=True):
+        np.testing.assert_array_equal(got.planes, wanted.planes)
+
+
+# What is refused
+
+
+def test_pages_of_an_animation_are_alike():
+    with pytest.raises(WriteError, match=r"x.gif: page 2 is 3 x 2 color, 8 bits, and page 1 3 x 2 gray, 8 bits"):
+        check_alike(picture(), picture(channels=3), 2, ".gif", "x.gif")
+
+
+@pytest.mark.parametrize("name", ["x.jpg", "x.pgm", "x.npy", "x.bmp"])
+def test_a_format_that_holds_one_page_is_refused(name):
+    with pytest.raises(ParameterError, match=r"holds one page, and there are 4; give --pages 1, or write .png, .tif"):
+        suffix_of_pages(name, None, 4)

@@ -1,0 +1,154 @@
+"""The size of a pixel, as files say it."""
+
+from __future__ import annotations
+
+import io
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+
+from fftfilter import images
+from fftfilter.errors import ParameterError
+from fftfilter.images.metadata import Metadata
+from fftfilter.images.pixel_size import PixelSize
+
+PIXELS = np.zeros((4, 6), np.uint8)
+OME = (
+    '<?xml version="1.0"?><OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06"><Image ID="Image:0">'
+    '<Pixels ID="Pixels:0" {}><TiffData/></Pixels></Image></OME>'
+)
+
+
+def by_pillow(format_, **options):
+    file = io.BytesIO()
+    Image.fromarray(PIXELS).save(file, format_, **options)
+    return file.getvalue()
+
+
+def by_tifffile(**options):
+    file = io.BytesIO()
+    tifffile.imwrite(file, PIXELS, metadata=None, **options)
+    return file.getvalue()
+
+
+def exif(**tags):
+    made = Image.Exif()
+    for tag, value in tags.items():
+        made[{"across": 282, "down": 283, "unit": 296, "text": 270}[tag]] = value
+    return made
+
+
+def found(data):
+    """Return the size of a pixel of a file's bytes."""
+    metadata = images.decode(data, "file").metadata
+    return metadata and metadata.pixel_size
+
+
+FILES = {
+    "TIFF in inches": (by_tifffile(resolution=(300, 300), resolutionunit=2), 25.4e-3 / 300, "300 dpi"),
+    "TIFF in centimeters": (
+        by_tifffile(resolution=(Fraction(10**7, 65),) * 2, resolutionunit=3),
+        65e-9,
+        "3.908e+05 dpi",
+    ),
+    "BigTIFF": (by_tifffile(resolution=(300, 300), resolutionunit=2, bigtiff=True), 25.4e-3 / 300, "300 dpi"),
+    "ImageJ": (
+        by_tifffile(
+            resolution=(Fraction(1000, 65),) * 2,
+            resolutionunit=1,
+            description="ImageJ=1.53t\nunit=micron\nspacing=0.2\nmin=0.0\n",
+        ),
+        65e-9,
+        "ImageJ description",
+    ),
+    "ImageJ, escaped": (
+        by_tifffile(resolution=(10, 10), resolutionunit=1, description="ImageJ=1.53t\nunit=\\u00B5m\n"),
+        1e-7,
+        "ImageJ description",
+    ),
+    "OME": (
+        by_tifffile(description=OME.format('PhysicalSizeX="0.065" PhysicalSizeY="0.065"'), resolution=(72, 72)),
+        65e-9,
+        "OME description",
+    ),
+    "OME with units": (
+        by_tifffile(
+            description=OME.format(
+                'PhysicalSizeX="65" PhysicalSizeXUnit="nm" PhysicalSizeY="0.065" PhysicalSizeYUnit="&#181;m"'
+            )
+        ),
+        65e-9,
+        "OME description",
+    ),
+    "PNG": (by_pillow("PNG", dpi=(600, 600)), 25.4e-3 / 600, "600 dpi"),
+    "JFIF": (by_pillow("JPEG", dpi=(72, 72)), 25.4e-3 / 72, "72 dpi"),
+    "EXIF in a JPEG": (by_pillow("JPEG", exif=exif(across=100.0, down=100.0, unit=3)), 1e-4, "254 dpi"),
+    "EXIF in WebP": (by_pillow("WEBP", exif=exif(across=254.0, down=254.0, unit=2)), 1e-4, "254 dpi"),
+    "BMP": (by_pillow("BMP", dpi=(254, 254)), 1e-4, "254 dpi"),
+}
+
+
+@pytest.mark.parametrize("what", FILES)
+def test_files_say_the_size_of_their_pixels(what):
+    data, meters, source = FILES[what]
+    size = found(data)
+    assert (size.across, size.down) == pytest.approx((meters, meters), rel=1e-4)
+    assert size.source == source
+
+
+SILENT = {
+    "PNG": by_pillow("PNG"),
+    "JPEG, whose density is the shape of a pixel": by_pillow("JPEG"),
+    "EXIF without resolution, of which Pillow makes 72 dpi": by_pillow("JPEG", exif=exif(text="a cat")),
+    "TIFF without unit": by_tifffile(resolution=(300, 300), resolutionunit=1),
+    "TIFF of 1 dpi": by_tifffile(resolution=(1, 1), resolutionunit=2),
+    "TIFF of 0 dpi": by_tifffile(resolution=(0, 0), resolutionunit=2),
+    "ImageJ in pixels": by_tifffile(resolution=(3, 3), resolutionunit=1, description="ImageJ=1.53t\nunit=pixel\n"),
+    "OME in pixels": by_tifffile(description=OME.format('PhysicalSizeX="1" PhysicalSizeXUnit="pixel"')),
+    "OME, damaged": by_tifffile(description=OME.format('PhysicalSizeX="wide"')),
+    "PGM": b"P5 2 1 255\n\0\0",
+}
+
+
+@pytest.mark.parametrize("what", SILENT)
+def test_what_says_no_size_has_none(what):
+    assert found(SILENT[what]) is None
+
+
+def picture(size):
+    return images.Picture(PIXELS[None], None, 255, "PNG", Metadata(b"", b"exif", pixel_size=size))
+
+
+def test_the_size_that_a_filter_needs():
+    assert images.pixel_size_of(picture(PixelSize(1e-7, 1.009e-7, "300 dpi")), "a.png", "2um").across == 1e-7
+    assert str(PixelSize(0.0254 / 72, 0.0254 / 72, "72 dpi")) == "pixel size 0.3528 mm from the file's 72 dpi"
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (None, r"^a.png: says no pixel size, which 2um needs: give --pixel-size .65nm, 300dpi., or .* px, cyc or %$"),
+        (PixelSize(2e-7, 1e-7, "OME description"), r"^a.png: its pixels are 2 times as wide as high, .*--pixel-size"),
+    ],
+)
+def test_a_missing_or_a_second_size_is_one_line(size, message):
+    with pytest.raises(ParameterError, match=message):
+        images.pixel_size_of(picture(size), "a.png", "2um")
+    with pytest.raises(ParameterError, match="says no pixel size"):
+        images.pixel_size_of(images.Picture(PIXELS[None], None, 255, "PPM"), "a.pgm", "2um")
+
+
+def test_stripped_and_turned_pictures_know_the_size_of_their_pixels():
+    size = PixelSize(2e-7, 1e-7, "72 dpi")
+    stripped = images.stripped(picture(size)).metadata
+    assert stripped == Metadata(pixel_size=size)
+    turned = Image.Exif()
+    turned[274] = 6
+    upright = images.without_orientation(
+        images.Picture(PIXELS[None], None, 255, "PNG", Metadata(exif=turned.tobytes()[6:], pixel_size=size))
+    )
+    assert upright.planes.shape == (1, 6, 4)
+    assert upright.metadata.pixel_size == PixelSize(1e-7, 2e-7, "72 dpi")

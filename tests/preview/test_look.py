@@ -1,0 +1,58 @@
+"""What a filter does with a picture, beside NumPy's transforms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.preview.look import Look
+
+SIZES = [(1, 1), (1, 7), (9, 1), (32, 45), (48, 32)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("transfer", [H.lowpass(5), H.notch((0.2, 0.1)), H.Transfer(())], ids=str)
+def test_what_is_removed_is_what_does_not_pass(rng, size, transfer):
+    planes = rng.integers(0, 256, (2, *size)).astype(np.uint8)
+    look = Look(planes, 255, transfer)
+    spectra = np.fft.fft2(planes) * (1 - transfer.gain(*size))
+    spectra[:, 0, 0] = 0
+    np.testing.assert_allclose(look.removed, np.fft.ifft2(spectra).real, atol=1e-4)
+
+
+@pytest.mark.parametrize("size", [(32, 45), (33, 48)], ids=str)
+def test_the_share_counts_conjugates_once_each(rng, size):
+    look = Look(rng.random((1, *size)), 1, H.mask(np.full((1, 1), 0.5), any_size=True))
+    assert look.share == pytest.approx(0.25)
+    assert Look(rng.random((1, *size)), 1, H.Transfer(())).share == 0
+    assert Look(np.full((1, *size), 7, np.uint8), 255, H.lowpass(3)).share == 0
+
+
+def test_rings_have_the_gains_and_the_power_of_their_frequencies(rng):
+    look = Look(rng.normal(size=(1, 128, 128)), 1, H.lowpass(16, shape="gaussian"))
+    rings = look.rings
+    wanted = np.exp2(-((rings.frequency * 128 / 16) ** 2))
+    np.testing.assert_allclose(rings.mean, wanted, atol=0.01)
+    assert (rings.least <= rings.mean + 1e-9).all()
+    assert (rings.mean <= rings.most + 1e-9).all()
+    high = rings.frequency > 0.2
+    assert np.median(rings.before[high]) == pytest.approx(1, abs=0.1)
+    np.testing.assert_allclose(rings.after, rings.before * wanted**2, atol=0.2)
+
+
+def test_of_a_mask_with_other_gains_for_conjugates_the_mean_is_looked_at(rng):
+    gains = rng.random((6, 8))
+    look = Look(rng.random((1, 6, 8)), 1, H.mask(gains))
+    mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
+    np.testing.assert_allclose(look.gain, ((gains + mirrored) / 2)[:, :5])
+
+
+@pytest.mark.parametrize("size", [(32, 45), (9, 1)], ids=str)
+def test_mirrored_edges_are_those_of_the_picture_with_its_mirror_images(rng, size):
+    planes = rng.random((1, *size))
+    height, width = size
+    whole = np.pad(planes[0], ((0, height), (0, width)), "symmetric")
+    spectrum = np.fft.fft2(whole) * (1 - H.lowpass("4px").gain(2 * height, 2 * width))
+    wanted = np.fft.ifft2(spectrum).real[:height, :width]
+    np.testing.assert_allclose(Look(planes, 1, H.lowpass("4px"), "mirror").removed[0], wanted, atol=1e-5)

@@ -1,0 +1,49 @@
+"""Panels: what is where, how bright, and in which color."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.preview import panels
+from fftfilter.preview.look import Look
+
+
+def wave(size, fx, fy):
+    height, width = size
+    return np.cos(2 * np.pi * (fx * np.arange(width) + fy * np.arange(height)[:, None]))
+
+
+def test_a_picture_is_shown_from_black_to_white():
+    planes = np.array([[[0, 100], [50, 200]]], np.uint16)
+    assert panels.shown(planes, 200, 2)[..., 0].tolist() == [[0, 128], [64, 255]]
+    assert panels.shown(planes, 200, 8).shape == (8, 8, 3)
+    assert panels.shown(np.zeros((3, 30, 60), np.uint8), 255, 20).shape == (10, 20, 3)
+
+
+@pytest.mark.parametrize("size", [(64, 64), (45, 200), (300, 31)], ids=str)
+def test_in_the_spectrum_a_wave_lies_where_its_frequency_is(size):
+    look = Look(wave(size, 0.2, -0.3)[None], 1, H.Transfer(()))
+    spectrum = panels.spectrum(look, 101)
+    bright = np.argwhere(spectrum[..., 0] == 255)
+    bright = bright[np.abs(bright - 50).max(axis=1) > 5]  # without DC
+    assert {tuple(np.sign(each)) for each in bright - 50} == {(-1, 1), (1, -1)}
+    for row, column in bright - 50:
+        assert abs(abs(row / 101) - 0.3) < 0.05
+        assert abs(abs(column / 101) - 0.2) < 0.05
+
+
+def test_what_is_removed_is_tinted_in_the_spectrum(rng):
+    spectrum = panels.spectrum(Look(rng.random((1, 100, 100)), 1, H.highpass("0.25cyc")), 100).astype(int)
+    is_tinted = spectrum[..., 0] > spectrum[..., 2] + 20
+    y, x = np.mgrid[:100, :100] - 50
+    assert is_tinted[np.hypot(x, y) < 24].all()
+    assert not is_tinted[np.hypot(x, y) > 26].any()
+
+
+def test_what_is_removed_lies_around_mid_grey():
+    look = Look(np.rint(128 + 50 * wave((64, 64), 0.25, 0))[None].astype(np.uint8), 255, H.lowpass("0.2cyc"))
+    pixels, level = panels.removed(look, 64)
+    assert level == pytest.approx(50, abs=1)
+    assert sorted(set(pixels[..., 0].ravel().tolist())) == [0, 128, 255]

@@ -1,0 +1,58 @@
+"""The contact sheet: a row a file, at most 60 rows, outliers marked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.preview.drawing import RED
+from fftfilter.preview.look import Look
+from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, SIDE, TITLE, Row, Sheet, row
+
+
+@pytest.fixture(scope="module")
+def strip():
+    planes = np.arange(64, dtype=np.uint8).reshape(1, 8, 8)
+    return row(Look(planes, 255, H.lowpass()), planes, 255, 0, "a.png").strip
+
+
+def sheet_of(shares, strip):
+    sheet = Sheet(len(shares))
+    for i, share in enumerate(shares):
+        sheet.add(Row(i, f"{i}.png", "8 x 8", share, strip))
+    return sheet
+
+
+def rows_of(pixels):
+    return (len(pixels) - TITLE - MARGIN) // (SIDE + GAP)
+
+
+def marked(pixels):
+    """Return the rows with a red bar."""
+    bar = (pixels[TITLE + SIDE // 2 :: SIDE + GAP, MARGIN + 1] == RED).all(axis=1)
+    return np.flatnonzero(bar).tolist()
+
+
+def test_a_row_says_what_is_removed(rng):
+    planes = rng.integers(0, 256, (1, 64, 96)).astype(np.uint8)
+    made = row(Look(planes, 255, H.mask([[0.5]], any_size=True)), planes, 255, 7, "a.png")
+    assert (made.number, made.name, made.size, made.share) == (7, "a.png", "96 x 64", pytest.approx(0.25))
+
+
+def test_few_files_have_a_row_each(strip):
+    pixels = sheet_of([0.1, 0.11, 0.09], strip).picture("three")
+    assert (rows_of(pixels), marked(pixels)) == (3, [])
+
+
+def test_outliers_are_marked(strip):
+    assert marked(sheet_of([0.1, 0.11, 0.09, 0.1, 0.5, 0.1, 0.001, 0.1], strip).picture("")) == [4, 6]
+
+
+def test_of_many_files_some_are_shown_and_all_that_are_far_out(rng, strip):
+    shares = rng.uniform(0.1, 0.12, 1000)
+    shares[[137, 555]] = 0.9, 0.0001
+    sheet = sheet_of(shares, strip)
+    pixels = sheet.picture("many")
+    assert EVEN < rows_of(pixels) <= EVEN + 2 * FARTHEST
+    assert len(marked(pixels)) == 2

@@ -1,0 +1,124 @@
+"""ImageJ's FFT Bandpass Filter beside pictures that ImageJ itself has made: see imagej/README.md."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.cli import cli
+from fftfilter.errors import ParameterError, TooLargeError
+from fftfilter.imagej_filter import ImageJFilter
+
+GOLDEN = Path(__file__).parent / "imagej"
+MADE = sorted(path.stem for path in GOLDEN.glob("*-*.png"))
+
+
+def picture(name):
+    return np.asarray(Image.open(GOLDEN / f"{name}.png"))
+
+
+@pytest.fixture
+def gray():
+    return picture("gray")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_pictures_are_those_of_imagej(name):
+    source, large, small, stripes, tolerance, mode = name.split("-")
+    image, wanted = picture(source), picture(name)
+    got = fftfilter.imagej(
+        image,
+        float(large),
+        float(small),
+        suppress=("none", "horizontal", "vertical")[int(stripes)],
+        tolerance=float(tolerance),
+        autoscale=mode != "plain",
+        saturate=mode == "auto",
+        channel_axis=-1 if image.ndim == 3 else None,
+    )
+    assert (got.dtype, got.shape) == (image.dtype, image.shape)
+    off = np.abs(got.astype(int) - wanted)
+    assert off.max() <= 1
+    # ImageJ computes in single precision, whose rounding shows in the last of 16 bits.
+    assert (off == 0).mean() >= (0.999 if image.dtype == np.uint8 else 0.98)
+
+
+def test_the_words_of_its_dialog_on_the_command_line(tmp_path):
+    def run(*arguments):
+        result = CliRunner().invoke(cli, ["imagej", *map(str, arguments)])
+        assert (result.exit_code, result.stdout) == (0, "")
+        return result.stderr
+
+    def off(path, name):
+        return np.abs(np.asarray(Image.open(path)).astype(int) - picture(name)).max()
+
+    said = run("-v", GOLDEN / "color.png", tmp_path / "a.png")
+    assert "75 x 50: ImageJ's bandpass, large 40px, small 3px;" in said
+    assert off(tmp_path / "a.png", "color-40-3-0-5-auto") == 0
+    plain = ["--small", 3, "--suppress", "horizontal", "--no-autoscale"]
+    run(*plain, "--large", "4um", "--pixel-size", "100nm", GOLDEN / "gray.png", tmp_path / "b.png")
+    assert off(tmp_path / "b.png", "gray-40-3-1-5-plain") <= 1
+    run("--no-saturate", "-q", GOLDEN / "gray.png", GOLDEN / "wide.png", f"{tmp_path}/")
+    assert off(tmp_path / "gray.png", "gray-40-3-0-5-stretched") <= 1
+
+
+def test_floats_stay_as_they_are_and_stacks_are_of_single_images(gray):
+    values = fftfilter.imagej(gray.astype(np.float32) / 8 - 16)
+    assert values.dtype == np.float32
+    plain = picture("gray-40-3-0-5-plain").astype(float)
+    shown = (plain > 0) & (plain < 255)
+    np.testing.assert_allclose(values[shown], plain[shown] / 8 - 16, atol=0.51 / 8)
+    stack = fftfilter.imagej(np.stack([gray, 255 - gray]))
+    np.testing.assert_array_equal(stack[0], fftfilter.imagej(gray))
+    np.testing.assert_array_equal(stack[1], fftfilter.imagej(255 - gray))
+    deep = fftfilter.imagej(gray, autoscale=False, dtype="uint16", levels=510)
+    assert np.abs(deep.astype(int) - 2 * plain).max() <= 2
+
+
+def test_a_picture_of_one_color_is_black_when_autoscaled_as_imagejs_is():
+    flat = np.full((73, 96), 90, np.uint8)
+    assert not fftfilter.imagej(flat).any()
+    assert (fftfilter.imagej(flat, autoscale=False) == 90).all()
+
+
+def test_a_filter_is_used_again_streamed_and_copied(gray):
+    wanted = fftfilter.imagej(gray, autoscale=False)
+    with ImageJFilter(H.imagej(), autoscale=False) as f:
+        assert repr(f) == "ImageJFilter(H.imagej('40px', '3px'), autoscale=False)"
+        for got in [f(gray), *f.stream([gray]), copy.deepcopy(f)(gray)]:
+            np.testing.assert_array_equal(got, wanted)
+        low, high = f.extremes()[0]
+        assert low < 0 < high < 255
+        assert f.clipped()[0] == pytest.approx((wanted == 0).mean(), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"suppress": "diagonal"}, "suppress 'diagonal' is unknown: choose none, horizontal, vertical"),
+        ({"tolerance": 101}, "tolerance 101 is out of range"),
+        ({"large": "wide"}, "large 'wide' is no number"),
+        ({"small": -1}, "small '-1' must be finite and greater than zero"),
+        ({"output": "real"}, "output 'real' is not for ImageJ's filter"),
+        ({"edges": "wrap"}, "edges 'wrap' is not for ImageJ's filter"),
+        ({"large": "4um"}, "4um needs the size of a pixel"),
+        ({"channel_axis": 0}, "a picture of 73 channels is neither gray nor RGB"),
+    ],
+)
+def test_invalid_values_are_refused(gray, given, message):
+    image = gray[..., None] if "channel_axis" in given else gray
+    with pytest.raises(ParameterError, match=message):
+        fftfilter.imagej(image, **given)
+
+
+def test_what_does_not_fit_into_memory_when_padded_is_refused(monkeypatch, gray):
+    monkeypatch.setattr("fftfilter.imagej_filter.lacking", lambda taken: 1000 if taken > 1 << 20 else None)
+    with pytest.raises(TooLargeError, match=r"^96 x 73 pixels become 256 x 256 in ImageJ's filter, .* 1,000 bytes"):
+        fftfilter.imagej(gray)

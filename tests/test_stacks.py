@@ -1,0 +1,245 @@
+"""Files of several pages, filtered page by page: each page as a call on its array gives it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image, ImageSequence
+
+import fftfilter
+from fftfilter import transfer as H
+from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
+from fftfilter.files import sources
+from fftfilter.images import opened, pages_of
+from fftfilter.images.formats import AS_USUAL
+from fftfilter.stacks import Way, filter_pages
+from tests.commands.conftest import run  # noqa: F401
+from tests.helpers import by_reference
+
+BLUR = H.lowpass("8px", shape="gaussian")
+STACK = np.random.default_rng(7).integers(0, 4096, (4, 24, 32)).astype(np.uint16)
+STACK[1] //= 4
+
+
+@pytest.fixture(scope="module")
+def blur():
+    with fftfilter.Filter(BLUR, output="keep") as made:
+        yield made
+
+
+def alone(filter_, pages):
+    """Return what becomes of each page."""
+    return np.concatenate([filter_(page[None], channel_axis=0) for page in pages])
+
+
+@pytest.fixture
+def stack(tmp_path):
+    tifffile.imwrite(tmp_path / "in.tif", STACK, imagej=True, metadata={"axes": "ZYX", "unit": "um"})
+    return tmp_path / "in.tif"
+
+
+def test_every_page_is_filtered_as_it_would_be_alone(stack, tmp_path, blur):
+    assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="keep") == 4
+    with tifffile.TiffFile(tmp_path / "out.tif") as out:
+        np.testing.assert_array_equal(out.asarray(), alone(blur, STACK))
+        assert out.imagej_metadata["unit"] == "um"
+
+
+@pytest.mark.parametrize("output", ["magnitude", "signed", "real"])
+def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output=output, compression="deflate")
+    with fftfilter.Filter(BLUR, output=output) as filter_:
+        np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(filter_, STACK))
+
+
+def test_some_pages_are_filtered(stack, tmp_path, blur):
+    assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, pages="2-3", output="keep") == 2
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK[1:3]))
+    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages="4", output="keep") == 1
+    assert np.asarray(Image.open(tmp_path / "out.pgm")).tolist() == alone(blur, STACK[3:])[0].tolist()
+
+
+def test_one_scale_for_all_pages(stack, tmp_path):
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack")
+    got = tifffile.imread(tmp_path / "out.tif").astype(int)
+    with fftfilter.Filter(BLUR) as filter_:
+        largest = max(filter_(page[None], channel_axis=0).any() and filter_.extremes()[0][1] for page in STACK)
+    with fftfilter.Filter(BLUR, scale=(0, largest)) as filter_:
+        assert np.abs(got - alone(filter_, STACK)).max() <= 1
+    assert got.max() == 65535
+    assert got[1].max() < 30000
+
+
+def test_signed_pages_share_black_and_white(stack, tmp_path):
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="signed")
+    got = tifffile.imread(tmp_path / "out.tif")
+    assert got.max() == 65535
+    assert 32768 < got[1].min() < got[1].max() < 45000
+
+
+def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
+    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep")
+
+
+def test_pages_of_several_sizes(tmp_path, blur):
+    pages = [STACK[0], np.ascontiguousarray(STACK[1].T)]
+    with tifffile.TiffWriter(tmp_path / "in.tif") as made:
+        for page in pages:
+            made.write(page, metadata=None)
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR, output="keep")
+    with tifffile.TiffFile(tmp_path / "out.tif") as out:
+        for got, page in zip(out.pages, pages, strict=True):
+            np.testing.assert_array_equal(got.asarray(), blur(page[None], channel_axis=0)[0])
+    with pytest.raises(WriteError, match="page 2 is 24 x 32 gray, 16 bits, and page 1 32 x 24 gray, 16 bits"):
+        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.png", BLUR, output="keep")
+    assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".png", ".webp"])
+def test_an_animation_stays_one(tmp_path, suffix):
+    first, *others = [Image.fromarray((frame // 16).astype(np.uint8)) for frame in STACK]
+    shown = [40, 100, 250, 70]
+    options = {"lossless": True} if suffix == ".webp" else {}
+    source, target = tmp_path / f"in{suffix}", tmp_path / f"out{suffix}"
+    first.save(source, save_all=True, append_images=others, duration=shown, loop=3, **options)
+    fftfilter.filter_stack(source, target, BLUR)
+    with Image.open(target) as out:
+        for i, frame in enumerate(ImageSequence.Iterator(out)):
+            wanted = by_reference((STACK[i] // 16).astype(np.uint8)[None], BLUR)[0]
+            assert np.abs(np.asarray(frame.convert("L")).astype(int) - wanted).max() <= 1
+            assert frame.info["duration"] == shown[i]
+        assert (i, out.info["loop"]) == (3, 3)
+
+
+def test_a_file_of_one_page_is_a_picture(tmp_path, blur):
+    Image.fromarray(STACK[0]).save(tmp_path / "in.png")
+    assert fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.tif", BLUR, output="keep") == 1
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK[:1])[0])
+
+
+def test_the_input_itself_is_overwritten_only_if_allowed(stack, blur):
+    with pytest.raises(ParameterError, match="is the input itself"):
+        fftfilter.filter_stack(stack, stack, BLUR)
+    fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep")
+    np.testing.assert_array_equal(tifffile.imread(stack), alone(blur, STACK))
+
+
+def test_of_a_stack_that_is_cut_off_nothing_is_written(stack, tmp_path):
+    with tifffile.TiffFile(stack) as file:
+        start = file.pages.first.dataoffsets[0]
+    stack.write_bytes(stack.read_bytes()[: start + 3 * STACK[0].nbytes + 5])
+    with pytest.raises(ReadError, match="page 4 is missing"):
+        fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.tif"]
+
+
+def test_a_page_that_is_damaged_is_named_and_nothing_is_written(tmp_path):
+    tifffile.imwrite(tmp_path / "in.tif", STACK, compression="zlib", photometric="minisblack")
+    with tifffile.TiffFile(tmp_path / "in.tif") as file:
+        start = file.pages[2].dataoffsets[0]
+    data = bytearray((tmp_path / "in.tif").read_bytes())
+    data[start : start + 99] = bytes(99)
+    (tmp_path / "in.tif").write_bytes(data)
+    with pytest.raises(ReadError, match=r"in.tif, page 3: cannot be decoded"):
+        fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "out.tif", BLUR)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.tif"]
+
+
+def test_pages_are_compared_with_the_reference(stack, tmp_path, monkeypatch):
+    way = Way(None, AS_USUAL)
+    with fftfilter.Filter(BLUR) as filter_:
+        done = filter_pages(filter_, opened(stack.read_bytes(), stack), tmp_path / "out.tif", way, compare=True)
+        assert done.difference.is_right
+        assert done.difference.size == STACK.size
+        before = (tmp_path / "out.tif").read_bytes()
+        run = type(filter_).__call__
+        monkeypatch.setattr(type(filter_), "__call__", lambda *a, **k: run(*a, **k) // 2)
+        with pytest.raises(VerifyError, match=r"out.tif, page 1: off by at most 3"):
+            filter_pages(filter_, opened(stack.read_bytes(), stack), tmp_path / "out.tif", way, compare=True)
+    assert (tmp_path / "out.tif").read_bytes() == before
+
+
+def test_a_large_file_is_read_in_parts(stack, tmp_path, blur, monkeypatch):
+    monkeypatch.setattr(sources, "LARGE", 0)
+    monkeypatch.setattr(sources, "content", None)
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="keep")
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK))
+    fftfilter.filter_stack(stack, stack, BLUR, in_place=True, output="keep")
+    np.testing.assert_array_equal(tifffile.imread(stack), alone(blur, STACK))
+
+
+MEMORY = """
+import resource, sys
+import fftfilter
+from fftfilter import transfer as H
+blur = H.lowpass("8px", shape="gaussian")
+fftfilter.filter_stack(sys.argv[1], sys.argv[2], blur, pages="1-8")
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+fftfilter.filter_stack(sys.argv[1], sys.argv[2], blur)
+sys.stdout.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is the system's own")
+def test_memory_does_not_grow_with_the_pages(tmp_path):
+    page = np.tile(STACK[0], (32, 24))  # 768 x 768, 1.2 MB
+    with tifffile.TiffWriter(tmp_path / "in.tif") as made:
+        for i in range(80):
+            made.write(page + i, contiguous=True)
+    paths = (str(tmp_path / "in.tif"), str(tmp_path / "out.tif"))
+    done = subprocess.run([sys.executable, "-c", MEMORY, *paths], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 40_000, "KB more for 94 MB of pages"
+
+
+# The program
+
+OPTIONS = ["--radius", "8px", "--shape", "gaussian"]
+
+
+def test_a_stack_goes_through_standard_input_and_output(stack, blur):
+    command = [sys.executable, "-m", "fftfilter", "lowpass", *OPTIONS, "--output", "keep", "-", "-"]
+    done = subprocess.run(command, input=stack.read_bytes(), capture_output=True, check=True)
+    assert done.stderr == b""
+    np.testing.assert_array_equal(tifffile.imread(io.BytesIO(done.stdout)), alone(blur, STACK))
+
+
+def test_the_program_says_what_became_of_the_pages(run, stack, tmp_path):  # noqa: F811
+    code, out, said = run("lowpass", *OPTIONS, "-v", "--verify", "--pages", "2-", stack, tmp_path / "out.tif")
+    assert code == 0
+    assert said.startswith("3 pages, 32 x 24: lowpass, gaussian, radius 8px")
+    assert out.startswith(f"{tmp_path}/out.tif: off by at most ".encode())
+    assert b"of 2304 samples" in out
+    code, _, said = run("lowpass", *OPTIONS, "-v", stack, tmp_path / "out.png")
+    assert code == 0
+    assert "the pages become frames of an animation, shown for 0.1 s each" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "words"),
+    [
+        ([], "out.jpg", "holds one page, and there are 4; give --pages 1, or write"),
+        (["--pages", "9"], "out.tif", "has 4 pages, and no page 9"),
+        (["--pages", "x"], "out.tif", "pages 'x' are unknown"),
+        (["--profile"], "out.tif", "--profile is for one picture, and IN has 4"),
+        (["--save-stages", "x"], "out.tif", "--save-stages is for one picture"),
+        (["--scale", "stack", "--output", "keep"], "out.tif", "has no scale"),
+        (["--quality", "50"], "out.tif", ".tif has no quality"),
+        (["--compression", "lzw"], "out.png", ".png has no choice of compression"),
+    ],
+)
+def test_what_means_nothing_is_a_usage_error(run, stack, tmp_path, options, name, words):  # noqa: F811
+    code, _, said = run("lowpass", *options, stack, tmp_path / name)
+    assert code == 2
+    assert words in said
+    assert not (tmp_path / name).exists()
+
+
+def test_pages_of_a_path_are_opened(stack):
+    pages = pages_of(stack.read_bytes(), "in.tif")
+    assert (len(pages), pages.format) == (4, "TIFF")

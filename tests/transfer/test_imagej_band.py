@@ -1,0 +1,32 @@
+"""The band of ImageJ's dialog, as its formula has it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+
+
+@pytest.mark.parametrize(("suppress", "of_columns"), [("none", None), ("horizontal", True), ("vertical", False)])
+def test_the_gains_on_a_square(suppress, of_columns):
+    n, large, small, s = 64, 20.0, 3.0, 0.7
+    k = np.fft.fftfreq(n, 1 / n)
+    u, v = k, k[:, None]
+    r2 = u**2 + v**2
+    wanted = (1 - np.exp(-r2 * (2 * large / n) ** 2)) * np.exp(-r2 * (2 * small / n) ** 2)
+    if of_columns is not None:
+        wanted = wanted * (1 - np.exp(-((u if of_columns else v) ** 2) * s**2))
+    wanted[0, 0] = 1
+    made = H.imagej(large, small, suppress=suppress, tolerance=30)
+    np.testing.assert_allclose(made.gain(n, n), wanted, atol=1e-14)
+    assert eval(repr(made)) == made  # noqa: S307
+    assert made.is_even
+
+
+def test_periods_have_any_unit_and_0_is_none():
+    wanted = H.imagej(20, 4).gain(32, 48)
+    np.testing.assert_allclose(H.imagej("0.05cyc", "2um").with_pixel_size("500nm").gain(32, 48), wanted, rtol=1e-12)
+    np.testing.assert_allclose(H.imagej(20, 0).gain(32, 48), H.imagej(20, "1e-9").gain(32, 48), rtol=1e-12)
+    assert str(H.imagej(20, 0)) == "ImageJ's bandpass, large 20px, small 0"
+    assert str(H.imagej(suppress="vertical")).endswith("small 3px, vertical stripes out by 5%")
