@@ -2,8 +2,8 @@
 
 each is every picture's own: 0 to its largest value, found on the device. folder is 0 to the largest value of
 a whole folder, so that a series stays comparable, stack that of all pages of a file. auto is every picture's own, too,
-but for some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in grey levels of the input: 0
-to 255 for 8 bits, 0 to its maxval for a PGM.
+but for some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in grey levels of the input:
+0 to 255 for 8 bits, 0 to its maxval for a PGM.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def up_to(largest: float, *, both_signs: bool) -> Range:
 
 
 def parse(text: str) -> Given | None:
-    """Return the range that auto, auto:P or LO:HI gives, None for each, folder and stack; raises ParameterError."""
+    """Return what auto, auto:P or LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
     if text in (EACH, FOLDER, STACK):
         return None
     low, colon, high = text.partition(":")
