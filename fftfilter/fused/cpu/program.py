@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from ...output import ground
+from ...output import ground, ramp
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 
 if TYPE_CHECKING:
@@ -57,5 +57,5 @@ def filter_files(*, bluestein: bool) -> tuple[str, ...]:
         *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
         *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
         *(convolution if bluestein else ()),
-        *("fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
+        *(ramp.KERNEL, "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
     )

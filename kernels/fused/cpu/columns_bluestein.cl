@@ -42,7 +42,7 @@ NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t
                                         global const float2 *spin, const size_t picture, const uint strip)
 {
     z += 2 * job->strip_stride * (picture * job->strips + strip);
-    const float back = job->dc * ground_of(job, image, picture);
+    const float back = job->back * ground_of(job, image, picture);
     vector_t most = inverse_columns_bluestein(job, z, x, back, spin);
 #if TWOFOLD
     inverse_columns_bluestein(job, other_strips(job, z), x, back, spin);

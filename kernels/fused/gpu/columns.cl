@@ -35,7 +35,7 @@ INLINE void columns(global complex_t *spectrum, global const complex_t *tables, 
         for (uint q = 0; q < SPECTRUM_RADIX; q++) {
             const uint number = t + q * (LENGTH / SPECTRUM_RADIX);
             if (!BLUESTEIN || number < POINTS)
-                v[b * SPECTRUM_RADIX + q] *= scale * mask_gain(column, number, cutoffs);
+                v[b * SPECTRUM_RADIX + q] *= scale * mask_gain(column, inner_kx, number, cutoffs);
         }
     }
 #endif
@@ -49,10 +49,11 @@ INLINE void columns(global complex_t *spectrum, global const complex_t *tables, 
 kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,
                         const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                         const real_t per_inner2,
-                        const real_t outer_falloff, const real_t inner_falloff)
+                        const real_t outer_falloff, const real_t inner_falloff,
+                        const real_t at_dc)
 {
     local exchanged_t x[LOCAL_SIZE];
-    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff};
+    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
     columns(spectrum, tables, mask_data, scale, cutoffs, get_group_id(0), get_global_id(1), x);
 }
 #endif

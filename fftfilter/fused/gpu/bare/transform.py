@@ -142,7 +142,8 @@ class GpuTransform:
         columns: Any = planned.columns
         size = (f"WIDTH={shape.width}", f"HEIGHT={shape.height}", f"TILE={planned.tile}", "EDGES=wrap")
         row_table, column_table = self._table(rows), self._table(columns)
-        largest = self._keep(self.launcher.allocate(4 * shape.count))
+        # The steps of a filter keep two numbers of each image there.
+        largest = self._keep(self.launcher.allocate(8 * shape.count))
         reach = np.uint32(planned.tiles * planned.tile)
         own_load = f"LOAD_PIXEL={pixel}"
         kept_columns = shape.width // 2 + 1
@@ -167,7 +168,7 @@ class GpuTransform:
             self._scales.append((first, 3))
             # Nothing is read of an image: its place is anything's.
             arguments = [None, self._scratch, row_table, largest, np.uint32(0), reach, np.float32(0), largest]
-            defines = (*rows.defines(), *size, own_load, "COMPLEMENT=0", "OUTPUT=real")
+            defines = (*rows.defines(), *size, own_load, "COMPLEMENT=0")
             names = (EDGES, SPECTRUM, NO_GROUND, VALUES, INVERSE_ROWS)
             last = self._kernel(names, rows.per_item, defines, "gpu_inverse_rows", arguments)
             self._launch("inverse rows", last, rows, planned.pairs)
