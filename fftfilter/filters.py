@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -17,9 +17,12 @@ from .errors import ParameterError, TooLargeError, check_option, check_unmasked
 from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.ground import mean_deviation, spread
+from .output.histogram import ramps_of
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
-from .output.quantize import missing_mean, pixels
+from .output.quantize import on_ramps
+from .output.ramp import ramps
+from .output.scale import Auto
 from .output.scale import of as range_of
 from .output.stack import PIXELS, Stack
 from .transfer import Transfer
@@ -36,13 +39,13 @@ if TYPE_CHECKING:
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
-    from .output.scale import Range
+    from .output.scale import Given
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
     from .transfer.edges import EdgedGrid, Edges
 
     Array = NDArray[Any]
-    Scale = tuple[float, float] | Range | str | None
+    Scale = tuple[float, float] | tuple[str, float] | Given | str | None
 
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
@@ -106,8 +109,8 @@ class _Call:
     """The output's white."""
     white: float
     """The input's white."""
-    missing: NDArray[np.float64] | None
-    """What the filter takes off the mean of each image, in the pixels' units, if the output is to keep it."""
+    ramps: Array | None
+    """From the filtered values of each picture to the output's pixels, if they are no magnitudes of their own range."""
     channel_axis: int | None
     shape: tuple[int, ...]
     weak_below: float
@@ -147,8 +150,9 @@ class Filter:
 
     ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is what radii in physical units need.
 
-    ``scale`` of "magnitude" and "signed" is "each", every picture its own, or two grey levels (LO, HI) of the input,
-    which become black and white.
+    ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
+    but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
+    input, which become black and white.
 
     ``edges`` says what lies beyond the borders: "wrap", the image again, or "mirror", its mirror image, as if
     ``numpy.pad(image, "symmetric")`` to twice each side were filtered.
@@ -253,8 +257,10 @@ class Filter:
         self._insists_on_fused = engine == FUSED
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
         self._output, self._scale, self._transpose = output, scale, transpose
-        # Whether the device gives filtered values: it makes no other pixels than a magnitude of each picture's own.
-        self._gives_values = output != "magnitude" or scale is not None
+        # Whether the device gives filtered values, not pixels: for a histogram, too.
+        self._gives_values = output == "real" or isinstance(scale, Auto)
+        # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
+        self._on_grid = transfer.keeping_mean() if output == "keep" else transfer
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._stack: Stack | None = None
@@ -263,6 +269,7 @@ class Filter:
         self._clipped: list[float] = []
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._dc_of: tuple[tuple[int, int], float] | None = None
+        self._ramps_of: tuple[tuple[Any, ...], Array] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
@@ -314,7 +321,7 @@ class Filter:
         with self._alone():
             call = self._prepare(image, channel_axis, dtype, levels, white)
             run: Any = call.pipeline.run
-            result = run(call.pixels) if observe is None else run(call.pixels, observe=observe)
+            result = run(call.pixels, call.ramps, **({} if observe is None else {"observe": observe}))
             return self._finish(call, result, call.pipeline)
 
     def stream(
@@ -348,12 +355,12 @@ class Filter:
                 # What was rounded on its way to the device may be needed again as it was.
                 stream = None if call.is_rounded else self._stream_of(call.pipeline)
                 if stream is not None:
-                    on_their_way.append((stream.start(call.pixels), call))
+                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
                 with self._alone():
-                    result = self._finish(call, call.pipeline.run(call.pixels), call.pipeline)
+                    result = self._finish(call, call.pipeline.run(call.pixels, call.ramps), call.pipeline)
                 yield result
         while on_their_way:
             yield first()
@@ -380,7 +387,7 @@ class Filter:
     def clipped(self) -> list[float]:
         """Return the part of each picture's samples that the last call clipped to black or white; as :meth:`extremes`.
 
-        Only "keep", and "signed" with a scale, clip.
+        Only "keep" and outputs with a scale clip.
         """
         return self._clipped
 
@@ -439,17 +446,15 @@ class Filter:
         if out not in PIXELS:
             raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
         wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
+        count, height, width = planes.shape
         white: int | None = wanted[1]
         if self._gives_values:
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
-        count, height, width = planes.shape
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
         pipeline = self._pipeline_for(stack)
         pixels, exponents = _pixels(planes, stack)
-        dc = self._gain_of_constants((height, width)) if self._output == "keep" else 1.0
-        missing = None if dc == 1 else missing_mean(pixels, dc)
         return _Call(
             stack,
             pipeline,
@@ -458,11 +463,26 @@ class Filter:
             planes,
             *wanted,
             float(own_white),
-            missing,
+            self._ramps(exponents, float(own_white), *wanted),
             channel_axis,
             shape,
             self._weak_below,
         )
+
+    def _ramps(self, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Array | None:
+        """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
+
+        None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
+        """
+        if self._gives_values or isinstance(self._scale, Auto) or (self._output, self._scale) == ("magnitude", None):
+            return None
+        key = (exponents.tobytes(), white, dtype, maxval)
+        if self._ramps_of is None or self._ramps_of[0] != key:
+            with np.errstate(over="ignore"):
+                units = np.ldexp(self.transfer.largest, exponents)
+            made = ramps(self._output, self._scale, units, white=white, dtype=dtype, maxval=maxval)
+            self._ramps_of = key, made
+        return self._ramps_of[1]
 
     def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
         """Return what has become of a stack as the caller wants it; keeps the extremes."""
@@ -470,39 +490,20 @@ class Filter:
         may_be_weak = found[:, 1].min() < call.weak_below
         most = found[:, 1].astype(np.float64) if may_be_weak else None
         factor = self.transfer.largest
-        if self._gives_values:
-            result = call.in_grey_levels(result, factor)
         if call.stack.pixel.kind == "f" or factor != 1:
             found = call.in_grey_levels(found.astype(np.float64), factor)
-        if most is not None:
-            self._repeat_weak(call, most, done, result, found)
-        self._found, self._clipped = found, [0.0] * call.stack.pictures
-        if self._gives_values and self._output != "real":
-            result = self._as_pixels(call, result, done)
-        return call.in_shape(result)
-
-    def _as_pixels(self, call: _Call, values: Array, done: Pipeline | Started) -> Array:
-        """Return the filtered values of each picture as pixels of the output."""
-        stack = call.stack
-        if call.missing is not None:
-            values += call.in_grey_levels(call.missing.reshape(stack.pictures, -1), 1).reshape(-1, 1, 1)
-        noise = np.zeros(stack.pictures)
-        if self._output != "keep":
-            noise = NOISE * max(1.0, self.transfer.largest) * done.deviations().astype(np.float64)
-            noise = call.in_grey_levels(noise, 1)
-        result = np.empty(stack.shape, call.dtype)
-        for i in range(stack.pictures):
-            own = slice(None) if stack.one_scale else slice(i, i + 1)
-            result[own], self._clipped[i] = pixels(
-                self._output,
-                values[own],
-                self._scale,
-                noise=float(noise[i]),
-                white=call.white,
-                dtype=call.dtype,
-                maxval=call.levels,
+        clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
+        if self._output == "real":
+            result = call.in_grey_levels(result, factor)
+        elif isinstance(self._scale, Auto):
+            as_pixels = replace(call.stack, out=call.dtype, white=call.levels)
+            result, clipped = on_ramps(
+                result, as_pixels, ramps_of(result, as_pixels, self._output, self._scale), done.deviations()
             )
-        return result
+        if most is not None:
+            self._repeat_weak(call, most, done, (result, found, clipped))
+        self._found, self._clipped = found, clipped.tolist()
+        return call.in_shape(result)
 
     def _gain_of_constants(self, size: tuple[int, int]) -> float:
         """Return H(0) on the grid of a size."""
@@ -510,18 +511,24 @@ class Filter:
             self._dc_of = size, self._grid(*size).at_dc()
         return self._dc_of[1]
 
-    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, result: Array, found: Array) -> None:
-        """Filter pictures whose results are too weak once more, in double precision, into ``result`` and ``found``.
+    def _repeat_weak(
+        self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]
+    ) -> None:
+        """Filter pictures whose results are too weak once more, in double precision.
 
-        ``most`` is the largest magnitude of each picture, in the pixels' units.
+        ``most`` is the largest magnitude of each picture, in the pixels' units. Pixels, extremes and what part is
+        clipped go ``into`` the arrays that have them.
         """
+        result, found, clipped = into
         limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
         images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
         is_above_noise = most > NOISE / 2 * deviations
         if call.is_rounded:
             images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
             is_above_noise[:] = True  # or not: only what was given can tell
-        of_pixels: PixelOptions = {} if self._gives_values else {"dtype": call.dtype, "levels": call.levels}
+        of_pixels: PixelOptions = {"white": call.white}
+        if self._output != "real":
+            of_pixels |= {"dtype": call.dtype, "levels": call.levels}
         for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
             # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
@@ -533,27 +540,27 @@ class Filter:
             mean, at_dc = np.ldexp(mean, to_pixels), abs(np.ldexp(at_dc, to_pixels)) / self.transfer.largest
             if mean == 0 or most[i] >= limit * max(self._mean_gain(call.stack) * max(mean, least), at_dc):
                 continue
+            again = images[own]
+            if exponents[i]:
+                again = np.ldexp(again.astype(np.float64), exponents[i])
             with suppress(TooLargeError):
-                again = self._in_double(images[own], channel_axis=0 if call.stack.one_scale else None, **of_pixels)
-                result[own] = np.ldexp(again, exponents[i]) if self._gives_values else again
-                found[i] = np.ldexp(np.array(self._in_double.extremes()[0]), exponents[i])
+                result[own] = self._in_double(again, channel_axis=0 if call.stack.one_scale else None, **of_pixels)
+                found[i], clipped[i] = self._in_double.extremes()[0], self._in_double.clipped()[0]
 
     @cached_property
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
-        output = "real" if self._gives_values else "magnitude"
-        made = _unopened(
-            Filter, self.transfer, {"engine": IN_DOUBLE, "precision": "double", "output": output, "edges": self._edges}
-        )
+        options = {"engine": IN_DOUBLE, "precision": "double", "output": self._output, "scale": self._scale}
+        made = _unopened(Filter, self.transfer, {**options, "edges": self._edges})
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
 
     def _mirrors_by_itself(self, height: int, width: int) -> bool:
         """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self._algorithm is None and mirrors(self.launcher.device, self.transfer, height, width)
+        return self._algorithm is None and mirrors(self.launcher.device, self._on_grid, height, width)
 
     def _grid(self, height: int, width: int) -> EdgedGrid:
-        return grid_with(self._edges, self.transfer, height, width)
+        return grid_with(self._edges, self._on_grid, height, width)
 
     def _mean_gain(self, stack: Stack) -> float:
         """Return the root of the mean square of the gains, of which none exceeds 1."""
@@ -569,12 +576,12 @@ class Filter:
             self.close()
             self._grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
             if self._edges == "wrap":
-                self._pipeline = self._made(self.transfer, stack)
+                self._pipeline = self._made(self._on_grid, stack)
             elif self._mirrors_by_itself(stack.height, stack.width):
-                self._pipeline, self.engine = fused(self.launcher, self.transfer, stack, self._edges), FUSED
+                self._pipeline, self.engine = fused(self.launcher, self._on_grid, stack, self._edges), FUSED
             else:
                 value = self.launcher.real if self.transfer.is_even else self.launcher.complex
-                self._pipeline = Mirrored(self._made, self.transfer, stack, value)
+                self._pipeline = Mirrored(self._made, self._on_grid, stack, value)
             # Without double precision, or in it already, nothing is done again.
             widest = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
             may_repeat = self.launcher.real == np.float32 and self.launcher.device.fp64

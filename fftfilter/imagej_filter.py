@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .output.modes import Output
-    from .output.scale import Range
+    from .output.scale import Given
     from .transfer import Transfer
 
     Array = NDArray[Any]
@@ -161,7 +161,7 @@ class ImageJFilter(Filter):
         return rounded.astype(out)
 
 
-def open_filter(transfer: Transfer, output: Output, scale: Range | None, options: dict[str, Any]) -> Filter:
+def open_filter(transfer: Transfer, output: Output, scale: Given | None, options: dict[str, Any]) -> Filter:
     """Return the filter that a command's options describe: ImageJ's if they say whether to autoscale."""
     if "autoscale" in options:
         return ImageJFilter(transfer, **options)

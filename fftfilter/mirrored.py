@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .output.ground import deviation
-from .output.noise import NOISE
-from .output.quantize import pixels
+from .output.quantize import on_ramps
+from .output.ramp import own_ramps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,25 +43,26 @@ class Mirrored:
         self._whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
         self._pipeline = make(transfer.on_twice_the_sides(), self._whole)
         self.weak = self._pipeline.weak
+        self._own_ramps, self._clipped = own_ramps(stack), np.zeros(stack.pictures)
 
-    def run(self, images: Array, **options: Any) -> Array:
-        """Filter images ``(count, height, width)``; ``options`` are those of the pipeline."""
+    def run(self, images: Array, ramps: Array | None = None, **options: Any) -> Array:
+        """Filter images ``(count, height, width)``, and return their pixels; ``options`` are those of the pipeline."""
         stack = self._stack
         values = self._pipeline.run(self._with_mirror_images(images), **options)[:, : stack.height, : stack.width]
         self._far: Array = deviation(images).reshape(stack.pictures, -1).max(axis=1)
-        if stack.white is not None:
-            values = np.abs(values) if values.dtype.kind == "c" else np.abs(values, out=values)
-        values = values.real
-        of_picture = (stack.pictures, -1, *values.shape[1:])
-        own = values.reshape(of_picture)
+        ramps = self._own_ramps if ramps is None else ramps
+        if values.dtype.kind == "c":
+            values = np.abs(values) if ramps["magnitude"].all() else values.real
+        own = values.reshape(stack.pictures, -1, *values.shape[1:])
         self._largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
         if stack.white is None:
             return np.ascontiguousarray(values)
-        result = np.empty(stack.shape, stack.out)
-        for picture, to, far in zip(own, result.reshape(of_picture), self._far, strict=True):
-            noise = NOISE * float(far)
-            to[:], _ = pixels("magnitude", picture, None, noise=noise, white=1, dtype=stack.out, maxval=stack.white)
+        result, self._clipped = on_ramps(values, stack, ramps, self._far)
         return result
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        return self._clipped
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .images import Coding, Depth, Picture
     from .output.modes import Output
-    from .output.scale import Range
+    from .output.scale import Given
     from .transfer import Transfer
     from .transfer.edges import Edges
 
@@ -48,7 +48,7 @@ def difference(
     given: Picture,
     transfer: Transfer,
     output: Output,
-    scale: Range | None,
+    scale: Given | None,
     *,
     target: str | os.PathLike[str],
     depth: Depth,
@@ -68,7 +68,7 @@ def compare(
     found: Picture,
     transfer: Transfer,
     output: Output,
-    scale: Range | None,
+    scale: Given | None,
     *,
     depth: Depth,
     edges: Edges,
@@ -109,7 +109,7 @@ def right(
     transfer: Transfer,
     output: Output,
     *,
-    scale: Range | None,
+    scale: Given | None,
     depth: Depth,
     edges: Edges = "wrap",
 ) -> tuple[Array, Array, float, float | None]:
@@ -121,22 +121,25 @@ def right(
 
     from .output.difference import OF_65535
     from .output.ground import deviation
+    from .output.histogram import range_of
     from .output.noise import NOISE
-    from .output.quantize import missing_mean, pixels
+    from .output.quantize import pixels
+    from .output.ramp import ramps
+    from .output.scale import Auto
     from .transfer import reference
     from .transfer.edges import grid_with
 
-    gain = grid_with(edges, transfer, *planes.shape[1:]).gain()
+    kept = transfer.keeping_mean() if output == "keep" else transfer
+    gain = grid_with(edges, kept, *planes.shape[1:]).gain()
     largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
         values = np.abs(reference.filtered(planes, gain, edges))
         return reference.quantize(values, largest_deviation, depth.dtype, depth.maxval), values, 1.0, None
     values = reference.filtered(planes, gain, edges).real
-    if output == "keep":
-        values = values + missing_mean(planes.astype(np.float64), gain[0, 0])
-    noise = NOISE * largest_deviation
     largest = float(np.abs(values).max())
     stretch, unit = 1.0, None
+    if isinstance(scale, Auto):
+        scale = range_of(values, output, scale)
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
@@ -144,7 +147,8 @@ def right(
         stretch = max(1.0, largest / white)
     if output in ("keep", "real") and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
-        unit = max(largest, noise / (OF_65535 / 65535)) / (white if output == "keep" else 1) or 1.0
-    dtype, maxval = np.dtype(np.float64) if output == "real" else depth.dtype, depth.maxval
-    found, _ = pixels(output, values.copy(), scale, noise=noise, white=white, dtype=dtype, maxval=maxval)
-    return found, values, stretch, unit
+        unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
+        unit = unit / (white if output == "keep" else 1) or 1.0
+    dtype = np.dtype(np.float64) if output == "real" else depth.dtype
+    (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
+    return pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit

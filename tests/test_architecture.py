@@ -111,7 +111,7 @@ def test_imports_are_found_at_all():
     assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
     assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.quantize") == {"output.rounding", "output.scale"}
+    assert imported("output.ramp") == {"output.noise", "output.rounding"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 
@@ -196,6 +196,7 @@ def owners(file):
         "complex.cl": ["device.programs"],
         "shapes.cl": ["staged.steps.mask"],
         "ground.cl": ["output.ground"],
+        "ramp.cl": ["output.ramp"],
         "edges.cl": ["fused.gpu.launches"],
     }
     if file in shared:

@@ -52,6 +52,16 @@ def test_types_are_those_of_the_plain_call(stack, dtype, output):
     np.testing.assert_array_equal(got.compute(scheduler="synchronous"), wanted)
 
 
+SCALED = [{"output": "keep"}, {"output": "signed", "scale": "auto"}, {"scale": (3, 40)}]
+
+
+@pytest.mark.parametrize("options", SCALED, ids=str)
+def test_outputs_and_scales_are_those_of_the_plain_call(stack, options):
+    got = fd.highpass(da.from_array(stack, chunks=(3, -1, -1)), 4, **options, **BOOK)
+    wanted = plainly(stack, "highpass", 4, **options, **BOOK)
+    np.testing.assert_array_equal(got.compute(scheduler="synchronous"), wanted)
+
+
 def test_an_image_a_mask_and_chunks_across_the_image(stack):
     image = da.from_array(stack[0], chunks=(5, 10))
     mask = np.zeros(image.shape)

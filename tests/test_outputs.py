@@ -12,11 +12,20 @@ import fftfilter
 from fftfilter import images
 from fftfilter import transfer as H
 from fftfilter.cli import cli
+from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
-from fftfilter.output.quantize import missing_mean, pixels
+from fftfilter.images import Depth
+from fftfilter.output.difference import Difference
+from fftfilter.output.modes import OUTPUTS
+from fftfilter.output.quantize import pixels
+from fftfilter.output.ramp import ramps
+from fftfilter.output.scale import of as scale_of
 from fftfilter.transfer import reference
+from fftfilter.verify import right
+from tests.fused.helpers import white_of
 from tests.helpers import assert_grey_levels
+from tests.soak.check import as_gpu
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
 BAND = H.bandpass("16px", "3px", shape="gaussian")
@@ -34,23 +43,57 @@ def run(*arguments):
 
 def wanted(image, transfer, output, dtype=np.uint8, white=255):
     """Return what the reference gives for one picture."""
-    gain = transfer.gain(*image.shape[-2:])
-    values = reference.filtered(image, gain).real
-    if output == "keep":
-        values = values + missing_mean(image, gain[0, 0])
-    return pixels(output, values, None, noise=0, white=white, dtype=dtype, maxval=white)
+    gain = (transfer.keeping_mean() if output == "keep" else transfer).gain(*image.shape[-2:])
+    (ramp,) = ramps(output, white=white, dtype=dtype, maxval=white)
+    return pixels(reference.filtered(image, gain).real, ramp, 0, dtype)
 
 
 # Python
 
 
+def held_to_the_contract(got, given, transfer, output, scale):
+    """Return how a result with channels first differs from the reference, whether it is right, and what right is."""
+    planes, found = given.reshape(-1, *given.shape[-2:]), got.reshape(-1, *got.shape[-2:])
+    depth = Depth(found.dtype, white_of(found.dtype))
+    options = {"scale": scale_of(scale), "depth": depth}
+    wanted, values, stretch, unit = right(planes, white_of(given.dtype), transfer, output, **options)
+    return Difference.of(found, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
+
+
+@pytest.mark.parametrize(
+    ("form", "dtype"),
+    [
+        *(("fused for CPUs", dtype) for dtype in ("uint8", "uint16", "float32")),
+        *(("fused for GPUs", dtype) for dtype in ("uint8", "float32")),
+        *(("book", dtype) for dtype in ("uint8", "uint16", "float32")),
+    ],
+)
+def test_every_output_on_every_scale_is_the_references(form, dtype, rng):
+    """Gray, and colors with one scale; by programs that all outputs share."""
+    color = rng.normal(0.5, 0.2, (3, 8, 64)).clip(0, 1) * white_of(dtype)
+    color[1] /= 3
+    color = color.astype(dtype)
+    span = 0.2 * white_of(dtype)
+    scales = {"magnitude": (None, (0.1 * span, span), "auto"), "signed": (None, (-span, span), ("auto", 5))}
+    wrong = []
+    for output in OUTPUTS:
+        for scale in scales.get(output, (None,)):
+            with Filter(BAND, engine="book" if form == "book" else None, output=output, scale=scale) as made:
+                if form == "fused for GPUs":
+                    made.launcher = Launcher(as_gpu())
+                for given in (color[0], color):
+                    got = made(given, channel_axis=0 if given is color else None)
+                    found = held_to_the_contract(got, given, BAND, output, scale)
+                    if not found.is_right or got.dtype != (np.float32 if output == "real" else color.dtype):
+                        wrong.append((output, scale, given.ndim, str(found)))
+    assert wrong == []
+
+
 @both_engines
-@pytest.mark.parametrize("output", ["keep", "signed"])
-@pytest.mark.parametrize("transfer", [BAND, H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
-def test_an_output_is_the_references(engine, output, transfer, image):
-    got = Filter(transfer, engine=engine, output=output)(image)
-    assert got.dtype == np.uint8
-    assert_grey_levels(got, wanted(image, transfer, output)[0])
+@pytest.mark.parametrize("transfer", [H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
+def test_keep_keeps_what_passes(engine, transfer, image):
+    got = Filter(transfer, engine=engine, output="keep")(image)
+    assert_grey_levels(got, wanted(image, transfer, "keep")[0])
 
 
 @both_engines
@@ -102,6 +145,24 @@ def test_an_output_in_grey_levels_has_no_scale(output):
         Filter(BAND, output=output, scale=(0, 40))
 
 
+@both_engines
+def test_auto_saturates_a_part_of_the_samples(engine, rng):
+    noise = rng.normal(128, 30, (8, 64)).clip(0, 255).astype(np.uint8)
+    with Filter(BAND, engine=engine, output="signed", scale=("auto", 10)) as signed:
+        got = signed(noise)
+        assert signed.clipped() == [pytest.approx(0.1, abs=0.01)]
+    assert np.mean((got == 0) | (got == 255)) == pytest.approx(0.1, abs=0.02)
+    got = fftfilter.bandpass(noise, "16px", "3px", shape="gaussian", engine=engine, scale=("auto", 10))
+    assert (np.mean(got == 0), np.mean(got == 255)) == (pytest.approx(0.05, abs=0.02), pytest.approx(0.05, abs=0.02))
+
+
+@both_engines
+def test_auto_of_nothing_is_black(engine):
+    flat = np.full((8, 64), 9, np.uint8)
+    assert not fftfilter.highpass(flat, scale="auto", engine=engine).any()
+    assert (fftfilter.highpass(flat, output="signed", scale="auto", engine=engine) == 128).all()
+
+
 def test_python_takes_a_scale(image):
     got = fftfilter.highpass(image, output="signed", scale=(-40, 40))
     values = fftfilter.highpass(image, output="real")
@@ -128,6 +189,14 @@ def test_a_file_is_verified_in_each_output(tmp_path, rng, output, source, dtype)
     assert "off by at most" in said
 
 
+@pytest.mark.parametrize("output", ["magnitude", "signed"])
+def test_a_file_is_verified_on_a_scale_of_its_own(tmp_path, image, output):
+    given = written(tmp_path / "in.png", image)
+    options = ["--output", output, "--scale", "auto:2", "-v", "--verify"]
+    code, said, error = run("highpass", *options, given, tmp_path / "out.png")
+    assert (code, "off by at most" in said, "% clipped" in error) == (0, True, True)
+
+
 @pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
 def test_real_writes_the_filtered_values_as_they_are(tmp_path, image, suffix):
     given, out = written(tmp_path / "in.png", image), tmp_path / f"out{suffix}"
@@ -144,6 +213,12 @@ def test_real_writes_the_filtered_values_as_they_are(tmp_path, image, suffix):
     [
         (["--output", "real"], "x.png", "x.png: .png holds whole numbers, and output real gives floats; write .tif"),
         (["--output", "keep", "--scale", "0:9"], "x.png", "output keep keeps the input's grey levels and has no scale"),
+        (
+            ["--output", "real", "--scale", "auto"],
+            "x.tif",
+            "output real keeps the input's grey levels and has no scale",
+        ),
+        (["--scale", "auto:100"], "x.png", "scale 'auto:100' is impossible: give percent of the samples below 100"),
     ],
 )
 def test_what_means_nothing_is_refused_in_a_line(tmp_path, image, options, out, message):
@@ -174,7 +249,13 @@ def folder(tmp_path, rng):
 
 
 @pytest.mark.parametrize(
-    "options", [["--output", "keep"], ["--output", "signed"], ["--output", "signed", "--scale", "folder"]]
+    "options",
+    [
+        ["--output", "keep"],
+        ["--output", "signed", "--scale", "folder"],
+        ["--output", "magnitude", "--scale", "auto:5"],
+        ["--output", "signed", "--scale=-9:9"],
+    ],
 )
 def test_a_folder_is_verified_and_done_again_for_another_output(tmp_path, folder, options):
     out, report = tmp_path / "out", tmp_path / "report.jsonl"

@@ -189,8 +189,8 @@ scale_option = option(
     show_default=True,
     metavar="RANGE",
     help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
-    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; LO:HI: two grey "
-    "levels of IN, such as 0:40.",
+    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "
+    "but for 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
 )
 verify_option = option(
     VERIFY,

@@ -21,11 +21,18 @@ class Pipeline(Protocol):
     weak: float
     """Results below this part of the input's deviation times the mean gain need double precision: see ``noise.py``."""
 
-    def run(self, images: Array) -> Array:
-        """Return the filtered images ``(count, height, width)``."""
+    def run(self, images: Array, ramps: Array | None = None) -> Array:
+        """Return the filtered images ``(count, height, width)``: their pixels on the ramp of each picture.
+
+        Without ramps (``output/ramp.py``) they are what the stack says: magnitudes, each picture with its own range, or
+        filtered values as they are.
+        """
 
     def extremes(self) -> Array:
         """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, ``(pictures,)``."""

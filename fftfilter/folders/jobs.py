@@ -36,7 +36,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of :class:`Filter`, without the device."""
     output: Output = "magnitude"
-    scale: scale.Range | None = None
+    scale: scale.Given | None = None
     """None gives each picture its own range."""
     scale_of_stack: bool = False
     """Whether the pages of a file have one range."""

@@ -3,6 +3,8 @@
     cpu/   columns, rows with the mask, columns inverse, quantize     vectors of neighboring columns
     gpu/   rows, columns with the mask, inverse rows, quantize        registers, exchange through local memory
 
+``bare.py`` has transforms alone, without a mask, by either form.
+
 A step is a launch on a GPU; small images there, and all on a CPU, go in one launch. Both forms transform real images as
 real, at any size without padding, and keep the spectrum on the chip between the transforms around the mask.
 docs/fused.md shows both, and follows an image through all steps as numbers.

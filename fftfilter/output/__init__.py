@@ -6,7 +6,9 @@
     rounding.py     from a magnitude to a grey level
     modes.py        the outputs by name
     scale.py        which value becomes black and which white
-    quantize.py     the host's part: every output but a magnitude of each picture's own range
+    ramp.py         from a filtered value to a pixel, as numbers for kernels and the host
+    histogram.py    the range of a picture without its extreme values
+    quantize.py     the host's part: pixels of values, for the staged pipeline
     difference.py   how far pixels are from the reference's, and how far they may be
 
 Nothing here knows OpenCL: kernels get the numbers as arguments.

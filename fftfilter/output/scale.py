@@ -1,8 +1,9 @@
 """The output's range: which filtered value becomes black and which white.
 
 each is every picture's own: 0 to its largest value, found on the device. folder is 0 to the largest value of
-a whole folder, so that a series stays comparable, stack that of all pages of a file. LO:HI is given, in grey levels of
-the input: 0 to 255 for 8 bits, 0 to its maxval for a PGM.
+a whole folder, so that a series stays comparable, stack that of all pages of a file. auto is every picture's own, too,
+but for some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in grey levels of the input:
+0 to 255 for 8 bits, 0 to its maxval for a PGM.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import ParameterError
 
-EACH, FOLDER, STACK = "each", "folder", "stack"
+EACH, FOLDER, STACK, AUTO = "each", "folder", "stack", "auto"
 
 
 class Range(NamedTuple):
@@ -34,14 +35,30 @@ class Range(NamedTuple):
         return [f"scale {self.low:g}:{self.high:g} begins below 0, where no magnitude is: nothing becomes black"]
 
 
-def of(given: tuple[float, float] | Range | str | None) -> Range | None:
-    """Return the range that Python gives as (LO, HI), None for each; raises ParameterError."""
+class Auto(NamedTuple):
+    """Each picture's own range without its extreme values."""
+
+    saturated: float = 0.35
+    """How many percent of the samples become black or white; by default as many as in ImageJ's Enhance Contrast."""
+
+    def cautions(self) -> list[str]:
+        """Return nothing: the range begins where values are."""
+        return []
+
+
+Given = Range | Auto
+
+
+def of(given: tuple[float, float] | tuple[str, float] | Given | str | None) -> Given | None:
+    """Return the range that Python gives as (LO, HI), "auto" or ("auto", P), None for each; raises ParameterError."""
     if given is None or given == EACH:
         return None
-    if isinstance(given, Range):
-        return given
+    if given == AUTO or isinstance(given, Range | Auto):
+        return Auto() if isinstance(given, str) else given
     if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ParameterError(f"scale {given!r} is unknown: give 'each', or two grey levels such as (0, 40)")
+        raise ParameterError(
+            f"scale {given!r} is unknown: give 'each', 'auto', ('auto', P), or two grey levels such as (0, 40)"
+        )
     return parse(f"{given[0]}:{given[1]}")
 
 
@@ -51,15 +68,29 @@ def up_to(largest: float, *, both_signs: bool) -> Range:
     return Range(-high if both_signs else 0.0, high, of_white=True)
 
 
-def parse(text: str) -> Range | None:
-    """Return the range that LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
+def parse(text: str) -> Given | None:
+    """Return what auto, auto:P or LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
     if text in (EACH, FOLDER, STACK):
         return None
-    low, _, high = text.partition(":")
+    low, colon, high = text.partition(":")
+    if low == AUTO:
+        return _auto(text, high) if colon else Auto()
     try:
         given = Range(float(low), float(high))
     except ValueError:
-        raise ParameterError(f"scale {text!r} is unknown: give each, folder, stack, or LO:HI such as 0:40") from None
+        raise ParameterError(
+            f"scale {text!r} is unknown: give each, folder, stack, auto, auto:P, or LO:HI such as 0:40"
+        ) from None
     if not (math.isfinite(given.low) and math.isfinite(given.high) and given.low < given.high):
         raise ParameterError(f"scale {text!r} is no range: give two numbers, the smaller first, such as 0:40")
     return given
+
+
+def _auto(text: str, percent: str) -> Auto:
+    try:
+        saturated = float(percent)
+    except ValueError:
+        saturated = math.nan
+    if not 0 <= saturated < 100:
+        raise ParameterError(f"scale {text!r} is impossible: give percent of the samples below 100, such as auto:0.35")
+    return Auto(saturated)

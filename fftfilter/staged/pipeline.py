@@ -9,6 +9,7 @@ import numpy as np
 
 from ..output.ground import deviation, ground
 from ..output.noise import NOISE, WEAK
+from ..output.quantize import on_ramps
 from ..output.stack import PIXELS
 from .fft_core import fft_core, plan_rows
 from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, Stages, X, Y
@@ -83,6 +84,8 @@ class StagedPipeline:
         group = launcher.reduction_size
         pair = first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width)
+        if table is None and transfer.keeps_mean:
+            table = transfer.gain(height, width) / transfer.largest
         radial = transfer.radial if table is None else None
         dc = transfer.at_dc(table)
         # The bins may lie in any order between the transforms, as long as the mask is read in that order.
@@ -106,7 +109,7 @@ class StagedPipeline:
         )
         if stack.white is not None:
             self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
-        self._pairs = pair, pictures
+        self._pairs, self._clipped = (pair, pictures), np.zeros(pictures)
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         self._workspace = Workspace(
@@ -123,10 +126,13 @@ class StagedPipeline:
             },
         )
 
-    def run(self, images: Array, *, observe: Callable[[str, Array], None] | None = None) -> Array:
-        """Filter images ``(count, height, width)``.
+    def run(
+        self, images: Array, ramps: Array | None = None, *, observe: Callable[[str, Array], None] | None = None
+    ) -> Array:
+        """Filter images ``(count, height, width)``, and return their pixels.
 
-        ``observe`` is called with the name of each box's result and its contents as they lie in the buffer.
+        On ramps the host makes them; without, they are magnitudes, each picture with its own range, or values as they
+        are. ``observe`` is called with the name of each box's result and its contents as they lie in the buffer.
         """
         space = self._workspace
         real = space.launcher.real
@@ -142,14 +148,19 @@ class StagedPipeline:
             return found
 
         for box in self.flow:
+            if ramps is not None and box.leaves == "output":
+                break
             space.run(box.stages)
             if observe is not None and box.leaves not in ("extremes", "output"):
                 observe(box.leaves, read(box))
-            if box.leaves == "filtered" and self.stack.white is None:
+            if box.leaves == "filtered" and (self.stack.white is None or ramps is not None):
                 values = read(box)
         if self.stack.white is None:
             return np.ascontiguousarray(values if self.stack.out.kind == "c" else values.real)
-        result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
+        if ramps is None:
+            result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
+        else:
+            result, self._clipped = on_ramps(values, self.stack, ramps, self._far)
         if observe is not None:
             observe("output", result)
         return result
@@ -159,6 +170,10 @@ class StagedPipeline:
         first, pictures = self._pairs
         pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
         return np.stack([pairs.real, pairs.imag], axis=1)
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        return self._clipped
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""

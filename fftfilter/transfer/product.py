@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,8 @@ class Transfer:
     """
 
     parts: tuple[Part, ...]
+    keeps_mean: bool = False
+    """Whether H(0) is 1 whatever the parts say, so that the mean of an image stays."""
 
     def __mul__(self, other: Transfer) -> Transfer:
         """Return the product; raises ParameterError if its gains exceed float64's range."""
@@ -49,7 +51,9 @@ class Transfer:
         Radii in physical units need it. Raises ParameterError.
         """
         meters = parse_pixel_size(size)
-        return Transfer(tuple(with_radii(part, lambda radius: radius.with_pixel(meters)) for part in self.parts))
+        return replace(
+            self, parts=tuple(with_radii(part, lambda radius: radius.with_pixel(meters)) for part in self.parts)
+        )
 
     @property
     def pixel_size(self) -> float | None:
@@ -84,7 +88,7 @@ class Transfer:
 
     def on_twice_the_sides(self) -> Transfer:
         """Return the same function of frequency for images of twice each side."""
-        return Transfer(tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
+        return replace(self, parts=tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
 
     @property
     def largest(self) -> float:
@@ -102,15 +106,19 @@ class Transfer:
 
             return np.ones((height, width))[:rows, :columns]
         first, *rest = (part.gain(height, width, rows, columns) for part in self.parts)
-        return prod(rest, start=first)
+        gain = prod(rest, start=first)
+        if self.keeps_mean:
+            gain = gain.copy()
+            gain[0, 0] = 1
+        return gain
 
     def on_grid(
         self, height: int, width: int, rows: int | None = None, columns: int | None = None
     ) -> tuple[Reach, NDArray[np.float64] | None]:
         """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
-        They compute a single radial part, in single precision. Gains are divided by :attr:`largest`, so that none
-        exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
+        They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`. Gains are divided
+        by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
         """
         if self.radial and not self.radial.is_faint(height, width):
             return self.radial.reach(height, width), None
@@ -126,7 +134,13 @@ class Transfer:
 
     def at_dc(self, table: NDArray[np.float64] | None) -> float:
         """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`, or its first gain."""
+        if self.keeps_mean:
+            return 1 / self.largest
         return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
+
+    def keeping_mean(self) -> Transfer:
+        """Return the same function with an H(0) of 1."""
+        return replace(self, keeps_mean=True)
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""

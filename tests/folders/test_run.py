@@ -25,8 +25,6 @@ from fftfilter.errors import DeviceError, TooLargeError
 from fftfilter.files import leftovers
 from fftfilter.folders import journal
 from fftfilter.folders.tree import natural
-from fftfilter.output.quantize import quantize
-from fftfilter.output.scale import Range
 from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
 from tests.helpers import SAMPLES, Started
 
@@ -123,11 +121,6 @@ def test_a_given_scale_is_in_grey_levels_of_the_input(run, tmp_path):
     (tmp_path / "in.pgm").write_bytes(b"P5\n4 1\n255\n" + bytes([0, 20, 40, 255]))
     assert run("lowpass", "--radius", "9", "--scale", "0:40", tmp_path / "in.pgm", tmp_path / "out.pgm")[0] == 0
     assert (tmp_path / "out.pgm").read_bytes()[-4:] == bytes([0, 127, 255, 255])
-
-
-def test_equals_that_rounding_sets_apart_are_all_white():
-    values = np.array([1, 1 - 1e-5, 1 - 1e-4], np.float32)
-    assert quantize(values, Range(0, 1), 1.0, np.uint8, 255).tolist() == [255, 255, 254]
 
 
 def test_one_scale_for_a_folder_keeps_its_pictures_comparable(run, tmp_path):

@@ -14,7 +14,10 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.programs import PRELUDE, folder, source
+from fftfilter.fused.bare import Shape
+from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.gpu.bare.transform import GpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from tests.fused.helpers import stack_of
@@ -61,6 +64,10 @@ def programs(launcher):
                 FusedCpuPipeline(recording["cpu"], transfer, stack)
                 for limits in (Limits(), tiny):
                     FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True).deviations()
+        for data in ("complex", "real", "values"):
+            shape = Shape(data, "both", 1, height, width, half=data == "values")
+            CpuTransform(recording["cpu"], shape)
+            GpuTransform(recording["gpu"], shape)
     return {form: recorder.programs for form, recorder in recording.items()}
 
 
@@ -96,7 +103,7 @@ def test_the_table_lists_the_names_that_kernels_use(programs, form):
 def test_every_kernel_file_is_used(programs, form):
     files = {name for names, _ in programs[form] for name in names}
     here = {file.relative_to(folder()).as_posix() for file in (folder() / "fused" / form).rglob("*.cl")}
-    assert files == here | {"edges.cl", "shapes.cl", "ground.cl"}
+    assert files == here | {"edges.cl", "shapes.cl", "ground.cl", "ramp.cl"}
 
 
 @pytest.mark.parametrize("form", ["cpu", "gpu"])

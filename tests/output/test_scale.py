@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.output.scale import Range, parse
+from fftfilter.output.scale import Auto, Range, of, parse
 
 
 @pytest.mark.parametrize(("text", "low", "high"), [("0:40", 0, 40), ("-10:300.5", -10, 300.5), (" 1e1 : 2e1", 10, 20)])
@@ -18,9 +18,26 @@ def test_the_words_are_no_range(word):
     assert parse(word) is None
 
 
+@pytest.mark.parametrize(("text", "percent"), [("auto", 0.35), ("auto:2", 2), ("auto:0", 0)])
+def test_auto_says_how_many_percent_are_saturated(text, percent):
+    assert parse(text) == Auto(percent)
+
+
+@pytest.mark.parametrize("text", ["auto:", "auto:100", "auto:-1", "auto:nan", "auto:wide"])
+def test_impossible_percents_are_refused(text):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is impossible: give percent of the samples below 100"):
+        parse(text)
+
+
+def test_python_gives_auto_as_a_word_or_a_pair():
+    assert (of("auto"), of(("auto", 2)), of("each"), of((0, 40))) == (Auto(), Auto(2), None, Range(0, 40))
+    with pytest.raises(ParameterError, match="scale 'folder' is unknown: give 'each', 'auto'"):
+        of("folder")
+
+
 @pytest.mark.parametrize("text", ["", "wide", "40", "0:", ":40", "0:40:80", "0-40"])
 def test_an_unknown_scale_is_refused_with_the_known_ones(text):
-    with pytest.raises(ParameterError, match=f"scale '{text}' is unknown: give each, folder, or LO:HI such as 0:40"):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is unknown: give each, folder, stack, auto, auto:P"):
         parse(text)
 
 

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...output.noise import NOISE
-from ...output.rounding import rounding
 from .mixed_radix import Bluestein
 from .plan import inner
 
@@ -38,12 +36,7 @@ JOB = np.dtype(
                 "outer_falloff",
                 "inner_falloff",
                 "row_scale",
-                "column_scale",
-                "dc",
-                "noise",
-                "levels",
-                "nudge",
-                "white",
+                "back",
             )
         ),
         *((name, AXIS) for name in ("columns", "rows")),
@@ -66,7 +59,6 @@ def job(
     ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``falloffs`` are those of the outer and
     the inner cutoff, ``dc`` is H(0).
     """
-    levels, nudge, white = rounding(stack.white or 1, is_float=stack.out.kind == "f")
     fields = {
         "count": stack.count,
         "pitch": plan.pitch,
@@ -82,21 +74,16 @@ def job(
         "outer_falloff": falloffs[0],
         "inner_falloff": falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
-        # by side; the scale of the columns goes into the grey levels.
-        # Mirrored edges double the numbers again, as the mask takes them apart.
+        # by side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask
+        # takes them apart.
         "row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width,
-        "column_scale": 1 / plan.height,
-        "dc": dc * plan.height,
-        "noise": NOISE * plan.height,
-        "levels": levels,
-        "nudge": nudge,
-        "white": white,
+        "back": dc * plan.height,
     }
     made = np.zeros(1, JOB)
     for name, value in fields.items():
         made[name] = value
     for name, axis in (("columns", plan.columns), ("rows", plan.rows)):
-        _fill(made[name], axis)
+        fill_axis(made[name], axis)
     return made
 
 
@@ -108,7 +95,7 @@ def spin_factors(axis: Axis) -> NDArray[np.complex64]:
     return np.concatenate(tables)
 
 
-def _fill(fields: Any, axis: Axis) -> None:
+def fill_axis(fields: Any, axis: Axis) -> None:
     """Fill in the fields of an axis, and where its tables begin among :func:`spin_factors`."""
     plan = inner(axis)
     stages = plan.table()

@@ -27,8 +27,8 @@ TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4
 class MaskTerms(NamedTuple):
     """The tables of the mask; either the terms or the gains say it all.
 
-    ``across`` is for each position of a row, ``down`` ``(groups, 2, lanes)`` for each row of each group and both
-    cutoffs, ``gains`` ``(groups, width, lanes)``.
+    ``across`` is for each position of a row, ``down`` ``(groups, 3, lanes)`` for each row of each group and both
+    cutoffs, then what H(0) has more than the function, ``gains`` ``(groups, width, lanes)``.
     """
 
     across: Array
@@ -44,20 +44,23 @@ def mask_terms(
     size: tuple[int, int],
     across_k: NDArray[np.int64],
     down_k: NDArray[np.int64],
+    *,
+    dc: float,
 ) -> MaskTerms:
-    """Return the terms of a radial function, or the gains of a table ``(height, width)``.
+    """Return the terms of a radial function, or the gains of a table ``(height, width)``; ``dc`` is H(0).
 
     ``across_k`` is the horizontal frequency of each position of a row, ``down_k`` ``(groups, lanes)`` the vertical one
     of each row of each group.
     """
     height, width = size
     across = np.zeros(len(across_k), ACROSS)
-    down = np.zeros((len(down_k), 2, down_k.shape[1]), np.float32)
+    down = np.zeros((len(down_k), 3, down_k.shape[1]), np.float32)
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
         gains = np.asarray(table)[down_k[:, None, :], across_k[None, :, None]]
         return MaskTerms(across, down, gains.astype(np.float32), (0.0, 0.0), ("SHAPE=table", "PASS=lowpass"))
     ky = np.minimum(down_k, height - down_k)
+    down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
     separable = radial.shape in SEPARABLE
     gain = SHAPES[radial.shape].gain
     outer, inner = radial.cutoffs(height, width)

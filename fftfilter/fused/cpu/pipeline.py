@@ -2,8 +2,8 @@
 
     columns forward   pixels -> vertical transforms, two columns as one complex column     spin factors, butterflies
     rows              horizontal transform, mask, inverse transform, in the cache         butterflies, mask, inverse
-    columns inverse   vertical inverse, magnitude, its largest value                      inverse, magnitude
-    quantize          magnitudes -> pixels                                                normalize
+    columns inverse   vertical inverse, the largest magnitude                             inverse, magnitude
+    quantize          values -> pixels                                                    normalize
 
 Every vector register holds neighboring columns (or rows), so no kernel shuffles within a register but where
 rows become lanes. Each fusion saves a trip through memory, which is what large images wait for: pixels are
@@ -26,12 +26,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...output.noise import WEAK
+from ...output.ramp import of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .job import job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
+from .memory import aligned
 from .plan import plan
 from .program import program
 
@@ -47,11 +49,9 @@ if TYPE_CHECKING:
 STEPS = ("columns forward", "rows", "columns inverse", "quantize")
 ALL_STEPS = (0, len(STEPS))
 # Where image, pixels and the range of steps stand among the kernel's arguments.
-IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 17, 18
+IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 19, 20
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
-# Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
-ALIGNMENT = 128
 
 
 class FusedCpuPipeline:
@@ -104,47 +104,54 @@ class FusedCpuPipeline:
             across_k = across_k[places_of[0]]
             twins, turns = twins_of(*places_of, across_k, width), turns_of(down_k, height)
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
-        size = grid.height, grid.width
+        size, dc = (grid.height, grid.width), transfer.at_dc(table)
         odd_gains = np.zeros(1, np.float32)
         if is_twofold and table is not None:
             table, odd = parts_along_axes(table)
-            odd_gains = mask_terms(None, odd, size, across_k, down_k).gains
-        mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k)
+            odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
+        mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
         self._buffers: list[Any] = []
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=transfer.at_dc(table), edges=edges)
+        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=dc, edges=edges)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
         # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
-        self._far_buffer, self._largest_buffer = (self._kept(launcher.wrap(a)) for a in (self._far, self._largest))
+        self._clipped = np.zeros((count, int(described["bands"][0])), np.uint32)
+        found = (self._far, self._largest, self._clipped)
+        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        self._ramps = self._own_ramps = own_ramps(stack)
+        self._ramps_buffer = self._constant(of_values(self._ramps, height))
         arguments = [
             *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
             *(self._far_buffer, self._largest_buffer),
             *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
             *map(self._constant, (mask.across, mask.down, mask.gains, odd_gains, twins, turns)),
+            *(self._ramps_buffer, self._clipped_buffer),
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
-        output = "real" if stack.white is None else "magnitude"
         pixels = (
             f"LOAD_PIXEL={PIXELS[stack.pixel]}",
             f"STORE_PIXEL={PIXELS[stack.out]}",
-            f"OUTPUT={output}",
             f"EDGES={edges}",
             f"TWOFOLD={int(is_twofold)}",
         )
         files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
         self._filter = launcher.kernel(files, defines, "filter", arguments)
 
-    def run(self, images: Array) -> Array:
-        """Filter images ``(count, height, width)`` and return their pixels.
+    def run(self, images: Array, ramps: Array | None = None) -> Array:
+        """Filter images ``(count, height, width)`` and return their pixels on the ramp of each picture.
 
         Kernels read and write the arrays where they are; nothing is copied but images narrower than a strip.
         """
+        ramps = self._own_ramps if ramps is None else ramps
+        if ramps.tobytes() != self._ramps.tobytes():
+            self.launcher.write(self._ramps_buffer, of_values(ramps, self.plan.height))
+            self._ramps = ramps
         if not self.launcher.profiles:
             return self._run(images, {"filter": ALL_STEPS})
         return self._run(images, {name: (step, step + 1) for step, name in enumerate(STEPS)})
@@ -170,6 +177,14 @@ class FusedCpuPipeline:
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
         return self._of_pictures(self._far_buffer, self._far)
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        if not self._ramps["counts"].any():
+            return np.zeros(self.stack.pictures)
+        self.launcher.finish(self._clipped_buffer, self._clipped)
+        counted: Array = self._clipped.reshape(self.stack.pictures, -1).sum(axis=1)
+        return counted * (self.stack.pictures / self.stack.size)
 
     def _of_pictures(self, buffer: Any, of_strips: Array) -> Array:
         """Return the largest of what a buffer on the host's memory has of each strip."""
@@ -213,9 +228,7 @@ class FusedCpuPipeline:
         """
         if size < HUGE:
             return self._kept(self.launcher.allocate(size))
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-        start = -memory.ctypes.data % ALIGNMENT
-        return self._kept(self.launcher.wrap(memory[start : start + size]))
+        return self._kept(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
 
 
 def _with_opposite(k: Array, n: int) -> Array:

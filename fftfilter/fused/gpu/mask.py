@@ -28,15 +28,20 @@ class MaskArguments(NamedTuple):
 
 
 def mask(
-    radial: Radial | None, table: NDArray[np.float64] | None, size: tuple[int, int], *, complement: bool
+    radial: Radial | None, table: NDArray[np.float64] | None, size: tuple[int, int], *, dc: float, complement: bool
 ) -> MaskArguments:
-    """Return the mask of a radial function, or of a table of gains ``(height, width)``; 1 - H for the complement."""
+    """Return the mask of a radial function, or of a table of gains ``(height, width)``; 1 - H for the complement.
+
+    ``dc`` is H(0).
+    """
     height, width = size
+    at_dc = np.float32(1 - dc if complement else dc)
     if radial is None or table is not None:
         half = np.asarray(table)[:, : width // 2 + 1]
         gains = 1 - half if complement else half
-        zeros = (np.float32(0),) * 6
-        return MaskArguments(np.ascontiguousarray(gains.T, np.float32), zeros, ("SHAPE=table", "PASS=lowpass"))
+        unused = (np.float32(0),) * 6
+        data = np.ascontiguousarray(gains.T, np.float32)
+        return MaskArguments(data, (*unused, at_dc), ("SHAPE=table", "PASS=lowpass"))
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -46,6 +51,7 @@ def mask(
         np.float32((n / height) ** 2),
         *map(np.float32, per2),
         *(np.float32(cutoff.falloff) for cutoff in (outer, inner or outer)),
+        at_dc,
     )
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
     kind = COMPLEMENTS[radial.kind] if complement else radial.kind

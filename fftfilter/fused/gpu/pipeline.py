@@ -2,8 +2,8 @@
 
     rows           load, spin factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
     columns        butterflies, mask, butterflies back                       4 c in, 4 c out
-    inverse rows   transpose, butterflies back, magnitude, extremes          4 c in, 1 more for a high-pass, 4 out
-    quantize       magnitudes to levels                                      4 in, 1 out
+    inverse rows   transpose, butterflies back, extremes                     4 c in, 1 more for a high-pass, 4 out
+    quantize       values to pixels                                          4 in, 1 out
 
 A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Of the columns of the half spectrum only the
 part c that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
@@ -23,11 +23,12 @@ import numpy as np
 
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
-from ...output.noise import NOISE, WEAK
-from ...output.rounding import rounding
+from ...output.noise import WEAK
+from ...output.ramp import KERNEL as RAMP
+from ...output.ramp import ON_DEVICE, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .launches import ATTRIBUTES, DEVIATION, QUANTIZE, Launch, Launches
+from .launches import ATTRIBUTES, DEVIATION, PIXELS_AT_ONCE, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT, TransformPlan
@@ -97,13 +98,14 @@ class FusedGpuPipeline:
         complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
         kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
         tiles = -(-kept // self.plan.tile)
-        masked = mask(grid.transfer.radial, table, (grid.height, grid.width), complement=complement)
+        dc = transfer.at_dc(table)
+        masked = mask(grid.transfer.radial, table, (grid.height, grid.width), dc=dc, complement=complement)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, masked.data]
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
         scratch = [self.plan.spectrum_length * count * 8, self.plan.work_length * count * 8, values]
-        small = [*(max(8, table.nbytes) for table in tables), 4 * count]
+        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, 8 * count]
         self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
         """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
         self.device.check_memory(str(stack), self.buffer_bytes)
@@ -114,15 +116,19 @@ class FusedGpuPipeline:
             if data.nbytes:
                 launcher.write(buffer, data)
         self.largest: cl.Buffer = self._constants[-1]
-        """The largest magnitude of each image of the last run, a float."""
+        """The largest magnitude of each image of the last run, a float; behind each how many pixels are clipped."""
+        self._ramps_buffer = self._constants[-2]
+        self._own_ramps: Array = own_ramps(stack)
+        self._ramps: Array = self._own_ramps[:0]
+        self.set_ramps(None)
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._build(
             self._constants[: len(row_tables)],
-            self._constants[len(row_tables) : -2],
+            self._constants[len(row_tables) : -3],
             masked,
             tiles=tiles,
             complement=complement,
-            dc=np.float32(transfer.at_dc(table)),
+            dc=np.float32(dc),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
             edges=edges,
         )
@@ -148,7 +154,7 @@ class FusedGpuPipeline:
         stack = self.stack
         count, height, width = stack.shape
         spectrum, work, self._values = self._scratch
-        mask_data = self._constants[-2]
+        mask_data = self._constants[-3]
         launches = Launches(
             self.launcher,
             self.plan,
@@ -161,14 +167,12 @@ class FusedGpuPipeline:
         )
         scales = np.uint32(stack.one_scale)
         pixel, pixel_out = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}"
-        output = f"OUTPUT={'real' if stack.white is None else 'magnitude'}"
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
         at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
         most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
-        by = rounding(stack.white or 1, is_float=stack.out.kind == "f")
-        grey = [np.float32(number) for number in (NOISE, most, *by)]
-        inverse_defines = (pixel, output, f"COMPLEMENT={int(complement)}")
+        on_ramp: tuple[Any, ...] = (self._ramps_buffer, np.float32(most))
+        inverse_defines = (pixel, f"COMPLEMENT={int(complement)}")
         quantize_defines = (pixel_out, f"PIXELS_PER_ITEM={at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._largest_at = launches.largest_at
@@ -176,7 +180,7 @@ class FusedGpuPipeline:
         if whole:
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, dc, *grey)
+            sizes = (np.uint32(count), launches.reach, scales, dc, *on_ramp)
             arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
             defines = (*inverse_defines, *quantize_defines, *masked.defines)
             launch = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
@@ -195,9 +199,9 @@ class FusedGpuPipeline:
 
         last.set_arg(0, self._values)
         size = (f"WIDTH={width}", f"HEIGHT={height}")
-        sources = (ATTRIBUTES, GROUND, QUANTIZE)
+        sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
         quantize = self.launcher.kernel(sources, (*size, pixel, *quantize_defines), "gpu_quantize")
-        for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(grey, 5)):
+        for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(on_ramp, 5)):
             quantize.set_arg(at, argument)
         self._largest_at.append((quantize, 3))
         self._images_at.append((quantize, 2))
@@ -220,8 +224,8 @@ class FusedGpuPipeline:
     ) -> cl.Event:
         """Filter a stack from one device buffer into another, without waiting; ``image`` is left as it is.
 
-        The largest magnitudes go to ``largest``, if it is given. Begins after an event of another queue, and returns
-        that of its own end.
+        Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
+        given. Begins after an event of another queue, and returns that of its own end.
         """
         bound = (image, output, largest or self.largest)
         if any(buffer is not before for buffer, before in zip(bound, self._bound, strict=True)):
@@ -236,11 +240,20 @@ class FusedGpuPipeline:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
 
-    def extremes(self, largest: cl.Buffer | None = None) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run, (pictures, 2), or of a copy of these."""
-        most = np.empty(self.stack.pictures, np.float32)
-        self.launcher.read(most, largest or self.largest)
-        return np.stack([np.zeros_like(most), most], axis=1)
+    def extremes(self) -> Array:
+        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
+        return extremes_of(self._found())
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        if not self._ramps["counts"].any():
+            return np.zeros(self.stack.pictures)
+        return clipped_of(self._found(), self.stack)
+
+    def _found(self) -> Array:
+        found = np.empty((self.stack.pictures, 2), np.uint32)
+        self.launcher.read(found, self.largest)
+        return found
 
     def deviations(self, image: cl.Buffer | None = None) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, (pictures,), or of a buffer."""
@@ -256,8 +269,16 @@ class FusedGpuPipeline:
         self.launcher.read(far, buffer)
         return far
 
-    def run(self, images: Array) -> Array:
-        """Filter images in the host's memory."""
+    def set_ramps(self, ramps: Array | None) -> None:
+        """Set the ramps of the pictures that are filtered from now on; None is the stack's own."""
+        ramps = self._own_ramps if ramps is None else ramps
+        if ramps.tobytes() != self._ramps.tobytes():
+            self.launcher.write(self._ramps_buffer, of_values(ramps))
+            self._ramps = ramps
+
+    def run(self, images: Array, ramps: Array | None = None) -> Array:
+        """Filter images in the host's memory, and return their pixels on the ramp of each picture."""
+        self.set_ramps(ramps)
         if self._images is None:
             allocate = self.launcher.allocate
             self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
@@ -267,3 +288,14 @@ class FusedGpuPipeline:
         result = np.empty(self.stack.shape, self.stack.out)
         self.launcher.read(result, output)
         return result
+
+
+def extremes_of(found: Array) -> Array:
+    """Return 0 and the largest magnitude of each picture, (pictures, 2), of what :attr:`largest` has of each."""
+    most = found[:, 0].view(np.float32)
+    return np.stack([np.zeros_like(most), most], axis=1)
+
+
+def clipped_of(found: Array, stack: Stack) -> Array:
+    """Return the part of each picture's samples that is clipped, (pictures,), of what :attr:`largest` has of each."""
+    return found[:, 1] * (stack.pictures / stack.size)

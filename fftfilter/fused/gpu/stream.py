@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...device.launcher import Launcher
+from .pipeline import clipped_of, extremes_of
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -149,8 +150,11 @@ class Started:
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture, (pictures, 2)."""
-        most = self._both()[1]
-        return np.stack([np.zeros_like(most), most], axis=1)
+        return extremes_of(self._both()[1])
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that is clipped, (pictures,)."""
+        return clipped_of(self._both()[1], self._stream.pipeline.stack)
 
     def images(self) -> Array:
         """Return the stack as it was started; until its slot is used again, by the fourth that is started after it."""
@@ -187,8 +191,8 @@ class Stream:
         self._copiers: ThreadPoolExecutor | None = None
         self._read: cl.Event | None = None
 
-    def start(self, stack: Array) -> Started:
-        """Start to filter a contiguous stack.
+    def start(self, stack: Array, ramps: Array | None = None) -> Started:
+        """Start to filter a contiguous stack, onto the ramp of each picture, by default the stack's own.
 
         It has been read when this returns; one in page-locked memory when this returns the next time, so that
         copies in follow each other without a gap.
@@ -201,6 +205,7 @@ class Stream:
         target, found = (self._page_locked.take(size) for size in (self.pipeline.bytes_out, slot.largest.size))
         # The slot keeps the events: pyopencl waits for one that is dropped, to keep its array alive.
         slot.copied_in = self._up.write(slot.image, source, wait=False)
+        self.pipeline.set_ramps(ramps)
         filtered = self.pipeline.enqueue(slot.image, slot.output, largest=slot.largest, after=slot.copied_in)
         self._compute.queue.flush()
         slot.found_out = self._down.read(found, slot.largest, after=filtered, wait=False)
@@ -223,12 +228,12 @@ class Stream:
         return found
 
     def results(self, copied_out: cl.Event | None, target: Array, largest: Array) -> tuple[Array, Array]:
-        """Wait for the copies out, and return the pictures and their largest magnitudes."""
+        """Wait for the copies out, and return the pictures, and the largest magnitude of each with what is clipped."""
         if copied_out is not None:
             self._down.wait(copied_out)
-        most = largest.view(np.float32)[: self.pipeline.stack.pictures].copy()
+        found = largest.view(np.uint32).reshape(-1, 2)[: self.pipeline.stack.pictures].copy()
         self._page_locked.give_back(largest)
-        return self._pictures(target), most
+        return self._pictures(target), found
 
     def _pictures(self, target: Array) -> Array:
         """Return pictures in page-locked memory, or copied if too much is in use."""

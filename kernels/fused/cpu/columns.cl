@@ -107,7 +107,7 @@ NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, globa
                               const size_t picture, const uint strip)
 {
     z += 2 * job->strip_stride * (picture * job->strips + strip);
-    const float back = job->dc * ground_of(job, image, picture);
+    const float back = job->back * ground_of(job, image, picture);
     vector_t most = inverse_columns(job, z, back, spin);
 #if TWOFOLD
     inverse_columns(job, other_strips(job, z), back, spin);

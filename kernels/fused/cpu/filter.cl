@@ -8,7 +8,7 @@
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
-// Writes   pixels; largest and deviation, one a strip; z between the steps
+// Writes   pixels; largest and deviation, one a strip; clipped, one a band; z between the steps
 // Scratch  x, a work space for each worker
 //
 // progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
@@ -40,7 +40,8 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
             global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
-            global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns, const uint first_step, const uint end_step)
+            global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
+            global const ramp_t *ramps, global uint *clipped, const uint first_step, const uint end_step)
 {
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
     const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
@@ -70,7 +71,7 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     case 2:
                         TASK(job->columns, columns_inverse, job, z, x, image, largest, column_spin, i, index);
                         break;
-                    case 3: quantize(job, pixels, z, largest, deviation, i, index); break;
+                    case 3: quantize(job, pixels, z, largest, deviation, ramps, clipped, i, index); break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);
                     atomic_inc(done);

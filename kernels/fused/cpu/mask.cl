@@ -22,9 +22,10 @@ typedef struct {
     int k, unused;
 } across_t;
 
-// VECTOR vertical frequencies: their terms, or for the ideal shape their counts.
+// VECTOR vertical frequencies: their terms, or for the ideal shape their counts; `missing` is what the gain of DC has
+// more than the shape gives, 0 in all other lanes.
 typedef struct {
-    vector_t outer, inner;
+    vector_t outer, inner, missing;
 } down_t;
 
 // Two positions of a row, of the frequencies kx and width - kx, and exp(-i pi kx / 2 width)
@@ -69,8 +70,9 @@ INLINE vector_t gain(const mask_t mask, const size_t k)
     return mask.scale * mask.gains[k];
 #else
     const across_t across = mask.across[k];
-    return mask.scale * PASS(low(across.outer, mask.down.outer, across.k, mask.outer_falloff),
-                             low(across.inner, mask.down.inner, across.k, mask.inner_falloff));
+    const vector_t passed = PASS(low(across.outer, mask.down.outer, across.k, mask.outer_falloff),
+                                 low(across.inner, mask.down.inner, across.k, mask.inner_falloff));
+    return mask.scale * (k == 0 ? passed + mask.down.missing : passed);
 #endif
 }
 

@@ -29,6 +29,7 @@
 typedef PASTE(float, VECTOR) vector_t;
 typedef PASTE(int, VECTOR) integers_t;
 #define GAIN vector_t
+#define VALUE vector_t
 
 typedef struct {
     vector_t re, im;

@@ -4,18 +4,14 @@
 // columns that the one before has too are computed twice: no work-item has an edge.
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
-// -D OUTPUT=magnitude | real              real: the filtered values as they are, not their magnitudes
 
-#if !defined LOAD_PIXEL || !defined OUTPUT
-#error "fused/cpu/pixels.cl: -D LOAD_PIXEL=uchar, ushort or float or -D OUTPUT=magnitude or real is missing"
+#ifndef LOAD_PIXEL
+#error "fused/cpu/pixels.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
 #define uchar_is_float 0
 #define ushort_is_float 0
 #define float_is_float 1
-#define real_is_real 1
-#define magnitude_is_real 0
-#define IS_REAL PASTE(OUTPUT, _is_real)
 
 #define to_floats PASTE(convert_float, VECTOR)
 
@@ -54,8 +50,7 @@ INLINE range_t range_at(global const LOAD_PIXEL *at)
 // is what the ground has become.
 INLINE number_t values_of(const number_t exchanged, const float back)
 {
-    const vector_t left = exchanged.im + back, right = exchanged.re + back;
-    return IS_REAL ? (number_t){left, right} : (number_t){absolute(left), absolute(right)};
+    return (number_t){exchanged.im + back, exchanged.re + back};
 }
 
 INLINE vector_t larger_magnitude(const vector_t most, const number_t values)

@@ -13,7 +13,7 @@
 
 #define STEPS 4
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
-// What a task quantizes, counted in values_t.
+// What a task quantizes, PIXELS_PER_ITEM at once.
 #define QUANTIZED ((SIZE / PIXELS_PER_ITEM + ROW_GROUPS - 1) / ROW_GROUPS)
 
 // What a group has written is there for others before it says so, and what others have written is not read before.
@@ -28,11 +28,11 @@ kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
 void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global complex_t *spectrum,
                 global real_t *values, global const complex_t *tables, global uint *largest,
                 volatile global uint *progress, const uint pictures, const uint reach, const uint one_scale,
-                const real_t dc, const real_t noise, const real_t range, const real_t levels, const real_t nudge,
-                const real_t white, global const mask_data_t *mask_data,
-                const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
+                const real_t dc, global const ramp_t *ramps, const real_t range,
+                global const mask_data_t *mask_data, const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                 const real_t per_inner2,
-                const real_t outer_falloff, const real_t inner_falloff)
+                const real_t outer_falloff, const real_t inner_falloff,
+                        const real_t at_dc)
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
@@ -57,13 +57,12 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
     if (step == 0)
         rows(spectrum, image, tables, largest, reach, group, picture, x);
     else if (step == 1) {
-        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff};
+        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
         columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
     } else if (step == 2)
         inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, group, picture, x, &found);
     else {
-        const grey_t grey = {noise, range, levels, nudge, white};
-        quantize(output, (global const values_t *)values, image, largest, one_scale, grey, group * QUANTIZED,
+        quantize(output, (global const VALUE *)values, image, largest, one_scale, ramps, range, group * QUANTIZED,
                  min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures, &found);
     }
 

@@ -1,6 +1,6 @@
 // Inverse rows: spectra to the values of the filtered image, and the largest magnitude of them.
 //
-// Fused: transpose, butterflies back, subtraction from the image, ground put back, magnitude, extremes. A row of a pair is the real, the
+// Fused: transpose, butterflies back, subtraction from the image, ground put back, extremes. A row of a pair is the real, the
 // other the imaginary part of one transform. The values have to wait in memory, since the scale of the output is
 // known only when all are: transforming twice instead moves fewer bytes, but takes longer.
 //
@@ -8,7 +8,7 @@
 // Reads    spectrum, see spectrum.cl                   -> BATCH x TILE numbers side by side, zeros from the reach on
 //          image[row][t + q LENGTH/SPECTRUM_RADIX]     -> coalesced, see values.cl
 // Writes   values[row][t + q LENGTH/SPECTRUM_RADIX]    -> coalesced
-//          largest[image], as the bits of a float, which order like whole numbers
+//          largest[2 image], as the bits of a float, which order like whole numbers
 //
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the function
 
@@ -59,7 +59,7 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
         FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
             UNROLL
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
-                const complex_t value = KEPT(v[b * SPECTRUM_RADIX + q] + back);
+                const complex_t value = v[b * SPECTRUM_RADIX + q] + back;
                 if (!BLUESTEIN || t + q * step < POINTS) {
                     *PIXEL_OF(values + upper, t, q * step) = value.y;
                     most = fmax(most, fabs(value.y));
@@ -71,7 +71,7 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
             }
         }
 
-    keep_largest(largest + (one_scale ? 0 : picture), most, found);
+    keep_largest(largest + (one_scale ? 0 : 2 * picture), most, found);
 }
 
 #ifndef ONE_LAUNCH

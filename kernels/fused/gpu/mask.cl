@@ -22,6 +22,7 @@ typedef struct {
     real_t scale_x2, scale_y2;
     real_t per_outer2, per_inner2;
     real_t outer_falloff, inner_falloff;
+    real_t at_dc;
 } cutoffs_t;
 
 #if IS_IDEAL
@@ -60,9 +61,12 @@ INLINE column_t mask_column(const uint kx, global const mask_data_t *gains, cons
 
 #endif
 
-// H at column kx, row number of the spectrum; of mirrored edges the row of the cosine transform, up to HEIGHT
-INLINE real_t mask_gain(const column_t column, const uint number, const cutoffs_t cutoffs)
+// H at column kx, row number of the spectrum, of mirrored edges the row of the cosine transform, up to HEIGHT; at DC it is
+// a number of its own.
+INLINE real_t mask_gain(const column_t column, const uint kx, const uint number, const cutoffs_t cutoffs)
 {
+    if (kx == 0 && number == 0)
+        return cutoffs.at_dc;
 #if IS_TABLE
     return column[number];
 #else

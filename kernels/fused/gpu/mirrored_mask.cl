@@ -66,10 +66,10 @@ INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, glo
                 continue;
             const complex_t down = turn(ky, HEIGHT), uv = times(down, across);
             const complex_t a = times(uv, v[i]), b = times(times(conjugate(down), across), opposite[i]);
-            const real_t both = mask_gain(near, ky, cutoffs) * (b.x + a.x);
-            const real_t none = mask_gain(far, HEIGHT - ky, cutoffs) * (b.x - a.x);
-            const real_t of_row = mask_gain(far, ky, cutoffs) * (b.y + a.y);
-            const real_t of_column = mask_gain(near, HEIGHT - ky, cutoffs) * (b.y - a.y);
+            const real_t both = mask_gain(near, kx, ky, cutoffs) * (b.x + a.x);
+            const real_t none = mask_gain(far, WIDTH - kx, HEIGHT - ky, cutoffs) * (b.x - a.x);
+            const real_t of_row = mask_gain(far, WIDTH - kx, ky, cutoffs) * (b.y + a.y);
+            const real_t of_column = mask_gain(near, kx, HEIGHT - ky, cutoffs) * (b.y - a.y);
             v[i] = scale * times(conjugate(uv), (complex_t)(both - none, of_row - of_column));
         }
     }

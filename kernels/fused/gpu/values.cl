@@ -1,4 +1,4 @@
-// Values: what the inverse rows leave of their results, and the largest magnitude; the smallest counts as 0.
+// Values: what the inverse rows leave of their results, and the largest magnitude.
 //
 // A high-pass is the image minus a low-pass. Where the gain H is 1 from a column on (the reach), the columns are
 // filtered with 1 - H, which is zero there: those columns need not be transformed, nor be in memory between the
@@ -9,15 +9,10 @@
 //
 // -D COMPLEMENT=0 | 1                     1: the columns are filtered with 1 - H, results are subtracted from the image
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
-// -D OUTPUT=magnitude | real              real: the filtered values as they are, not their magnitudes
 
-#if !defined COMPLEMENT || !defined LOAD_PIXEL || !defined OUTPUT
-#error "fused/gpu/values.cl: -D COMPLEMENT=0 or 1, LOAD_PIXEL=uchar ... or OUTPUT=magnitude or real is missing"
+#if !defined COMPLEMENT || !defined LOAD_PIXEL
+#error "fused/gpu/values.cl: -D COMPLEMENT=0 or 1 or LOAD_PIXEL=uchar ... is missing"
 #endif
-
-#define real_is_real 1
-#define magnitude_is_real 0
-#define KEPT(value) (PASTE(OUTPUT, _is_real) ? (value) : fabs(value))
 
 // The largest magnitude that the work-group found goes to *largest; found is the group's own place for it.
 INLINE void keep_largest(global uint *largest, const real_t most, local uint *found)

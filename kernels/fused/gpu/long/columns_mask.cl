@@ -12,7 +12,8 @@ kernel void gpu_long_columns_mask(global complex_t *strips, global const complex
                                   global const complex_t *long_tables, global const mask_data_t *mask_data,
                                   const real_t scale, const real_t scale_x2, const real_t scale_y2,
                                   const real_t per_outer2, const real_t per_inner2,
-                                  const real_t outer_falloff, const real_t inner_falloff)
+                                  const real_t outer_falloff, const real_t inner_falloff,
+                        const real_t at_dc)
 {
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];
@@ -21,7 +22,7 @@ kernel void gpu_long_columns_mask(global complex_t *strips, global const complex
 
     load_outer_step(v, strips, x, tables, long_tables, kx, b);
 
-    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff};
+    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
     const column_t column = mask_column(min(kx, (uint)(COLUMNS - 1)), mask_data, cutoffs);
     FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
         UNROLL
@@ -32,7 +33,7 @@ kernel void gpu_long_columns_mask(global complex_t *strips, global const complex
                 const complex_t chirp = long_tables[LONG_CHIRP + k];
                 number = times(v[i * FIRST_RADIX + q], chirp);
                 // inverse: real and imaginary parts change places
-                number = times(number.yx * (scale * mask_gain(column, k, cutoffs)), chirp);
+                number = times(number.yx * (scale * mask_gain(column, kx, k, cutoffs)), chirp);
             }
             v[i * FIRST_RADIX + q] = number;
         }

@@ -1,13 +1,12 @@
 // Long rows, outer step back, where the inverse ends: to values and the largest magnitude of them.
 //
-// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, ground put back, magnitude,
-// extremes.
+// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, ground put back, extremes.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl      -> runs of the numbers j
 //          image[row][b + MIDDLE a]      -> BATCH pixels side by side, see values.cl
 // Writes   values[row][b + MIDDLE a]     -> BATCH values side by side
-//          largest[image]
+//          largest[2 image]
 
 kernel void gpu_long_rows_to_values(global real_t *values, global const complex_t *lines,
                                     global const complex_t *tables, global const complex_t *long_tables,
@@ -60,7 +59,7 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
             UNROLL
             for (uint q = 0; q < FIRST_RADIX; q++) {
                 const uint n = STRIDED(b, t, q, FIRST_RADIX);
-                const complex_t both = KEPT(v[i * FIRST_RADIX + q] + back);
+                const complex_t both = v[i * FIRST_RADIX + q] + back;
                 if (!LONG_BLUESTEIN || n < LONG_POINTS) {
                     upper[n] = both.y;
                     most = fmax(most, fabs(both.y));
@@ -71,5 +70,5 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
                 }
             }
         }
-    keep_largest(largest + (one_scale ? 0 : picture), most, &found);
+    keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);
 }

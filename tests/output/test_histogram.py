@@ -1,0 +1,42 @@
+"""The range that a histogram finds, with the answers in sight."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.output.histogram import range_of
+from fftfilter.output.scale import Auto
+
+
+def ends(values, output="magnitude", percent=10.0):
+    found = range_of(np.array(values, np.float64), output, Auto(percent))
+    return None if found is None else (found.low, found.high)
+
+
+def test_half_of_the_samples_are_beyond_each_end_of_a_magnitude():
+    assert ends(np.arange(1, 1001)) == (pytest.approx(50, abs=1), pytest.approx(950, abs=1))
+    assert ends(-np.arange(1, 1001)) == (pytest.approx(50, abs=1), pytest.approx(950, abs=1))
+
+
+def test_signed_values_have_a_symmetric_range():
+    assert ends(np.arange(-1000, 0), "signed") == (pytest.approx(-900, abs=1), pytest.approx(900, abs=1))
+
+
+def test_one_far_value_does_not_matter():
+    low, high = ends([*range(1000), 1e5])
+    assert (low, high) == (pytest.approx(50, abs=13), pytest.approx(950, abs=13))
+
+
+def test_nothing_saturated_is_the_whole_range():
+    assert ends([1, 2, 4], percent=0) == (pytest.approx(1, abs=0.002), 4)
+
+
+@pytest.mark.parametrize("output", ["magnitude", "signed"])
+def test_zeros_have_no_range(output):
+    assert ends([0, 0], output) is None
+
+
+def test_equal_values_are_white_or_nearly():
+    low, high = ends([5, 5, 5])
+    assert 4.99 < low < high <= 5
