@@ -27,12 +27,13 @@ from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.ground import deviation
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
+from fftfilter.transfer.edges import grid_with
 
 rng = np.random.default_rng(3)
 launcher = Launcher(choose("oclgrind"))
 
 
-def check(make, transfer, shape, dtype="uint8", *, real=False):
+def check(make, transfer, shape, dtype="uint8", *, real=False, edges="wrap"):
     """Filter random pixels, and raise unless the result is within a level of the reference."""
     white = 1 if dtype == "float32" else 255
     pixels = (rng.random(shape) * white).astype(dtype)
@@ -40,12 +41,12 @@ def check(make, transfer, shape, dtype="uint8", *, real=False):
         pixels[1] = 0.1 * white  # nothing but rounding noise is left of it
     out = np.dtype("float32" if real else dtype)
     got = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white)).run(pixels)
-    gain = transfer.gain(*shape[1:])
+    gain = grid_with(edges, transfer, *shape[1:]).gain()
     for image, result in zip(pixels, got, strict=True):
         if real:
-            assert np.abs(result - reference.filtered(image, gain).real).max() <= 1e-3, (shape, transfer)
+            assert np.abs(result - reference.filtered(image, gain, edges).real).max() <= 1e-3, (shape, transfer)
         else:
-            wanted = reference.filter_image(image, gain, dtype, white)
+            wanted = reference.filter_image(image, gain, dtype, white, edges)
             assert np.abs(result.astype(float) - wanted).max() <= 1, (shape, transfer)
 
 
@@ -79,6 +80,11 @@ def cpu():
     check(make, H.highpass(2, shape="butterworth"), (1, 7, 80), "float32")
     check(make, H.highpass(2, shape="gaussian"), (2, 6, 9), real=True)
     check(make, H.mask(high.gain(6, 9)), (1, 6, 9))
+
+    make_mirrored = partial(FusedCpuPipeline, lanes=4, edges="mirror")
+    check(make_mirrored, high, (2, 9, 13), edges="mirror")
+    check(make_mirrored, high * H.notch((0.2, 0.1)), (1, 67, 5), edges="mirror")
+    check(make_mirrored, high * H.notch((0.2, 0.1)), (1, 4, 67), edges="mirror")
 
     def transform(launcher, shape):
         return CpuTransform(launcher, shape, lanes=4)
@@ -121,6 +127,8 @@ def gpu():
             assert any(is_long) == (numbers < max(height, width)), (height, width)
             check(make, H.highpass(), (2, height, width))
     check(make, H.highpass(), (2, 11, 11), real=True)
+    mirrored = partial(FusedGpuPipeline, edges="mirror")
+    check(mirrored, H.highpass(), (2, 10, 7), edges="mirror")
     for shape in ((2, 5, 9), (1, 12, 10)):
         for data in ("complex", "real", "values"):
             check_bare(GpuTransform, data, "both", shape)
