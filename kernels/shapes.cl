@@ -9,7 +9,6 @@
 //
 // -D SHAPE=ideal | gaussian | butterworth | cosine | fermi
 //                                                     for the files behind this one: which of them
-// -D PASS=lowpass | highpass | bandpass | bandstop    which of the passes below
 
 #ifndef GAIN
 #define GAIN real_t
@@ -40,11 +39,8 @@ static inline GAIN fermi(const GAIN distance2, const real_t width)
     return distance2 > 0 ? 1 / (1 + exp((sqrt(distance2) - 1) / width)) : (GAIN)(1);
 }
 
-// What is made of a low-pass with the outer cutoff and one with the inner.
-#define lowpass(outer, inner) (outer)
-#define highpass(outer, inner) (1 - (outer))
-#define bandpass(outer, inner) ((outer) * (1 - (inner)))
-#define bandstop(outer, inner) (1 - (outer) * (1 - (inner)))
+// What is made of a low-pass with the outer cutoff and one with the inner: of a pass with one cutoff the inner is 0.
+#define BAND(outer, inner, is_complement) ((is_complement) ? 1 - (outer) * (1 - (inner)) : (outer) * (1 - (inner)))
 
 #define ideal_is_ideal 1
 #define table_is_table 1

@@ -231,14 +231,12 @@ def test_kernels_speak_opencl(file):
     assert words == [], "OpenCL says work-item, work-group, local memory, sub-group"
 
 
-def test_every_shape_and_pass_has_its_kernel():
-    from fftfilter.transfer.radial import PASSES
+def test_every_shape_has_its_kernel():
     from fftfilter.transfer.shapes import SHAPES
 
     text = (KERNELS / "shapes.cl").read_text()
     functions = re.findall(r"^static inline GAIN (\w+)\(", text, re.MULTILINE)
     assert functions == [name for name, shape in SHAPES.items() if shape.gain]
-    assert re.findall(r"^#define (\w+)\(outer, inner\)", text, re.MULTILINE) == list(PASSES)
 
 
 # What is imported when

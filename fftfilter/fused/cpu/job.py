@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ...output.stack import Stack
     from ...transfer.edges import Edges
+    from .mask import MaskTerms
     from .plan import Axis, FusedCpuPlan
 
 # Rows of a task that writes pixels.
@@ -29,16 +30,11 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale")),
         *(
-            (name, np.float32)
-            for name in (
-                "outer_falloff",
-                "inner_falloff",
-                "row_scale",
-                "back",
-            )
+            (name, np.uint32)
+            for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale", "has_inner", "is_complement")
         ),
+        *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
@@ -50,14 +46,14 @@ def job(
     *,
     row_groups: int,
     zero_rows: int,
-    falloffs: tuple[float, float],
+    mask: MaskTerms,
     dc: float,
     edges: Edges,
 ) -> NDArray[Any]:
     """Return the job of a stack, an array of one :data:`JOB`.
 
-    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``falloffs`` are those of the outer and
-    the inner cutoff, ``dc`` is H(0).
+    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared;
+    ``dc`` is H(0).
     """
     fields = {
         "count": stack.count,
@@ -71,8 +67,10 @@ def job(
         "bands": -(-plan.height // BAND),
         "workspace": plan.workspace,
         "one_scale": stack.one_scale,
-        "outer_falloff": falloffs[0],
-        "inner_falloff": falloffs[1],
+        "has_inner": mask.has_inner,
+        "is_complement": mask.is_complement,
+        "outer_falloff": mask.falloffs[0],
+        "inner_falloff": mask.falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
         # by side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask
         # takes them apart.

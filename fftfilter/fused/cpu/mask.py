@@ -35,7 +35,9 @@ class MaskTerms(NamedTuple):
     down: Array
     gains: Array
     falloffs: tuple[float, float]
-    defines: tuple[str, str]
+    has_inner: bool
+    is_complement: bool
+    defines: tuple[str, ...]
 
 
 def mask_terms(
@@ -58,7 +60,7 @@ def mask_terms(
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
         gains = np.asarray(table)[down_k[:, None, :], across_k[None, :, None]]
-        return MaskTerms(across, down, gains.astype(np.float32), (0.0, 0.0), ("SHAPE=table", "PASS=lowpass"))
+        return MaskTerms(across, down, gains.astype(np.float32), (0.0, 0.0), False, False, ("SHAPE=table",))
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
     separable = radial.shape in SEPARABLE
@@ -73,8 +75,10 @@ def mask_terms(
             continue
         terms = (across["k"] * step_x) ** 2, (ky * step_y) ** 2
         across[name], down[:, i] = (gain(term, cutoff.falloff) for term in terms) if separable else terms
-    defines = (f"SHAPE={'product' if separable else radial.shape}", f"PASS={radial.kind}")
-    return MaskTerms(across, down, np.zeros(1, np.float32), (outer.falloff, (inner or outer).falloff), defines)
+    defines = (f"SHAPE={'product' if separable else radial.shape}",)
+    falloffs = outer.falloff, (inner or outer).falloff
+    unused = np.zeros(1, np.float32)
+    return MaskTerms(across, down, unused, falloffs, inner is not None, radial.is_complement, defines)
 
 
 def twins_of(positions: Array, opposite: Array, kx: Array, width: int) -> Array:

@@ -113,7 +113,7 @@ class FusedCpuPipeline:
 
         self._buffers: list[Any] = []
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, falloffs=mask.falloffs, dc=dc, edges=edges)
+        described = job(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)

@@ -15,16 +15,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# The pass whose gain is 1 minus that of a pass.
-COMPLEMENTS = {"highpass": "lowpass", "bandstop": "bandpass"}
-
 
 class MaskArguments(NamedTuple):
     """What the columns' kernels take: a buffer, numbers behind it, and defines."""
 
     data: Array
     numbers: tuple[np.generic, ...]
-    defines: tuple[str, str]
+    defines: tuple[str, ...]
 
 
 def mask(
@@ -39,23 +36,23 @@ def mask(
     if radial is None or table is not None:
         half = np.asarray(table)[:, : width // 2 + 1]
         gains = 1 - half if complement else half
-        unused = (np.float32(0),) * 6
+        unused, is_complement = (np.float32(0),) * 6, np.uint32(0)
         data = np.ascontiguousarray(gains.T, np.float32)
-        return MaskArguments(data, (*unused, at_dc), ("SHAPE=table", "PASS=lowpass"))
+        return MaskArguments(data, (*unused, at_dc, is_complement), ("SHAPE=table",))
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
-    per2 = [min(1 / cutoff.radius**2, 1e30) if cutoff.radius > 1e-15 else 1e30 for cutoff in (outer, inner or outer)]
+    per2 = [min(1 / each.radius**2, 1e30) if each.radius > 1e-15 else 1e30 for each in (outer, inner) if each]
     numbers = (
         np.float32((n / width) ** 2),
         np.float32((n / height) ** 2),
-        *map(np.float32, per2),
+        *map(np.float32, per2 if inner else (*per2, 0)),
         *(np.float32(cutoff.falloff) for cutoff in (outer, inner or outer)),
         at_dc,
+        np.uint32(radial.is_complement and not complement),
     )
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
-    kind = COMPLEMENTS[radial.kind] if complement else radial.kind
-    return MaskArguments(bounds, numbers, (f"SHAPE={radial.shape}", f"PASS={kind}"))
+    return MaskArguments(bounds, numbers, (f"SHAPE={radial.shape}",))
 
 
 def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:

@@ -32,8 +32,8 @@ def mask(height: int, width: int, images: int, radial: Radial | None, reversed_b
         SOURCE,
         "mask",
         (height, width, images),
-        (X, MASK, height, width, *numbers, *reversed_bits),
-        defines=(f"SHAPE={radial.shape}", f"PASS={radial.kind}"),
+        (X, MASK, height, width, *numbers, int(inner is not None), int(radial.is_complement), *reversed_bits),
+        defines=(f"SHAPE={radial.shape}",),
         before=(SHAPES,),
     )
 

@@ -6,11 +6,10 @@
 // product   where the gain of a sum is the product of gains, those of kx and ky: one instruction in place of twelve
 // table     any gain for each frequency, gains[group][position of kx], one a lane
 //
-// -D SHAPE=product | table    as above; PASS is lowpass with a table
-// -D SHAPE, PASS              else see shapes.cl
+// -D SHAPE=product | table    as above; else see shapes.cl
 
-#if !defined SHAPE || !defined PASS
-#error "fused/cpu/mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
+#ifndef SHAPE
+#error "fused/cpu/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
 
 #define product_is_product 1
@@ -45,6 +44,7 @@ typedef struct {
     down_t down;
     global const vector_t *gains;
     float outer_falloff, inner_falloff, scale;
+    uint has_inner, is_complement;
 } mask_t;
 
 #if !IS_TABLE
@@ -70,8 +70,11 @@ INLINE vector_t gain(const mask_t mask, const size_t k)
     return mask.scale * mask.gains[k];
 #else
     const across_t across = mask.across[k];
-    const vector_t passed = PASS(low(across.outer, mask.down.outer, across.k, mask.outer_falloff),
-                                 low(across.inner, mask.down.inner, across.k, mask.inner_falloff));
+    const vector_t outer = low(across.outer, mask.down.outer, across.k, mask.outer_falloff);
+    vector_t inner = 0;
+    if (mask.has_inner)
+        inner = low(across.inner, mask.down.inner, across.k, mask.inner_falloff);
+    const vector_t passed = BAND(outer, inner, mask.is_complement);
     return mask.scale * (k == 0 ? passed + mask.down.missing : passed);
 #endif
 }
@@ -91,7 +94,7 @@ typedef struct {
 INLINE mask_t mask_of(global const job_t *job, const mask_tables_t tables, const uint i)
 {
     return (mask_t){tables.across, tables.down[i], tables.gains + (size_t)i * (IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points),
-                    job->outer_falloff, job->inner_falloff, job->row_scale};
+                    job->outer_falloff, job->inner_falloff, job->row_scale, job->has_inner, job->is_complement};
 }
 
 // Clears the rows of a strip whose gain is 0 at all horizontal frequencies, while they are in the cache: behind the

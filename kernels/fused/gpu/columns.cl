@@ -50,10 +50,11 @@ kernel void gpu_columns(global complex_t *spectrum, global const complex_t *tabl
                         const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                         const real_t per_inner2,
                         const real_t outer_falloff, const real_t inner_falloff,
-                        const real_t at_dc)
+                        const real_t at_dc, const uint is_complement)
 {
     local exchanged_t x[LOCAL_SIZE];
-    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
+    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
+        is_complement};
     columns(spectrum, tables, mask_data, scale, cutoffs, get_group_id(0), get_global_id(1), x);
 }
 #endif

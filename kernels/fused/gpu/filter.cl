@@ -32,7 +32,7 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
                 global const mask_data_t *mask_data, const real_t scale, const real_t scale_x2, const real_t scale_y2, const real_t per_outer2,
                 const real_t per_inner2,
                 const real_t outer_falloff, const real_t inner_falloff,
-                        const real_t at_dc)
+                        const real_t at_dc, const uint is_complement)
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
@@ -57,7 +57,8 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
     if (step == 0)
         rows(spectrum, image, tables, largest, reach, group, picture, x);
     else if (step == 1) {
-        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
+        const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
+        is_complement};
         columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
     } else if (step == 2)
         inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, group, picture, x, &found);

@@ -5,11 +5,10 @@
 // smooth      from (d/r)^2 in single precision
 // table       any gain for each frequency, gains[kx][ky]
 //
-// -D SHAPE=table                    any gain, from a table
-// -D SHAPE, PASS                    see shapes.cl
+// -D SHAPE=table    any gain, from a table; else see shapes.cl
 
-#if !defined SHAPE || !defined PASS
-#error "fused/gpu/mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
+#ifndef SHAPE
+#error "fused/gpu/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
 
 #if IS_TABLE
@@ -18,11 +17,13 @@ typedef real_t mask_data_t;
 typedef uint2 mask_data_t;
 #endif
 
+// per_inner2 is 0 where there is no inner cutoff
 typedef struct {
     real_t scale_x2, scale_y2;
     real_t per_outer2, per_inner2;
     real_t outer_falloff, inner_falloff;
     real_t at_dc;
+    uint is_complement;
 } cutoffs_t;
 
 #if IS_IDEAL
@@ -48,7 +49,7 @@ INLINE column_t mask_column(const uint kx, global const mask_data_t *unused, con
 
 #define DISTANCE2 ((real_t)ky * ky * cutoffs.scale_y2 + column)
 #define LOW_OUTER SHAPE(DISTANCE2 * cutoffs.per_outer2, cutoffs.outer_falloff)
-#define LOW_INNER SHAPE(DISTANCE2 * cutoffs.per_inner2, cutoffs.inner_falloff)
+#define LOW_INNER (cutoffs.per_inner2 > 0 ? SHAPE(DISTANCE2 * cutoffs.per_inner2, cutoffs.inner_falloff) : 0)
 
 #else
 
@@ -61,8 +62,8 @@ INLINE column_t mask_column(const uint kx, global const mask_data_t *gains, cons
 
 #endif
 
-// H at column kx, row number of the spectrum, of mirrored edges the row of the cosine transform, up to HEIGHT; at DC it is
-// a number of its own.
+// H at column kx, row number of the spectrum, of mirrored edges the row of the cosine transform, up to HEIGHT; at DC it
+// is a number of its own.
 INLINE real_t mask_gain(const column_t column, const uint kx, const uint number, const cutoffs_t cutoffs)
 {
     if (kx == 0 && number == 0)
@@ -71,6 +72,6 @@ INLINE real_t mask_gain(const column_t column, const uint kx, const uint number,
     return column[number];
 #else
     const uint ky = IS_MIRRORED ? number : min(number, HEIGHT - number);
-    return PASS(LOW_OUTER, LOW_INNER);
+    return BAND(LOW_OUTER, LOW_INNER, cutoffs.is_complement);
 #endif
 }

@@ -9,11 +9,10 @@
 // Order    height_bits and width_bits: log2 of the length if the bins along that side are in bit-reversed order,
 //          0 if they are in order
 //
-// -D SHAPE=table                    any gain, from a table: gains[kx][ky]
-// -D SHAPE, PASS                    see shapes.cl
+// -D SHAPE=table    any gain, from a table; else see shapes.cl
 
-#if !defined SHAPE || (!IS_TABLE && !defined PASS)
-#error "staged/steps/mask.cl: -D SHAPE=ideal ... and -D PASS=lowpass ... are missing"
+#ifndef SHAPE
+#error "staged/steps/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
 
 // The bin at place i of a side, bit-reversed if bits > 0.
@@ -58,7 +57,7 @@ inline real_t low(const uint kx, const uint ky, const cutoff_t cutoff)
 kernel void mask(global complex_t *x, global const uint *near, const uint height, const uint width,
                  const real_t outer_x, const real_t outer_y, const real_t outer_falloff,
                  const real_t inner_x, const real_t inner_y, const real_t inner_falloff,
-                 const uint height_bits, const uint width_bits)
+                 const uint has_inner, const uint is_complement, const uint height_bits, const uint width_bits)
 {
     const uint column = get_global_id(0);
     const uint row = get_global_id(1);
@@ -72,7 +71,8 @@ kernel void mask(global complex_t *x, global const uint *near, const uint height
     const cutoff_t outer = {near, outer_x, outer_y, outer_falloff};
     const cutoff_t inner = {near + height / 2 + 1, inner_x, inner_y, inner_falloff};
 
-    x[(image * width + row) * height + column] *= PASS(low(kx, ky, outer), low(kx, ky, inner));
+    x[(image * width + row) * height + column] *=
+        BAND(low(kx, ky, outer), has_inner ? low(kx, ky, inner) : 0, is_complement);
 }
 
 #endif

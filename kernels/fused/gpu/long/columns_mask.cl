@@ -13,7 +13,7 @@ kernel void gpu_long_columns_mask(global complex_t *strips, global const complex
                                   const real_t scale, const real_t scale_x2, const real_t scale_y2,
                                   const real_t per_outer2, const real_t per_inner2,
                                   const real_t outer_falloff, const real_t inner_falloff,
-                        const real_t at_dc)
+                        const real_t at_dc, const uint is_complement)
 {
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];
@@ -22,7 +22,8 @@ kernel void gpu_long_columns_mask(global complex_t *strips, global const complex
 
     load_outer_step(v, strips, x, tables, long_tables, kx, b);
 
-    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
+    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
+        is_complement};
     const column_t column = mask_column(min(kx, (uint)(COLUMNS - 1)), mask_data, cutoffs);
     FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
         UNROLL

@@ -12,11 +12,12 @@ kernel void gpu_long_columns_middle(global complex_t *strips, global const compl
                                     const real_t scale, const real_t scale_x2, const real_t scale_y2,
                                     const real_t per_outer2, const real_t per_inner2,
                                     const real_t outer_falloff, const real_t inner_falloff,
-                        const real_t at_dc)
+                        const real_t at_dc, const uint is_complement)
 {
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];
-    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc};
+    const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
+        is_complement};
     // The last columns first: they are what the outer step left in the cache, and it will find the first ones there.
     const uint kx = (get_num_groups(1) - 1 - get_group_id(1)) * BATCH + own_transform(ACROSS), j = get_group_id(0);
     strips += get_global_id(2) * STRIPS_LENGTH;
