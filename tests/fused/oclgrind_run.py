@@ -20,6 +20,8 @@ from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.ground import deviation
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.scale import Auto
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 
@@ -27,14 +29,15 @@ rng = np.random.default_rng(3)
 launcher = Launcher(choose("oclgrind"))
 
 
-def check(make, transfer, shape, dtype="uint8", *, real=False):
+def check(make, transfer, shape, dtype="uint8", *, real=False, histogram=False):
     """Filter random pixels, and raise unless the result is within a level of the reference."""
     white = 1 if dtype == "float32" else 255
     pixels = (rng.random(shape) * white).astype(dtype)
     if len(pixels) > 1:
         pixels[1] = 0.1 * white  # nothing but rounding noise is left of it
     out = np.dtype("float32" if real else dtype)
-    got = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white)).run(pixels)
+    pipeline = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white))
+    got = pipeline.run(pixels)
     gain = transfer.gain(*shape[1:])
     for image, result in zip(pixels, got, strict=True):
         if real:
@@ -42,6 +45,9 @@ def check(make, transfer, shape, dtype="uint8", *, real=False):
         else:
             wanted = reference.filter_image(image, gain, dtype, white)
             assert np.abs(result.astype(float) - wanted).max() <= 1, (shape, transfer)
+    if histogram:
+        pipeline.run(pixels, ByHistogram("signed", Auto(50), out, white))
+        assert pipeline.clipped()[0] > 0.3
 
 
 def cpu():
@@ -52,7 +58,7 @@ def cpu():
 
     high = H.highpass(2)
     check(make, high, (1, 1, 1))
-    check(make, high, (2, 9, 13))
+    check(make, high, (2, 9, 13), histogram=True)
     check(make, high, (1, 4, 67))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
     check(make, H.lowpass(2), (1, 80, 9), "uint16")
@@ -67,7 +73,7 @@ def cpu_workers():
     def make(launcher, transfer, stack):
         return FusedCpuPipeline(launcher, transfer, stack, lanes=4, workers=2)
 
-    check(make, H.highpass(2), (2, 9, 13))
+    check(make, H.highpass(2), (2, 9, 13), histogram=True)
     check(make, H.lowpass(2), (1, 16, 40))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
 
@@ -87,6 +93,7 @@ def gpu():
             assert any(is_long) == (numbers < max(height, width)), (height, width)
             check(make, H.highpass(), (2, height, width))
     check(make, H.highpass(), (2, 11, 11), real=True)
+    check(make, H.highpass(), (2, 3, 17), histogram=True)
     ramp = np.arange(2 * 300, dtype=np.uint16).reshape(2, 20, 15)
     pipeline = FusedGpuPipeline(launcher, H.highpass(), Stack(*ramp.shape, ramp.dtype, ramp.dtype, 65535))
     pipeline.run(ramp)

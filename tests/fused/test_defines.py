@@ -60,7 +60,10 @@ def programs(launcher):
                 stack = stack_of(np.empty((1, height, width), np.uint8), real=real)
                 FusedCpuPipeline(recording["cpu"], transfer, stack)
                 for limits in (Limits(), tiny):
-                    FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True).deviations()
+                    pipeline = FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True)
+                    pipeline.deviations()
+                    if not real:
+                        pipeline.histograms()
     return {form: recorder.programs for form, recorder in recording.items()}
 
 

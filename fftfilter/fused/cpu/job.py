@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...output.histogram import counted_row
 from .mixed_radix import Bluestein
 from .plan import inner
 
@@ -29,7 +30,7 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale")),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale", "counted_row")),
         *(
             (name, np.float32)
             for name in (
@@ -71,6 +72,7 @@ def job(
         "bands": -(-plan.height // BAND),
         "workspace": plan.workspace,
         "one_scale": stack.one_scale,
+        "counted_row": counted_row(plan.height, plan.width),
         "outer_falloff": falloffs[0],
         "inner_falloff": falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side

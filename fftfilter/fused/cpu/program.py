@@ -52,5 +52,5 @@ def files(*, bluestein: bool) -> tuple[str, ...]:
         *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
         *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
         *(convolution if bluestein else ()),
-        *(ramp.KERNEL, "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
+        *("fused/cpu/histogram.cl", ramp.KERNEL, "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
     )
