@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -17,10 +17,9 @@ from .errors import ParameterError, TooLargeError, check_option, check_unmasked
 from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.ground import mean_deviation, spread
-from .output.histogram import ramps_of
+from .output.histogram import ByHistogram
 from .output.modes import OUTPUTS, Output, check_scale
 from .output.noise import NOISE
-from .output.quantize import on_ramps
 from .output.ramp import ramps
 from .output.scale import Auto
 from .output.scale import of as range_of
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import PageLocked, Started, Stream
+    from .output.histogram import Ramps
     from .output.scale import Given
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
@@ -109,7 +109,7 @@ class _Call:
     """The output's white."""
     white: float
     """The input's white."""
-    ramps: Array | None
+    ramps: Ramps
     """From the filtered values of each picture to the output's pixels, if they are no magnitudes of their own range."""
     channel_axis: int | None
     shape: tuple[int, ...]
@@ -257,8 +257,6 @@ class Filter:
         self._insists_on_fused = engine == FUSED
         self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
         self._output, self._scale, self._transpose = output, scale, transpose
-        # Whether the device gives filtered values, not pixels: for a histogram, too.
-        self._gives_values = output == "real" or isinstance(scale, Auto)
         # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
         self._on_grid = transfer.keeping_mean() if output == "keep" else transfer
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
@@ -352,10 +350,12 @@ class Filter:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
                 call = self._prepare(image, channel_axis, dtype, levels, white)
-                # What was rounded on its way to the device may be needed again as it was.
-                stream = None if call.is_rounded else self._stream_of(call.pipeline)
-                if stream is not None:
-                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
+                # What was rounded on its way to the device may be needed again as it was; histograms are waited for.
+                ramps_now, stream = call.ramps, None
+                if not (call.is_rounded or isinstance(ramps_now, ByHistogram)):
+                    stream = self._stream_of(call.pipeline)
+                if stream is not None and not isinstance(ramps_now, ByHistogram):
+                    on_their_way.append((stream.start(call.pixels, ramps_now), call))
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
@@ -398,7 +398,7 @@ class Filter:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
             inverses = 2 if self._edges == "mirror" and not self.transfer.is_even_along_axes else 1
-            real = self._gives_values or doubled
+            real = self._output == "real" or doubled
             return device_bytes(self.launcher.device, shape, real=real, inverses=inverses)
         from .staged.pipeline import buffer_bytes
 
@@ -448,7 +448,7 @@ class Filter:
         wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
         count, height, width = planes.shape
         white: int | None = wanted[1]
-        if self._gives_values:
+        if self._output == "real":
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
@@ -469,13 +469,15 @@ class Filter:
             self._weak_below,
         )
 
-    def _ramps(self, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Array | None:
+    def _ramps(self, exponents: NDArray[np.int32], white: float, dtype: np.dtype[Any], maxval: int) -> Ramps:
         """Return the ramps of pictures whose floats were divided by 2^exponent: those of the last call, if they fit.
 
         None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
         """
-        if self._gives_values or isinstance(self._scale, Auto) or (self._output, self._scale) == ("magnitude", None):
+        if self._output == "real" or (self._output == "magnitude" and self._scale is None):
             return None
+        if isinstance(self._scale, Auto):
+            return ByHistogram(self._output, self._scale, dtype, maxval)
         key = (exponents.tobytes(), white, dtype, maxval)
         if self._ramps_of is None or self._ramps_of[0] != key:
             with np.errstate(over="ignore"):
@@ -495,11 +497,6 @@ class Filter:
         clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
         if self._output == "real":
             result = call.in_grey_levels(result, factor)
-        elif isinstance(self._scale, Auto):
-            as_pixels = replace(call.stack, out=call.dtype, white=call.levels)
-            result, clipped = on_ramps(
-                result, as_pixels, ramps_of(result, as_pixels, self._output, self._scale), done.deviations()
-            )
         if most is not None:
             self._repeat_weak(call, most, done, (result, found, clipped))
         self._found, self._clipped = found, clipped.tolist()

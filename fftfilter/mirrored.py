@@ -13,12 +13,12 @@ import numpy as np
 
 from .output.ground import deviation
 from .output.quantize import on_ramps
-from .output.ramp import own_ramps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .device.pipeline import Pipeline
+    from .output.histogram import Ramps
     from .output.stack import Stack
     from .transfer import Transfer
 
@@ -43,16 +43,16 @@ class Mirrored:
         self._whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
         self._pipeline = make(transfer.on_twice_the_sides(), self._whole)
         self.weak = self._pipeline.weak
-        self._own_ramps, self._clipped = own_ramps(stack), np.zeros(stack.pictures)
+        self._clipped = np.zeros(stack.pictures)
 
-    def run(self, images: Array, ramps: Array | None = None, **options: Any) -> Array:
+    def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels; ``options`` are those of the pipeline."""
         stack = self._stack
         values = self._pipeline.run(self._with_mirror_images(images), **options)[:, : stack.height, : stack.width]
         self._far: Array = deviation(images).reshape(stack.pictures, -1).max(axis=1)
-        ramps = self._own_ramps if ramps is None else ramps
         if values.dtype.kind == "c":
-            values = np.abs(values) if ramps["magnitude"].all() else values.real
+            # Only a magnitude of a picture's own range is that of complex values.
+            values = np.abs(values) if ramps is None and stack.white is not None else values.real
         own = values.reshape(stack.pictures, -1, *values.shape[1:])
         self._largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
         if stack.white is None:

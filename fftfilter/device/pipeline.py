@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..output.histogram import Ramps
     from ..output.stack import Stack
     from ..transfer import Transfer
     from .launcher import Launcher
@@ -21,7 +22,7 @@ class Pipeline(Protocol):
     weak: float
     """Results below this part of the input's deviation times the mean gain need double precision: see ``noise.py``."""
 
-    def run(self, images: Array, ramps: Array | None = None) -> Array:
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Return the filtered images ``(count, height, width)``: their pixels on the ramp of each picture.
 
         Without ramps (``output/ramp.py``) they are what the stack says: magnitudes, each picture with its own range, or

@@ -5,52 +5,87 @@ default 0.35 percent. A magnitude's range begins where P/2 percent are darker an
 That of signed values is symmetric: P percent are farther from 0.
 
 The histogram is of magnitudes, in bins from 0 to the largest. Within a bin values count as spread evenly, so that
-a value that rounding puts into the next one changes next to nothing.
+a value that rounding puts into the next one changes next to nothing. Of more than 2^18 samples some rows are counted,
+evenly spread.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .ramp import ramps
-from .scale import Range
+from .scale import Auto, Range
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from .modes import Output
-    from .scale import Auto
-    from .stack import Stack
 
-    Array = NDArray[Any]
+Array = NDArray[Any]
 
 BINS = 1 << 12
+# Samples of a plane that are enough: of more, only some rows are counted, which takes next to no time.
+_ENOUGH = 1 << 18
+
+
+class ByHistogram(NamedTuple):
+    """The ramps of pictures whose range a histogram finds: called with it, when it is known."""
+
+    output: Output
+    scale: Auto
+    dtype: np.dtype[Any]
+    maxval: int
+
+    def __call__(self, largest: Array, counts: Array) -> Array:
+        """Return the ramp of each picture, for values in their own units.
+
+        ``largest`` is the largest magnitude of each picture, and ``counts``, (pictures, BINS), are those of its bins.
+        """
+        made = [
+            ramps(
+                self.output,
+                _ends(float(most), of_bins, self.output, self.scale),
+                white=1,
+                dtype=self.dtype,
+                maxval=self.maxval,
+            )
+            for most, of_bins in zip(largest, counts, strict=True)
+        ]
+        return np.concatenate(made)
+
+
+Ramps = Array | ByHistogram | None
+"""The ramp of each picture; None are a stack's own (:func:`ramp.own_ramps`)."""
+
+
+def counted_row(height: int, width: int) -> int:
+    """Return n if every n-th row of a plane is counted, from the first one on."""
+    return max(1, height * width // _ENOUGH)
+
+
+def counts_of(values: Array) -> tuple[float, Array]:
+    """Return the largest magnitude of one picture's filtered values, and how many are in each bin."""
+    largest = float(max(values.max(), -values.min()))
+    places = np.abs(values[..., :: counted_row(*values.shape[-2:]), :])
+    places *= BINS / (largest or 1.0)
+    counts = np.bincount(places.astype(np.uint16).ravel(), minlength=BINS + 1)
+    counts[BINS - 1] += counts[BINS]  # the largest itself
+    return largest, counts[:BINS]
 
 
 def range_of(values: Array, output: Output, scale: Auto) -> Range | None:
-    """Return the range of one picture's filtered values, None if they have none: then all are equal."""
-    largest = float(max(values.max(), -values.min()))
+    """Return the range of one picture's filtered values, None if they have none: then all are 0."""
+    return _ends(*counts_of(values), output, scale)
+
+
+def _ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range | None:
     if not largest:
         return None
-    places = np.abs(values)
-    places *= BINS / largest
-    counts = np.bincount(places.astype(np.uint16).ravel(), minlength=BINS + 1)
-    counts[BINS - 1] += counts[BINS]  # the largest itself
-    sums = np.concatenate([[0], np.cumsum(counts[:BINS])])
+    sums = np.concatenate([[0], np.cumsum(counts)])
     half = scale.saturated / 200
     shares = np.array([half, 1 - half, 1 - 2 * half]) * sums[-1]
     low, high, far = (np.interp(shares, sums, np.arange(BINS + 1)) * (largest / BINS)).tolist()
     if output == "signed":
         return Range(-far, far) if far else None
     return Range(low, high) if low < high else None
-
-
-def ramps_of(values: Array, stack: Stack, output: Output, scale: Auto) -> Array:
-    """Return the ramp of each picture of filtered values ``(count, height, width)``, which become a stack's pixels."""
-    made = [
-        ramps(output, range_of(own, output, scale), white=1, dtype=stack.out, maxval=stack.white or 1)
-        for own in values.reshape(stack.pictures, -1, *values.shape[1:])
-    ]
-    return np.concatenate(made)

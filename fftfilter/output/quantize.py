@@ -9,22 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .histogram import ByHistogram, counts_of
+from .ramp import own_ramps
+
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
+    from .histogram import Ramps
     from .stack import Stack
 
     Array = NDArray[Any]
 
 
-def on_ramps(values: Array, stack: Stack, ramps: Array, deviations: Array) -> tuple[Array, Array]:
+def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array]:
     """Return filtered values ``(count, height, width)`` as a stack's pixels, and what part of each picture is clipped.
 
-    Complex values become magnitudes, or lose their imaginary part. ``deviations`` are those of each picture.
+    ``deviations`` are those of each picture.
     """
-    if values.dtype.kind == "c":
-        values = np.abs(values) if ramps["magnitude"].all() else values.real.copy()
     result, clipped = np.empty(stack.shape, stack.out), np.zeros(stack.pictures)
+    if isinstance(ramps, ByHistogram):
+        largest, counts = zip(*map(counts_of, values.reshape(stack.pictures, -1, *values.shape[1:])), strict=True)
+        ramps = ramps(np.array(largest), np.array(counts))
+    ramps = own_ramps(stack) if ramps is None else ramps
     for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
         own = slice(None) if stack.one_scale else slice(i, i + 1)
         result[own], clipped[i] = pixels(values[own], ramp, float(far), stack.out)

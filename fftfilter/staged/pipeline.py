@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..device.launcher import Launcher
+    from ..output.histogram import Ramps
     from ..output.stack import Stack
     from ..transfer import Transfer
     from .algorithms import Algorithm
@@ -126,9 +127,7 @@ class StagedPipeline:
             },
         )
 
-    def run(
-        self, images: Array, ramps: Array | None = None, *, observe: Callable[[str, Array], None] | None = None
-    ) -> Array:
+    def run(self, images: Array, ramps: Ramps = None, *, observe: Callable[[str, Array], None] | None = None) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels.
 
         On ramps the host makes them; without, they are magnitudes, each picture with its own range, or values as they
@@ -160,7 +159,7 @@ class StagedPipeline:
         if ramps is None:
             result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
         else:
-            result, self._clipped = on_ramps(values, self.stack, ramps, self._far)
+            result, self._clipped = on_ramps(np.ascontiguousarray(values.real), self.stack, ramps, self._far)
         if observe is not None:
             observe("output", result)
         return result

@@ -25,6 +25,8 @@ from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.ground import deviation
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.scale import Auto
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
@@ -33,14 +35,15 @@ rng = np.random.default_rng(3)
 launcher = Launcher(choose("oclgrind"))
 
 
-def check(make, transfer, shape, dtype="uint8", *, real=False, edges="wrap"):
+def check(make, transfer, shape, dtype="uint8", *, real=False, edges="wrap", histogram=False):
     """Filter random pixels, and raise unless the result is within a level of the reference."""
     white = 1 if dtype == "float32" else 255
     pixels = (rng.random(shape) * white).astype(dtype)
     if len(pixels) > 1:
         pixels[1] = 0.1 * white  # nothing but rounding noise is left of it
     out = np.dtype("float32" if real else dtype)
-    got = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white)).run(pixels)
+    pipeline = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white))
+    got = pipeline.run(pixels)
     gain = grid_with(edges, transfer, *shape[1:]).gain()
     for image, result in zip(pixels, got, strict=True):
         if real:
@@ -48,6 +51,9 @@ def check(make, transfer, shape, dtype="uint8", *, real=False, edges="wrap"):
         else:
             wanted = reference.filter_image(image, gain, dtype, white, edges)
             assert np.abs(result.astype(float) - wanted).max() <= 1, (shape, transfer)
+    if histogram:
+        pipeline.run(pixels, ByHistogram("signed", Auto(50), out, white))
+        assert pipeline.clipped()[0] > 0.3
 
 
 def check_bare(make, data, along, shape, **how):
@@ -73,7 +79,7 @@ def cpu():
 
     high = H.highpass(2)
     check(make, high, (1, 1, 1))
-    check(make, high, (2, 9, 13))
+    check(make, high, (2, 9, 13), histogram=True)
     check(make, high, (1, 4, 67))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
     check(make, H.lowpass(2), (1, 80, 9), "uint16")
@@ -107,7 +113,7 @@ def cpu_workers():
     def make(launcher, transfer, stack):
         return FusedCpuPipeline(launcher, transfer, stack, lanes=4, workers=2)
 
-    check(make, H.highpass(2), (2, 9, 13))
+    check(make, H.highpass(2), (2, 9, 13), histogram=True)
     check(make, H.lowpass(2), (1, 16, 40))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
 
@@ -127,6 +133,7 @@ def gpu():
             assert any(is_long) == (numbers < max(height, width)), (height, width)
             check(make, H.highpass(), (2, height, width))
     check(make, H.highpass(), (2, 11, 11), real=True)
+    check(make, H.highpass(), (2, 3, 17), histogram=True)
     mirrored = partial(FusedGpuPipeline, edges="mirror")
     check(mirrored, H.highpass(), (2, 10, 7), edges="mirror")
     for shape in ((2, 5, 9), (1, 12, 10)):

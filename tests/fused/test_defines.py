@@ -63,7 +63,10 @@ def programs(launcher):
                 stack = stack_of(np.empty((1, height, width), np.uint8), real=real)
                 FusedCpuPipeline(recording["cpu"], transfer, stack)
                 for limits in (Limits(), tiny):
-                    FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True).deviations()
+                    pipeline = FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True)
+                    pipeline.deviations()
+                    if not real:
+                        pipeline.histograms()
         for data in ("complex", "real", "values"):
             shape = Shape(data, "both", 1, height, width, half=data == "values")
             CpuTransform(recording["cpu"], shape)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.output.histogram import range_of
+from fftfilter.output.histogram import counted_row, range_of
 from fftfilter.output.scale import Auto
 
 
 def ends(values, output="magnitude", percent=10.0):
-    found = range_of(np.array(values, np.float64), output, Auto(percent))
+    found = range_of(np.atleast_2d(np.array(values, np.float64)), output, Auto(percent))
     return None if found is None else (found.low, found.high)
 
 
@@ -40,3 +40,9 @@ def test_zeros_have_no_range(output):
 def test_equal_values_are_white_or_nearly():
     low, high = ends([5, 5, 5])
     assert 4.99 < low < high <= 5
+
+
+def test_of_a_large_plane_some_rows_are_counted():
+    assert (counted_row(512, 512), counted_row(2048, 1024), counted_row(1, 1 << 20)) == (1, 8, 4)
+    rows = np.repeat(np.arange(1024.0)[:, None], 1024, axis=1)
+    assert ends(rows) == (pytest.approx(51, abs=4), pytest.approx(972, abs=4))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...output.histogram import counted_row
 from .mixed_radix import Bluestein
 from .plan import inner
 
@@ -30,10 +31,8 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *(
-            (name, np.uint32)
-            for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale", "has_inner", "is_complement")
-        ),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale", "counted_row")),
+        *((name, np.uint32) for name in ("has_inner", "is_complement")),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
@@ -67,6 +66,7 @@ def job(
         "bands": -(-plan.height // BAND),
         "workspace": plan.workspace,
         "one_scale": stack.one_scale,
+        "counted_row": counted_row(plan.height, plan.width),
         "has_inner": mask.has_inner,
         "is_complement": mask.is_complement,
         "outer_falloff": mask.falloffs[0],

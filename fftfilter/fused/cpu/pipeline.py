@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...output.histogram import BINS, ByHistogram
 from ...output.noise import WEAK
 from ...output.ramp import of_values, own_ramps
 from ...output.stack import PIXELS
@@ -39,6 +40,7 @@ from .program import program
 
 if TYPE_CHECKING:
     from ...device.launcher import Launcher
+    from ...output.histogram import Ramps
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
@@ -46,10 +48,11 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-STEPS = ("columns forward", "rows", "columns inverse", "quantize")
+STEPS = ("columns forward", "rows", "columns inverse", "histogram", "quantize")
 ALL_STEPS = (0, len(STEPS))
+QUANTIZE = STEPS.index("quantize")
 # Where image, pixels and the range of steps stand among the kernel's arguments.
-IMAGE, PIXELS_OUT, FIRST_STEP, END_STEP = 4, 5, 19, 20
+IMAGE, PIXELS_OUT, COUNTS, BINS_COUNTED, FIRST_STEP, END_STEP = 4, 5, 19, 20, 21, 22
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 
@@ -129,7 +132,7 @@ class FusedCpuPipeline:
             *(self._far_buffer, self._largest_buffer),
             *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
             *map(self._constant, (mask.across, mask.down, mask.gains, odd_gains, twins, turns)),
-            *(self._ramps_buffer, self._clipped_buffer),
+            *(self._ramps_buffer, self._clipped_buffer, self._clipped_buffer, np.uint32(0)),
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
@@ -143,18 +146,36 @@ class FusedCpuPipeline:
         files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
         self._filter = launcher.kernel(files, defines, "filter", arguments)
 
-    def run(self, images: Array, ramps: Array | None = None) -> Array:
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images ``(count, height, width)`` and return their pixels on the ramp of each picture.
 
         Kernels read and write the arrays where they are; nothing is copied but images narrower than a strip.
         """
+        result = self._bind(images)
+        first = 0
+        if isinstance(ramps, ByHistogram):
+            counts = self._count()
+            ramps, first = ramps(self.extremes()[:, 1], counts), QUANTIZE
         ramps = self._own_ramps if ramps is None else ramps
         if ramps.tobytes() != self._ramps.tobytes():
             self.launcher.write(self._ramps_buffer, of_values(ramps, self.plan.height))
             self._ramps = ramps
-        if not self.launcher.profiles:
-            return self._run(images, {"filter": ALL_STEPS})
-        return self._run(images, {name: (step, step + 1) for step, name in enumerate(STEPS)})
+        self._launch(first, len(STEPS))
+        return self._pixels(result)
+
+    def _count(self) -> Array:
+        """Filter what is bound, but for the pixels, and return the histogram of each picture: (pictures, BINS)."""
+        pictures, workers = self.stack.pictures, self.plan.workers
+        counts = np.zeros((pictures, workers, BINS + 1), np.uint32)
+        buffer = self.launcher.wrap(counts)
+        self._filter.set_arg(COUNTS, buffer)
+        self._filter.set_arg(BINS_COUNTED, np.uint32(BINS))
+        self._launch(0, QUANTIZE, skip=None)
+        self.launcher.finish(buffer, counts)
+        self._filter.set_arg(COUNTS, self._clipped_buffer)
+        self._filter.set_arg(BINS_COUNTED, np.uint32(0))
+        found: Array = counts[:, :, :BINS].sum(axis=1)
+        return found
 
     def strips_after(self, steps: int, images: Array) -> Array:
         """Return what lies in memory after the first 1, 2 or 3 steps: ``(count, strips, rows, 2, lanes)``.
@@ -162,7 +183,9 @@ class FusedCpuPipeline:
         After the first two steps a row of a strip is the real and the imaginary parts of its packed columns; after the
         third it is the values of the left and of the right columns. After the first two, rows are in the plan's order.
         """
-        self._run(images, {name: (step, step + 1) for step, name in enumerate(STEPS[:steps])})
+        bound = self._bind(images)
+        self._launch(0, steps)
+        self._pixels(bound)
         lanes, count = self.plan.lanes, self.stack.count
         found = np.empty((count, self.plan.strips, self.plan.strip_stride, 2, lanes), np.float32)
         self.launcher.read(found, self._strips)
@@ -192,8 +215,8 @@ class FusedCpuPipeline:
         found: Array = of_strips.reshape(self.stack.pictures, -1).max(axis=1)
         return found
 
-    def _run(self, images: Array, launches: dict[str, tuple[int, int]]) -> Array:
-        """Filter images by launches, each with its name and its range of steps."""
+    def _bind(self, images: Array) -> tuple[Any, Array]:
+        """Set images and pixels; return the pixels' buffer and array."""
         count, height, width = self.stack.shape
         pitch = self.plan.pitch
         if pitch != width:
@@ -203,14 +226,27 @@ class FusedCpuPipeline:
         image, pixels = self.launcher.wrap(images), self.launcher.wrap(result)
         self._filter.set_arg(IMAGE, image)
         self._filter.set_arg(PIXELS_OUT, pixels)
+        self._image = image
+        return pixels, result
+
+    def _launch(self, first: int, end: int, skip: str | None = "histogram") -> None:
+        """Launch a range of steps at once, or each by itself to be timed, but for one that does nothing."""
+        launches = {"filter": (first, end)}
+        if self.launcher.profiles:
+            launches = {name: (i, i + 1) for i, name in enumerate(STEPS) if first <= i < end and name != skip}
         for name, steps in launches.items():
             if steps != self._steps:
                 self._steps = steps
                 self._filter.set_arg(FIRST_STEP, np.uint32(steps[0]))
                 self._filter.set_arg(END_STEP, np.uint32(steps[1]))
             self.launcher.enqueue(name, self._filter, (self.plan.workers,), (1,))
+
+    def _pixels(self, bound: tuple[Any, Array]) -> Array:
+        """Wait for the pixels, and return them without what fills a narrow image."""
+        pixels, result = bound
         self.launcher.finish(pixels, result)
-        return result if pitch == width else np.ascontiguousarray(result[:, :, :width])
+        width = self.stack.width
+        return result if self.plan.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
     def _kept(self, buffer: Any) -> Any:
         """Keep a buffer as long as the pipeline: a kernel does not keep its buffers alive."""

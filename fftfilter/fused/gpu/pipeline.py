@@ -17,26 +17,28 @@ wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyopencl as cl
 
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
+from ...output.histogram import BINS, ByHistogram, counted_row
 from ...output.noise import WEAK
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .launches import ATTRIBUTES, DEVIATION, PIXELS_AT_ONCE, QUANTIZE, Launch, Launches
+from .launches import ATTRIBUTES, DEVIATION, HISTOGRAM, PIXELS_AT_ONCE, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT, TransformPlan
 
 if TYPE_CHECKING:
-    import pyopencl as cl
-
     from ...device.launcher import Launcher
+    from ...output.histogram import Ramps
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 QUANTIZE_GROUP = 256
 # Work-groups of that size that look for an image's largest deviation.
 DEVIATION_GROUPS = 512
+# And that count: fewer, as each adds a histogram of its own.
+HISTOGRAM_GROUPS = 128
 # Chirp-z with spin factors made of powers rounds more.
 LESS_EXACT = 3
 # Stacks of at most this many pixels go in one launch: of more, each step takes much longer than a launch.
@@ -166,25 +170,25 @@ class FusedGpuPipeline:
             edges=edges,
         )
         scales = np.uint32(stack.one_scale)
-        pixel, pixel_out = f"LOAD_PIXEL={PIXELS[stack.pixel]}", f"STORE_PIXEL={PIXELS[stack.out]}"
+        pixel = f"LOAD_PIXEL={PIXELS[stack.pixel]}"
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
-        at_once = 1 if height * width % 4 else 4
+        self._at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
         most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
-        on_ramp: tuple[Any, ...] = (self._ramps_buffer, np.float32(most))
+        self._on_ramp = (self._ramps_buffer, np.float32(most))
         inverse_defines = (pixel, f"COMPLEMENT={int(complement)}")
-        quantize_defines = (pixel_out, f"PIXELS_PER_ITEM={at_once}")
+        self._quantize_defines = (f"STORE_PIXEL={PIXELS[stack.out]}", f"PIXELS_PER_ITEM={self._at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._largest_at = launches.largest_at
         whole = self._one_launch_plan() if one_launch else None
         if whole:
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, dc, *on_ramp)
+            sizes = (np.uint32(count), launches.reach, scales, dc, *self._on_ramp)
             arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
-            defines = (*inverse_defines, *quantize_defines, *masked.defines)
+            defines = (*inverse_defines, *self._quantize_defines, *masked.defines)
             launch = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
-            self._launches, self._images_at, self._output_at = [launch], [(launch.kernel, 0)], (launch.kernel, 1)
+            self._launches, self._images_at, self._outputs_at = [launch], [(launch.kernel, 0)], [(launch.kernel, 1)]
             return
 
         rows = launches.rows(row_tables, pixel)
@@ -194,20 +198,28 @@ class FusedGpuPipeline:
         self._launches = [*rows, *columns, *inverse_rows]
         self._images_at = [(rows[0].kernel, 1), (last, last.num_args - 1)]
         if stack.white is None:
-            self._output_at = (last, 0)
+            self._outputs_at = [(last, 0)]
             return
 
         last.set_arg(0, self._values)
-        size = (f"WIDTH={width}", f"HEIGHT={height}")
+        self._outputs_at = []
+        self._launches.append(self._quantize)
+
+    @cached_property
+    def _quantize(self) -> Launch:
+        """The launch that makes pixels of values; where one launch does all, it is needed only behind a histogram."""
+        stack = self.stack
+        count, height, width = stack.shape
         sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
-        quantize = self.launcher.kernel(sources, (*size, pixel, *quantize_defines), "gpu_quantize")
-        for at, argument in ((1, self._values), (3, self.largest), (4, scales), *enumerate(on_ramp, 5)):
-            quantize.set_arg(at, argument)
-        self._largest_at.append((quantize, 3))
+        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
+        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), *self._on_ramp)
+        quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments)
+        self._outputs_at.append((quantize, 0))
         self._images_at.append((quantize, 2))
-        self._output_at = (quantize, 0)
-        items = -(-height * width // at_once // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        self._launches.append(Launch("quantize", quantize, (items, count), (QUANTIZE_GROUP, 1)))
+        self._largest_at.append((quantize, 3))
+        self._bound = (None, None, None)
+        items = -(-height * width // self._at_once // QUANTIZE_GROUP) * QUANTIZE_GROUP
+        return Launch("quantize", quantize, (items, count), (QUANTIZE_GROUP, 1))
 
     def _knows_one_launch(self) -> bool:
         return any(name in self.device.platform for name in ONE_LAUNCH_PLATFORMS)
@@ -227,18 +239,19 @@ class FusedGpuPipeline:
         Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
         given. Begins after an event of another queue, and returns that of its own end.
         """
-        bound = (image, output, largest or self.largest)
-        if any(buffer is not before for buffer, before in zip(bound, self._bound, strict=True)):
-            for kernel, at in self._images_at:
-                kernel.set_arg(at, image)
-            kernel, at = self._output_at
-            kernel.set_arg(at, output)
-            for kernel, at in self._largest_at:
-                kernel.set_arg(at, bound[2])
-            self._bound = bound
+        self._bind(image, output, largest or self.largest)
         for launch in self._launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
+
+    def _bind(self, *bound: cl.Buffer) -> None:
+        """Set image, output and the largest magnitudes among the kernels' arguments."""
+        if all(buffer is before for buffer, before in zip(bound, self._bound, strict=True)):
+            return
+        for buffer, places in zip(bound, (self._images_at, self._outputs_at, self._largest_at), strict=True):
+            for kernel, at in places:
+                kernel.set_arg(at, buffer)
+        self._bound = bound
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
@@ -276,15 +289,41 @@ class FusedGpuPipeline:
             self.launcher.write(self._ramps_buffer, of_values(ramps))
             self._ramps = ramps
 
-    def run(self, images: Array, ramps: Array | None = None) -> Array:
+    def histograms(self) -> Array:
+        """Return the histogram of each picture of the last run: (pictures, BINS)."""
+        count, height, width = self.stack.shape
+        counts = np.zeros((self.stack.pictures, BINS), np.uint32)
+        buffer = self.launcher.allocate(counts.nbytes)
+        self.launcher.write(buffer, counts)
+        defines = (f"WIDTH={width}", f"HEIGHT={height}")
+        own, every = cl.LocalMemory(4 * BINS), counted_row(height, width)
+        arguments = (
+            buffer,
+            self._values,
+            self.largest,
+            np.uint32(self.stack.one_scale),
+            *map(np.uint32, (BINS, every)),
+            own,
+        )
+        kernel = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", arguments)
+        groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
+        self.launcher.enqueue("histogram", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+        self.launcher.read(counts, buffer)
+        return counts
+
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""
-        self.set_ramps(ramps)
+        self.set_ramps(None if isinstance(ramps, ByHistogram) else ramps)
         if self._images is None:
             allocate = self.launcher.allocate
             self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
         image, output = self._images
+        quantize = self._quantize if isinstance(ramps, ByHistogram) else None
         self.launcher.write(image, np.ascontiguousarray(images))
         self.enqueue(image, output)
+        if quantize and isinstance(ramps, ByHistogram):
+            self.set_ramps(ramps(self.extremes()[:, 1], self.histograms()))
+            self.launcher.enqueue(*quantize)
         result = np.empty(self.stack.shape, self.stack.out)
         self.launcher.read(result, output)
         return result

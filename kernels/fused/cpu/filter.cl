@@ -8,7 +8,8 @@
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
-// Writes   pixels; largest and deviation, one a strip; clipped, one a band; z between the steps
+// Writes   pixels; largest and deviation, one a strip; clipped, one a band; counts, `bins` and one more for each picture
+//          and worker, unless there are no bins; z between the steps
 // Scratch  x, a work space for each worker
 //
 // progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
@@ -17,7 +18,7 @@
 
 // -D BLUESTEIN=0 | 1    1 where an axis may be transformed by a convolution: its length is more than its points
 
-#define STEPS 4
+#define STEPS 5
 
 #if BLUESTEIN
 #define TASK(axis, task, ...) \
@@ -41,17 +42,21 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
-            global const ramp_t *ramps, global uint *clipped, const uint first_step, const uint end_step)
+            global const ramp_t *ramps, global uint *clipped, global uint *counts, const uint bins, const uint first_step,
+            const uint end_step)
 {
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
     const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
-                               job->row_groups * images, job->strips * images, job->bands * images};
+                               job->row_groups * images, job->strips * images, bins ? job->bands * images : 0,
+                               job->bands * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
     x += 2 * (size_t)job->workspace * (1 + TWOFOLD) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture)
         for (uint step = first_step; step < end_step; ++step) {
+            if (tasks[step] == 0)
+                continue;
             volatile global uint *done = progress + 1 + (picture * STEPS + step) * (1 + workers), *taken = done + 1;
             const uint each = tasks[step] / images;
             for (uint other = 0; other < workers; ++other) {
@@ -71,7 +76,11 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     case 2:
                         TASK(job->columns, columns_inverse, job, z, x, image, largest, column_spin, i, index);
                         break;
-                    case 3: quantize(job, pixels, z, largest, deviation, ramps, clipped, i, index); break;
+                    case 3:
+                        histogram(job, z, largest, counts + (bins + 1) * (picture * (size_t)workers + worker), bins, i,
+                                  index);
+                        break;
+                    case 4: quantize(job, pixels, z, largest, deviation, ramps, clipped, i, index); break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);
                     atomic_inc(done);

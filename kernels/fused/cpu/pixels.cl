@@ -108,3 +108,24 @@ INLINE float ground_of(global const job_t *job, global const LOAD_PIXEL *image, 
     return ground(image + picture * job->columns.points * job->pitch, job->columns.points, job->rows.points,
                   job->pitch);
 }
+
+// The largest of what each strip of an image has (of all images with one scale). Each band of rows finds it by itself,
+// which is less than waiting for it costs.
+INLINE float largest_of_picture(global const job_t *job, global const float *of_strips, const size_t picture)
+{
+    float most = 0;
+    for (size_t i = job->one_scale ? 0 : picture * job->strips,
+                end = (job->one_scale ? job->count : picture + 1) * job->strips;
+         i < end; ++i)
+        most = of_strips[i] > most ? of_strips[i] : most;
+    return most;
+}
+
+// Which lanes of a strip's left and right columns are counted, all bits of them: not those of columns that the strip
+// before has, too, nor what fills a narrow image.
+INLINE void own_columns(integers_t *own, global const job_t *job, const uint strip)
+{
+    const uint start = min(strip * 2 * VECTOR, job->last_start);
+    for (uint i = 0; i < 2 * VECTOR; ++i)
+        ((int *)own)[i] = start + i >= strip * 2 * VECTOR && start + i < job->rows.points ? -1 : 0;
+}

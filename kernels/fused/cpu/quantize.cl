@@ -1,7 +1,6 @@
 // Quantize: values to pixels, on the ramp of their picture (ramp.cl).
 //
-// Reads    strips of values; largest[] and deviation[] of every strip: each band of rows finds the extremes
-//          of its image (of all of them with one scale) by itself, which is less than waiting for them costs
+// Reads    strips of values; largest[] and deviation[] of every strip
 // Writes   a band of pixels, and how many of them are clipped
 //
 // The values still have the scale of the vertical transforms, the height, and so have the ramps.
@@ -21,16 +20,6 @@
 // Pixels as they lie in an image, at any address.
 typedef PASTE(STORE_PIXEL, VECTOR) __attribute__((aligned(sizeof(STORE_PIXEL)))) stored_pixels_t;
 
-// Which lanes of the columns from `start` on lie in columns first ... end - 1: all bits of them.
-INLINE integers_t lanes_within(const uint start, const uint first, const uint end)
-{
-    integers_t within = 0;
-    int *lanes = (int *)&within;
-    for (uint i = 0; i < VECTOR; ++i)
-        lanes[i] = start + i >= first && start + i < end ? -1 : 0;
-    return within;
-}
-
 INLINE uint sum_of(const integers_t v)
 {
     const int *lanes = (const int *)&v;
@@ -45,12 +34,7 @@ NOINLINE void quantize(global const job_t *job, global STORE_PIXEL *image, globa
                        global uint *clipped, const size_t picture, const uint band)
 {
     const uint strips = job->strips, pitch = job->pitch, height = job->columns.points;
-    float most = 0, far = 0;
-    for (size_t i = job->one_scale ? 0 : picture * strips, end = (job->one_scale ? job->count : picture + 1) * strips;
-         i < end; ++i) {
-        most = largest[i] > most ? largest[i] : most;
-        far = deviation[i] > far ? deviation[i] : far;
-    }
+    const float most = largest_of_picture(job, largest, picture), far = largest_of_picture(job, deviation, picture);
     const ramp_t given = ramps[job->one_scale ? 0 : picture];
     const ramp_t ramp = ramp_for(given, most, most <= given.noise * far);
 
@@ -61,9 +45,8 @@ NOINLINE void quantize(global const job_t *job, global STORE_PIXEL *image, globa
         const uint left = min(strip * 2 * VECTOR, job->last_start);
         global const vector_t *from = z + 2 * (job->strip_stride * (picture * strips + strip) + first);
         global STORE_PIXEL *to_strip = image + picture * height * pitch + left;
-        // Columns that the strip before has, too, are not counted twice; nor is what the host repeated.
-        const integers_t own[2] = {lanes_within(left, strip * 2 * VECTOR, job->rows.points),
-                                   lanes_within(left + VECTOR, strip * 2 * VECTOR, job->rows.points)};
+        integers_t own[2];
+        own_columns(own, job, strip);
         for (uint row = first; row < end; ++row, from += 2) {
             global stored_pixels_t *to = (global stored_pixels_t *)(to_strip + (size_t)pixel_at(row, height) * pitch);
 #pragma unroll
