@@ -106,7 +106,8 @@ def test_parts_that_fit_a_small_cache_give_the_same(cpu):
     for shape, source in ((Shape("complex", "both", *size), x), (Shape("values", "both", *size, half=True), y)):
         made = CpuTransform(cpu, shape, limits=small)
         assert made.plan.rows.whole_stages >= 1
-        np.testing.assert_array_equal(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0])
+        # Not to the last bit: the first size on a device has a program of its own.
+        assert_transform(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0], 60)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
