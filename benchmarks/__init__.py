@@ -5,6 +5,7 @@
     cluster.py        what a Dask cluster costs
     stream.py         a stream of images beside copying and filtering alone
     png_levels.py     time and size of each --png-level
+    numpy_tests.py    NumPy's own tests of its transforms, run against ours
 
     command.py        what makes a module here a command
     environment.py    the environment of the processes that are timed

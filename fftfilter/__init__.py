@@ -4,8 +4,9 @@
     edges = fftfilter.highpass(image, radius=64)
 
 Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
-for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``, ``fft2``
-and ``ifft2`` for the bare transforms. Every error raised on purpose is a :class:`fftfilter.FftfilterError`.
+for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``,
+``fft2``, ``ifft2``, ``rfft2`` and ``irfft2`` for the bare transforms. Every error raised on purpose is a
+:class:`fftfilter.FftfilterError`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from .errors import FftfilterError
     from .filters import Filter
     from .stacks import filter_stack
-    from .transforms import fft, fft2, ifft, ifft2
+    from .transforms import fft, fft2, ifft, ifft2, irfft2, rfft2
 
 __version__ = "0.2.0"
 
@@ -37,7 +38,9 @@ __all__ = [
     "ifft",
     "ifft2",
     "imagej",
+    "irfft2",
     "lowpass",
+    "rfft2",
 ]
 
 

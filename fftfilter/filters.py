@@ -397,7 +397,9 @@ class Filter:
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            return device_bytes(self.launcher.device, shape, real=self._output == "real" or doubled)
+            inverses = 2 if self._edges == "mirror" and not self.transfer.is_even_along_axes else 1
+            real = self._output == "real" or doubled
+            return device_bytes(self.launcher.device, shape, real=real, inverses=inverses)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -503,9 +505,7 @@ class Filter:
     def _gain_of_constants(self, size: tuple[int, int]) -> float:
         """Return H(0) on the grid of a size."""
         if self._dc_of is None or self._dc_of[0] != size:
-            transfer, height, width = self._grid(*size)
-            _, table = transfer.on_grid(height, width)
-            self._dc_of = size, transfer.at_dc(table) * transfer.largest
+            self._dc_of = size, self._grid(*size).at_dc()
         return self._dc_of[1]
 
     def _repeat_weak(

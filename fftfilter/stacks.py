@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +26,7 @@ from .output.modes import check_scale
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -139,8 +139,11 @@ def filter_stack(
     if way.output == "real":
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(pages) if pages is not None else None
+    if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
+        transfer = transfer.with_pixel_size(pixel_size)
     found = open_input(source, asked, output=way.output)
-    transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
+    if options.get("pixel_size") is None:
+        transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):
@@ -158,20 +161,22 @@ def open_input(
     asked: images.Asked | None,
     *,
     output: Output,
+    autoscales: bool = False,
     data: bytes | Slices | None = None,
     working: Working | None = None,
     limit: int | None = None,
 ) -> Picture | Pages:
     """Return the picture of a file, or its pages where several are asked for; the rest is as for ``images.opened``.
 
-    ``data`` is the file's content, if it was read. Raises what :func:`images.read` raises.
+    ``data`` is the file's content, if it was read; ``autoscales`` is whether the filter does. Raises what
+    :func:`images.read` raises.
     """
     return images.opened(
         images.raw(source, limit) if data is None else data,
         source,
         asked,
         working=working,
-        keeps_levels=output == "keep",
+        keeps_levels=output == "keep" and not autoscales,
         are_floats=output == "real",
     )
 
@@ -294,11 +299,15 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
     if count < 2:
         yield submit or _at_once
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(count, thread_name_prefix="codec") as pool:
         yield pool.submit
 
 
 def _at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
+
     done: Future[Any] = Future()
     done.set_result(work(*arguments))
     return done

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tifffile
 from click.testing import CliRunner
 from PIL import Image
 
@@ -67,6 +68,15 @@ def test_the_words_of_its_dialog_on_the_command_line(tmp_path):
     assert off(tmp_path / "b.png", "gray-40-3-1-5-plain") <= 1
     run("--no-saturate", "-q", GOLDEN / "gray.png", GOLDEN / "wide.png", f"{tmp_path}/")
     assert off(tmp_path / "gray.png", "gray-40-3-0-5-stretched") <= 1
+
+
+def test_every_page_of_a_stack_is_autoscaled_by_itself(tmp_path, gray):
+    tifffile.imwrite(tmp_path / "stack.tif", np.stack([gray, gray // 2]), photometric="minisblack")
+    result = CliRunner().invoke(cli, ["imagej", "-v", str(tmp_path / "stack.tif"), str(tmp_path / "out.tif")])
+    assert result.exit_code == 0
+    first, second = tifffile.imread(tmp_path / "out.tif")
+    assert np.abs(first.astype(int) - picture("gray-40-3-0-5-auto")).max() <= 1
+    np.testing.assert_array_equal(second, fftfilter.imagej(gray // 2))
 
 
 def test_floats_stay_as_they_are_and_stacks_are_of_single_images(gray):

@@ -243,3 +243,22 @@ def test_what_means_nothing_is_a_usage_error(run, stack, tmp_path, options, name
 def test_pages_of_a_path_are_opened(stack):
     pages = pages_of(stack.read_bytes(), "in.tif")
     assert (len(pages), pages.format) == (4, "TIFF")
+
+
+def test_physical_units_are_those_of_the_first_page(run, stack, tmp_path):  # noqa: F811
+    tifffile.imwrite(stack, STACK, imagej=True, resolution=(4, 4), metadata={"axes": "ZYX", "unit": "um"})
+    code, _, said = run("lowpass", "-v", "--radius", "2um", *OPTIONS[2:], "--pages", "2-", stack, tmp_path / "out.tif")
+    assert code == 0
+    assert "3 pages, 32 x 24: lowpass, gaussian, radius 2um" in said
+    assert "pixel size 0.25 um from the file's ImageJ description" in said
+    fftfilter.filter_stack(stack, tmp_path / "same.tif", H.lowpass("2um", shape="gaussian"), pages="2-")
+    assert (tmp_path / "same.tif").read_bytes() == (tmp_path / "out.tif").read_bytes()
+    with fftfilter.Filter(BLUR) as filter_:  # 8 pixels of 250 nm
+        np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(filter_, STACK[1:]))
+
+
+def test_imagejs_filter_takes_stacks(run, stack, tmp_path):  # noqa: F811
+    code, _, said = run("imagej", "--no-autoscale", stack, tmp_path / "out.tif")
+    assert (code, said) == (0, "")
+    wanted = [fftfilter.imagej(page, autoscale=False) for page in STACK]
+    np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), wanted)

@@ -3,6 +3,9 @@
     power.py        the power spectrum of a picture without the cross of its borders, and the mean over many pictures
     surroundings.py how far a frequency stands out of those around it
     search.py       find_peaks: the periodic structures of a picture, or of many
+    broad.py        waves of a part of the picture
+    widths.py       how wide a notch has to be
+    grouping.py     each peak once, with its harmonics
     found.py        what it returns: a peak with its period, angle, strength and harmonics
     automatic.py    notches for what is found
 

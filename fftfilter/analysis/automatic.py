@@ -10,10 +10,9 @@ from ..transfer import Transfer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from ..transfer.shapes import ShapeName
     from .found import Peak
+    from .power import Spectrum
 
 
 class Auto(NamedTuple):
@@ -28,12 +27,11 @@ class Auto(NamedTuple):
         """The line on a picture without peaks."""
         return f"no periodic structure of {self.strength:g} dB or more: nothing is removed"
 
-    def peaks(self, planes: NDArray, white: float) -> list[Peak]:  # type: ignore[type-arg]
-        """Return the peaks of planes ``(channels, height, width)``; raises ParameterError for small ones."""
-        from .power import spectrum
+    def peaks(self, spectrum: Spectrum) -> list[Peak]:
+        """Return the peaks of a picture's spectrum; raises ParameterError for a small one."""
         from .search import peaks_of
 
-        return peaks_of(spectrum(planes, white), self.strength)
+        return peaks_of(spectrum, self.strength)
 
 
 def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian") -> Transfer:

@@ -103,3 +103,10 @@ class Harmonic:
 
 def _rounded(frequency: float) -> str:
     return f"{round(frequency, 6) + 0.0:.6f}".rstrip("0").rstrip(".")
+
+
+def canonical(fx: float, fy: float, nothing: float) -> tuple[float, float]:
+    """Return a frequency, or its conjugate, with fx above 0, or fy if fx is about 0; both from -0.5 to 0.5."""
+    fx, fy = fx - round(fx), fy - round(fy)
+    is_other = fy < 0 if abs(fx) <= nothing else fx < 0
+    return (-fx, -fy) if is_other else (fx, fy)

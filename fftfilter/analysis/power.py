@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Power = NDArray[np.float32]
 
+# Values, as parts of white, whose power single precision holds.
+LEAST, MOST = 1e-12, 1e12
+
 
 @dataclass(eq=False)
 class Spectrum:
@@ -51,12 +54,19 @@ def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
     _, height, width = planes.shape
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)
+    if planes.dtype.kind == "f":
+        largest = float(np.abs(planes).max())
+        # What has squares beyond single precision counts as parts of its largest value.
+        planes = (planes / (white if LEAST < largest / white < MOST else largest or 1)).astype(np.float32)
+        white, step = 1.0, 0.0
+    else:
+        step = 1 / white
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
         level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
         transformed = _transformed((plane - np.float32(level)) * (down * np.float32(weight)) * along)
         np.add(np.square(transformed.real), np.square(transformed.imag), out=result)
-    return Spectrum(power, width, 1 / white if planes.dtype.kind in "iu" else 0.0)
+    return Spectrum(power, width, step)
 
 
 def window(n: int) -> NDArray[np.float32]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from ..device.launcher import Launcher
-    from ..transforms import Transform
+    from ..staged.transform import Transform
 
     Array = np.ndarray[Any, Any]
 

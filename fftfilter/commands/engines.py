@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 WIDTH = 100
 FUSED: dict[str, Any] = {
     "name": "fused",
-    "title": "The default for images, and no transform of rows: the whole filter in four steps",
+    "title": "The default: the whole filter in four steps, a bare transform in two",
     "idea": "each step does several of the book's and keeps between them what fits on the chip; real images are "
     "transformed as real, and frequencies that the filter removes are not computed",
     "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",
     "trips": "four steps; small images, and all on a CPU, in one launch",
-    "limits": "an --engine only, no algorithm= of fftfilter.fft; single precision; no intermediate results",
+    "limits": "single precision; no intermediate results",
     "source": "docs/fused.md, fftfilter/fused/cpu/pipeline.py and fftfilter/fused/gpu/pipeline.py",
     "options": {},
 }
@@ -33,8 +33,7 @@ FUSED: dict[str, Any] = {
 def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
     """List the FFT algorithms: idea, radix, passes through global memory, limits, source.
 
-    Each is an --engine of the filters; all but fused are an algorithm= of fftfilter.fft in Python, which takes their
-    options.
+    Each is an --engine of the filters, and in Python an algorithm= of fftfilter.fft, which takes their options.
 
     \b
     Example: fftfilter engines

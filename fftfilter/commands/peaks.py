@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..lengths import INCH, said
-from .shared.options import GroupedCommand, combined, input_limit_option, option, verbose_option
+from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -38,6 +38,7 @@ CHANNELS = ("red", "green", "blue")
     option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name fits."),
     option("-q", "--quiet", group="Options", is_flag=True, help="No progress, no notes; errors only."),
     option("--json", "as_json", group="Options", is_flag=True, help="Print all that is known as JSON."),
+    pages_option,
     input_limit_option,
     verbose_option,
 )
@@ -50,6 +51,7 @@ def peaks(
     pattern: tuple[str, ...],
     quiet: bool,
     as_json: bool,
+    pages: str | None,
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
@@ -57,8 +59,8 @@ def peaks(
 
     Prints a line for each, the strongest first: its period in pixels, its angle (along the stripes, counterclockwise,
     0 for horizontal ones), its frequency, how far it stands out of the frequencies around it, its amplitude (white
-    being 255) and its harmonics; then the command that removes them. Of a folder, or of several IN, it is the mean
-    spectrum that is searched.
+    being 255) and its harmonics; then the command that removes them. Of a folder, of several IN or
+    of a file with pages, it is the mean spectrum that is searched.
 
     \b
     Example: fftfilter peaks scan.png
@@ -70,7 +72,15 @@ def peaks(
 
     wanted = USUAL_STRENGTH if strength is None else strength
     given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
-    searched = of_sources(sources, wanted, recursive=recursive, pattern=pattern, quiet=quiet, limit=input_limit)
+    searched = of_sources(
+        sources,
+        wanted,
+        recursive=recursive,
+        pattern=pattern,
+        quiet=quiet,
+        limit=input_limit,
+        pages=pages_of({"pages": pages}),
+    )
     mean, pixel = searched.spectrum, given or searched.pixel
     found = peaks_of(mean, wanted)
     name = sources[0] if len(sources) == 1 else "IN"

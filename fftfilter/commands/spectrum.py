@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     "--engine",
     group="Device",
     metavar="NAME",
-    default="book",
-    show_default=True,
-    help="An algorithm from 'fftfilter engines'.",
+    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for double precision]",
 )
 @option(
     "--with",
@@ -43,7 +41,7 @@ def spectrum(
     *,
     source: str,
     target: str,
-    engine: str,
+    engine: str | None,
     filter_: str | None,
     device: str | None,
     precision: Precision,
@@ -70,6 +68,7 @@ def spectrum(
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
+    from ..transforms.engine import FUSED
     from .shared.stage_pictures import log_magnitude
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
@@ -82,7 +81,8 @@ def spectrum(
     images.refuse_coding(target, coding)
     remove_leftovers_beside(target)
     number = np.dtype(np.complex64 if precision == "single" else np.complex128)
-    algorithm = load(engine)
+    # The papers' algorithms take more than the fused engine.
+    algorithm = load("book" if engine in (None, FUSED) else engine)
 
     def working(size: images.Size) -> int:
         shape = (size.channels, size.height, size.width)

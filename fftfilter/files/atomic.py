@@ -13,7 +13,6 @@ import io
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -143,6 +142,8 @@ def growing(target: str | os.PathLike[str], times: Times | None = None) -> Itera
     """
     path = os.fsdecode(target)
     if path == STANDARD_STREAM or urls.is_url(target) or is_special(Path(path)):
+        import tempfile  # which takes some milliseconds
+
         with tempfile.TemporaryFile() as file:
             yield cast("BinaryIO", file)
             file.seek(0)

@@ -17,6 +17,7 @@ from ..files.messages import quoted_if_odd, reason, shown
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .journal import digest_of
+from .mean_spectrum import spectrum_of
 from .tree import is_inside
 
 if TYPE_CHECKING:
@@ -76,23 +77,25 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
-        picture = stacks.open_input(job.source, settings.pages, output=settings.output, data=data)
+        autoscales = bool(settings.options.get("autoscale"))
+        picture = stacks.open_input(
+            job.source, settings.pages, output=settings.output, autoscales=autoscales, data=data
+        )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
+        if settings.auto:
+            outcome.peaks = settings.auto.peaks(spectrum_of(picture))
+            transfer *= notches(outcome.peaks, settings.auto.shape)
+            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
         if isinstance(picture, images.Pages):
-            if settings.auto or settings.preview:
-                what = "--auto" if settings.auto else "--preview"
+            if settings.preview:
                 raise ParameterError(
-                    f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and {what} is for one picture: choose one "
-                    "with --pages"
+                    f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and --preview is for one picture: choose "
+                    "one with --pages"
                 )
             return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
             picture = images.stripped(picture)
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        if settings.auto:
-            outcome.peaks = settings.auto.peaks(picture.planes, picture.maxval)
-            transfer *= notches(outcome.peaks, settings.auto.shape)
-            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
         outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign
             outcome.cautions = [*outcome.cautions, *picture.cautions()]

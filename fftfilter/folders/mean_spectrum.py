@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,11 @@ class MeanSpectrum:
         return [f"mean of {made.pictures} pictures; {', '.join([*cropped, *small])}"]
 
 
-def mean_spectrum(names: Sequence[str], advance: Callable[[], None]) -> MeanSpectrum:
-    """Return the mean power of the pictures in files; ``advance`` is called after each."""
+def mean_spectrum(names: Sequence[str], advance: Callable[[], None], asked: images.Asked | None = None) -> MeanSpectrum:
+    """Return the mean power of the pictures in files, or of the pages that are asked for.
+
+    ``advance`` is called after each file.
+    """
     found = MeanSpectrum()
     sizes = {}
     for name in names:
@@ -76,7 +80,7 @@ def mean_spectrum(names: Sequence[str], advance: Callable[[], None]) -> MeanSpec
         return found
     height, width = min(size.height for size in large.values()), min(size.width for size in large.values())
     found.cropped = sum((size.height, size.width) != (height, width) for size in large.values())
-    for each in _spectra(list(large), height, width):
+    for each in _spectra(list(large), partial(_of_file, size=(height, width), asked=asked)):
         if isinstance(each, str):
             found.failed.append(each)
         elif found.spectrum is None:
@@ -88,13 +92,13 @@ def mean_spectrum(names: Sequence[str], advance: Callable[[], None]) -> MeanSpec
     return found
 
 
-def _spectra(names: list[str], height: int, width: int) -> Iterator[Measured | str]:
+def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iterator[Measured | str]:
     """Return the spectrum of each file and the size of its pixels, or why there is none."""
     with ThreadPoolExecutor(threads := min(THREADS, cores())) as pool:
         waiting: deque[Future[Measured | str]] = deque()
         try:
             for name in names:
-                waiting.append(pool.submit(_of_file, name, height, width))
+                waiting.append(pool.submit(of_file, name))
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:
@@ -103,20 +107,45 @@ def _spectra(names: list[str], height: int, width: int) -> Iterator[Measured | s
             pool.shutdown(cancel_futures=True)
 
 
-def _of_file(name: str, height: int, width: int) -> Measured | str:
+def _of_file(name: str, *, size: tuple[int, int], asked: images.Asked | None) -> Measured | str:
     try:
-        picture = images.read(name, working=working)
-        return spectrum(middle(picture.planes, height, width), picture.maxval), pixel_of(picture)
+        found = opened(name, asked)
+        return spectrum_of(found, size), pixel_of(found)
     except (FftfilterError, MemoryError) as error:
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
 
 
-def pixel_of(picture: images.Picture) -> tuple[float, float] | None:
+def opened(name: str, asked: images.Asked | None = None, limit: int | None = None) -> images.Picture | images.Pages:
+    """Return the picture of a file, or its pages, if it has several, or those that are asked for; raises ReadError."""
+    return images.opened(images.raw(name, limit), name, asked, working=working, keeps_levels=True, are_floats=False)
+
+
+def spectrum_of(found: images.Picture | images.Pages, size: tuple[int, int] | None = None) -> Spectrum:
+    """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
+
+    ``size``, height and width, is that of the middle that is taken of each.
+    """
+    first = found.read(0, working) if isinstance(found, images.Pages) else found
+    shape = first.planes.shape[1:]
+
+    def of(picture: images.Picture) -> Spectrum:
+        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval)
+
+    mean = of(first)
+    if isinstance(found, images.Pages):
+        for page in (found.read(i, working) for i in range(1, len(found))):
+            if page.planes.shape[1:] == shape:
+                mean.add(of(page))
+    return mean
+
+
+def pixel_of(found: images.Picture | images.Pages) -> tuple[float, float] | None:
     """Return the sides of a pixel in meters, if the file says them."""
+    picture = found.read(0) if isinstance(found, images.Pages) else found
     size = picture.metadata.pixel_size if picture.metadata else None
     return (size.across, size.down) if size else None
 
 
 def working(size: images.Size) -> int:
     """Return the bytes that a picture's spectrum takes while it is made, beside the picture."""
-    return size.width * size.height * (20 + 4 * size.channels)
+    return size.width * size.height * (20 + 8 * size.channels)

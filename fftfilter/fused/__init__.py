@@ -3,6 +3,8 @@
     cpu/   columns, rows with the mask, columns inverse, quantize     vectors of neighboring columns
     gpu/   rows, columns with the mask, inverse rows, quantize        registers, exchange through local memory
 
+``bare.py`` has transforms alone, without a mask, by either form.
+
 A step is a launch on a GPU; small images there, and all on a CPU, go in one launch. Both forms transform real images as
 real, at any size without padding, and keep the spectrum on the chip between the transforms around the mask.
 docs/fused.md shows both, and follows an image through all steps as numbers.
@@ -62,17 +64,18 @@ def mirrors(device: Device, transfer: Transfer, height: int, width: int) -> bool
     return transfer.is_even_along_axes and plan.mirrors(height, width)
 
 
-def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool) -> int:
+def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inverses: int = 1) -> int:
     """Return how many bytes of the device a stack ``(count, height, width)`` takes, of a size that it filters.
 
-    Pixels count as bytes, tables are not counted; ``real`` is for filtered values as they are.
+    Pixels count as bytes, tables are not counted; ``real`` is for filtered values as they are, ``inverses`` how often
+    the form for CPUs transforms back.
     """
     count, height, width = shape
     level = 4 if real else 1
     if not device.is_gpu:
         from .cpu import plan as cpu_plan
 
-        return sum(cpu_plan.plan(device, height, width).buffers(count, 1, level))
+        return sum(cpu_plan.plan(device, height, width, inverses=inverses).buffers(count, 1, level))
     from .gpu.plan import plan
 
     pixels = count * height * width

@@ -125,6 +125,13 @@ def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
     return counted, False
 
 
+def refuse_cut_webp(data: bytes, name: str) -> None:
+    """Raise ReadError for an animated WebP that ends before its last frame."""
+    frames, is_cut = frames_of(data, "WEBP", 0)
+    if is_cut and b"ANMF" in data:
+        raise ReadError(f"{name}: page {frames + 1} is missing, the file ends before it; get a whole copy of it")
+
+
 def _gif_frames(data: bytes) -> tuple[int, bool]:
     """Walk the blocks of a GIF: extensions, and images of a head, colors and compressed pixels."""
     frames, position = 0, 13 + _colors(data[10])

@@ -128,9 +128,8 @@ def of_tiff(
                 tags.get_ifd(tag)
         for tag, value in tags.items():
             if isinstance(value, str) and not value.isascii():
-                tags[tag] = value.encode(
-                    "latin-1", "replace"
-                )  # which Pillow keeps; of text it would make question marks
+                # Pillow keeps bytes; letters that are not ASCII would become question marks.
+                tags[tag] = value.encode("latin-1", "replace")
         tags.bigtiff = False  # in which nothing but TIFF is written
         exif = tags.tobytes().removeprefix(EXIF) if len(tags) else b""
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags

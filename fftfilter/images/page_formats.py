@@ -5,9 +5,10 @@ raw -> opened -> Picture, or Pages -> choose -> read -> (filtered elsewhere) -> 
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, BinaryIO
 
-from ..errors import ParameterError, SeveralPagesError, WriteError
+from ..errors import ParameterError, ReadError, SeveralPagesError, WriteError
 from ..files import sources
 from ..files.messages import shown
 from .depth import depth_as
@@ -45,27 +46,35 @@ def opened(
     ``asked`` are the pages; the rest is as for :func:`read` and :meth:`Pages.choose`. Raises what these raise.
     """
     name = shown(source, "standard input")
-    pages: Pages | None = None
-    try:
-        if isinstance(data, bytes):
-            picture = decode(data, source, working)
+    pages = None if isinstance(data, bytes) else pages_of(data, name)
+    if pages and pages.count == 1 and not pages.is_cut:
+        pages.close()
+        data, pages = content(source), None
+    if pages is None:
+        picture = _only_picture(data[:], source, working)
+        if picture:
             (asked or ALL).of(1, name)
             return picture
-    except SeveralPagesError:
-        pass
-    pages = pages_of(data, name)
-    try:
-        if pages.count == 1 and not pages.is_cut and not isinstance(data, bytes):
-            whole = data[:]
-            return opened(whole, source, asked, working=working)
-        pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
-        if len(pages) > 1:
-            found, pages = pages, None
-            return found
+        pages = pages_of(data, name)
+    pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+    if len(pages) > 1:
+        return pages
+    with closing(pages):
         return pages.read(0, working)
-    finally:
-        if pages:
-            pages.close()
+
+
+def _only_picture(data: bytes, source: str | os.PathLike[str], working: Working | None) -> Picture | None:
+    """Return the picture of a file, None if it has several pages."""
+    try:
+        return decode(data, source, working)
+    except SeveralPagesError:
+        return None
+    except ReadError:
+        if data[8:12] == b"WEBP":  # which Pillow does not open at all if it is cut off
+            from .animation import refuse_cut_webp
+
+            refuse_cut_webp(data, shown(source, "standard input"))
+        raise
 
 
 def pages_of(data: bytes | sources.Slices, name: str) -> Pages:

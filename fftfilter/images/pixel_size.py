@@ -38,6 +38,11 @@ class PixelSize(NamedTuple):
     down: float
     source: str
 
+    @property
+    def dpi(self) -> tuple[float, float]:
+        """Pixels per inch, horizontal and vertical."""
+        return INCH / self.across, INCH / self.down
+
     def __str__(self) -> str:
         return f"pixel size {said(self.across)} from the file's {self.source}"
 
@@ -81,12 +86,23 @@ def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
 def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
     """Return what the tags of a TIFF, or of EXIF, say."""
     given = tags.get(_ACROSS), tags.get(_DOWN, tags.get(_ACROSS))
-    description = tags.get(_DESCRIPTION)
-    found = _by_description(description, given) if isinstance(description, str) else None
+    found = of_description(_text(tags.get(_DESCRIPTION, "")), given)
     return found or _by_resolution(given, _PER_UNIT.get(tags.get(_UNIT, 2), 0.0))
 
 
-def _by_description(text: str, resolution: tuple[Any, Any]) -> PixelSize | None:
+def _text(description: object) -> str:
+    """Return a description, which is UTF-8 in OME, and which Pillow takes for Latin-1."""
+    given = description.encode("latin-1", "replace") if isinstance(description, str) else description
+    if not isinstance(given, bytes):
+        return ""
+    try:
+        return given.decode()
+    except UnicodeDecodeError:
+        return given.decode("latin-1")
+
+
+def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:
+    """Return what OME or ImageJ say in a TIFF's description; ImageJ says the unit of its resolution."""
     if "<OME" in text:
         sides = {axis: _ome_side(text, axis) for axis in "XY"}
         return _sides(sides["X"], sides["Y"] or sides["X"], "OME description")

@@ -6,6 +6,7 @@ Copies of pages in another size (pyramids, thumbnails) and masks are no pages.
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import tifffile
@@ -13,6 +14,7 @@ import tifffile
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import Slices, as_file
 from .pages import Pages
+from .pixel_size import of_description
 from .quiet import damage_as_error, silence
 from .stack_description import retold
 from .tiff_reader import is_laid_out_here, read_page, size_of
@@ -126,7 +128,10 @@ class TiffPages(Pages):
                 raise ReadError(f"{name}: has a palette or an unusual layout, and no tags of its own; save it anew")
             in_chain = self._numbers[0 if self._is_imagej_run else number]
             changes = None if is_alone else lambda tags: self._retell(tags, index)
-            return read_page(page, self._data, name, working, number=in_chain, changes=changes)
+            picture = read_page(page, self._data, name, working, number=in_chain, changes=changes)
+        if index == 0 and len(self.chosen) < self.count:
+            self._say_size(picture)
+        return picture
 
     def close(self) -> None:
         """Close the file."""
@@ -154,6 +159,14 @@ class TiffPages(Pages):
                 self._describe(tags, first)
             if first.is_imagej:
                 self._say_imagej(tags, first)
+
+    def _say_size(self, picture: Picture) -> None:
+        """Let the first of some pages say the size of a pixel that OME says of all, as their resolution, too."""
+        first = self._page(0)
+        size = of_description(first.description) if first.is_ome else None
+        if size and picture.metadata:
+            dpi = picture.metadata.dpi or size.dpi
+            picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
 
     def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
         said = first.description

@@ -1,7 +1,8 @@
 """Read pages of TIFF and BigTIFF: gray and RGB of all types of sample here; palettes, CMYK, JPEG, fax through Pillow.
 
 tifffile reads the tags and lays the strips or tiles out; what is compressed is taken apart by zlib or, through Pillow,
-by libtiff, both of which give no more bytes than they are asked for. A strip that is missing or too short is an error.
+by libtiff, both of which give no more bytes than they are asked for; by imagecodecs, where it is installed, what they
+do not know (JPEG 2000, JPEG XL, LERC). A strip that is missing or too short is an error.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import io
 import math
 import zlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
 import tifffile
 from PIL import Image
-from PIL.TiffImagePlugin import ImageFileDirectory_v2
+from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
 from .completeness import jpeg_width
@@ -54,8 +56,10 @@ def read_page(
     """
     refuse_oversize(name, size_of(page), working)
     _check_segments(page, data, name)
-    if is_laid_out_here(page):
-        bands = _as_read(_channels(page, data), page)
+    needs_imagecodecs = page.compression not in COMPRESSION_INFO
+    if is_laid_out_here(page) or needs_imagecodecs:
+        stored = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
+        bands = _as_read(stored, page)
         has_alpha = len(bands) in (2, 4)
         if bands.dtype == F32:
             refuse_not_finite(bands.transpose(1, 2, 0), name)
@@ -113,6 +117,19 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
         and page.predictor in (1, 2)
         and not page.is_subsampled
     )
+
+
+def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
+    """Return the samples, (channels, height, width), of what neither zlib nor libtiff takes apart."""
+    if find_spec("imagecodecs") is None:
+        kind = getattr(page.compression, "name", page.compression)
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+    pixels = page.asarray()
+    if pixels.ndim == 3 and page.planarconfig == 1:
+        pixels = pixels.transpose(2, 0, 1)
+    if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "uif":
+        raise ReadError(f"{name}: {pixels.shape} samples of {pixels.dtype} are no picture; save it anew")
+    return np.ascontiguousarray(pixels).reshape(-1, page.imagelength, page.imagewidth)
 
 
 def _channels(page: tifffile.TiffPage, data: bytes | Slices) -> Samples:

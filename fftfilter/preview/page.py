@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import panels, plots
-from .drawing import FAINT, INK, LARGE, QUIET, SMALL, TEXT, Canvas, fitting
-from .marks import Ridge, Ring, marks
+from . import overlay, panels, plots
+from .drawing import FAINT, INK, LARGE, QUIET, TEXT, Canvas, fitting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,39 +17,40 @@ if TYPE_CHECKING:
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
 WIDTH = 2 * MARGIN + 4 * SIDE + 3 * GAP
-WHITE, YELLOW = (255, 255, 255), (255, 225, 90)
-# Peaks that are labeled: more would cover the spectrum.
-LABELED = 4
-# Pixels of a mark's radius at least.
-SMALLEST = 4
+# A picture is large that is so many times as wide or high as its panel.
+LARGE_AS = 2
+
+
+class Panel(NamedTuple):
+    """A picture with its caption; a spectrum with how many cycles per pixel it is wide."""
+
+    caption: str
+    pixels: NDArray[np.uint8]
+    span: float = 0.0
 
 
 def page(look: Look, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
-    """Return the page, RGB ``(height, width, 3)``; ``result`` is ``(channels, height, width)`` with its white."""
-    before = panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))
-    after = panels.shown(result, *shown_range(result, white, SIDE))
-    lost, level = panels.removed(look, SIDE)
-    spectrum = panels.spectrum(look, SIDE)
-    high = max(SIDE, *(each.shape[0] for each in (before, after, lost)))
-    canvas = Canvas(WIDTH, TITLE + CAPTION + high + GAP + PLOT + MARGIN)
+    """Return the page, RGB ``(height, width, 3)``; ``result`` is ``(channels, height, width)`` with its white.
+
+    A picture that is large beside its panel has its middle below it, pixel by pixel.
+    """
+    rows = [_whole(look, result, white)]
+    if max(look.size) > LARGE_AS * SIDE:
+        rows.append(_middle(look, result, white))
+    canvas = Canvas(WIDTH, TITLE + len(rows) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
     canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
     canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
-    captions = (
-        "input",
-        "spectrum, what is removed tinted",
-        "result",
-        f"removed: {look.share:.2%} of the power; gray is 0, white {level:.3g} of 255",
-    )
-    for i, (picture, caption) in enumerate(zip((before, spectrum, after, lost), captions, strict=True)):
-        x, y = MARGIN + i * (SIDE + GAP), TITLE
-        canvas.text(x, y + 14, fitting(caption, SIDE), TEXT, INK)
-        height, width = picture.shape[:2]
-        left, top = x + (SIDE - width) // 2, y + CAPTION + (high - height) // 2
-        canvas.box((x, y + CAPTION, x + SIDE - 1, y + CAPTION + high - 1), (244, 245, 247), fill=True)
-        canvas.paste(picture, left, top)
-        if i == 1:
-            _mark(canvas, look, left, top)
-    top = TITLE + CAPTION + high + GAP
+    top = TITLE
+    for row in rows:
+        for i, panel in enumerate(row):
+            left, height, width = MARGIN + i * (SIDE + GAP), *panel.pixels.shape[:2]
+            canvas.text(left, top + 14, fitting(panel.caption, SIDE), TEXT, INK)
+            corners = left, top + CAPTION, left + SIDE - 1, top + CAPTION + SIDE - 1
+            canvas.box(corners, (244, 245, 247), fill=True)
+            canvas.paste(panel.pixels, left + (SIDE - width) // 2, top + CAPTION + (SIDE - height) // 2)
+            if panel.span:
+                overlay.draw(canvas, corners, look, panel.span)
+        top += CAPTION + SIDE + GAP
     half = (WIDTH - 2 * MARGIN - GAP) // 2
     plots.gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), look)
     plots.power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), look)
@@ -65,39 +65,27 @@ def shown_range(planes: NDArray[Any], white: float, side: int) -> tuple[float, i
     return white, side, 0.0
 
 
-def _mark(canvas: Canvas, look: Look, left: int, top: int) -> None:
-    """Draw the cutoffs over the spectrum, with their names."""
-    middle = left + SIDE // 2 + 0.5, top + SIDE // 2 + 0.5
-    inside = left, top, left + SIDE - 1, top + SIDE - 1
-    found = list(marks(look.transfer, *look.size))
-    with canvas.fine(inside) as fine:
-        for mark in found:
-            if isinstance(mark, Ring):
-                center = middle[0] + mark.fx * SIDE, middle[1] + mark.fy * SIDE
-                if mark.is_cutoff:
-                    fine.circle(center, mark.radius * SIDE, YELLOW, 1)
-                else:
-                    fine.circle(center, max(SMALLEST, mark.radius * SIDE) + 1, WHITE)
-            else:
-                for sign in (1, -1):
-                    ends = [
-                        (middle[0] + sign * f * SIDE * mark.fx, middle[1] + sign * f * SIDE * mark.fy)
-                        for f in (mark.spare, 1)
-                    ]
-                    fine.line(ends, WHITE, 1)
-    for i, mark in enumerate(mark for mark in found if isinstance(mark, Ring) and mark.is_cutoff):
-        # The outer ring's name stands above it to the right, the inner ring's below it to the left.
-        side = -1 if i % 2 else 1
-        away = min(mark.radius * SIDE, SIDE / 2 - 14) * 0.7071 + 5
-        x, y = middle[0] + side * away, middle[1] - side * away
-        canvas.text(x, y, mark.label, SMALL, YELLOW, "rt" if i % 2 else "lb", halo=True)
-    peaks = [mark for mark in found if isinstance(mark, Ring) and not mark.is_cutoff]
-    for mark in peaks[: 2 * LABELED : 2] if len(peaks) <= 2 * LABELED else ():
-        x, y = middle[0] + mark.fx * SIDE, middle[1] + mark.fy * SIDE
-        is_left = mark.fx > 0.2  # there is no room to the right
-        reach = (max(SMALLEST, mark.radius * SIDE) + 6) * (-1 if is_left else 1)
-        canvas.text(x + reach, y, mark.label, SMALL, WHITE, "rm" if is_left else "lm", halo=True)
-    for mark in found:
-        if isinstance(mark, Ridge):
-            x, y = (middle[k] + 0.4 * SIDE * (mark.fx, mark.fy)[k] for k in (0, 1))
-            canvas.text(x + 8, y, mark.label, SMALL, WHITE, "lm", halo=True)
+def _whole(look: Look, result: NDArray[Any], white: float) -> list[Panel]:
+    lost, level = panels.removed(look.removed, look.white, SIDE)
+    share = f"removed: {look.share:.2%} of the power; gray is 0, white {level:.3g} of 255"
+    return [
+        Panel("input", panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))),
+        Panel("spectrum, what is removed tinted", panels.spectrum(look, SIDE), 1.0),
+        Panel("result", panels.shown(result, *shown_range(result, white, SIDE))),
+        Panel(share, lost),
+    ]
+
+
+def _middle(look: Look, result: NDArray[Any], white: float) -> list[Panel]:
+    """Return panels of the middle, at 100 percent, and of the frequencies that the cutoffs are among."""
+    height, width = look.size
+    top, left = max(0, (height - SIDE) // 2), max(0, (width - SIDE) // 2)
+    part = np.s_[:, top : top + SIDE, left : left + SIDE]
+    lost, level = panels.removed(look.removed[part], look.white, SIDE)
+    span = overlay.span(look)
+    return [
+        Panel("its middle at 100 %", panels.shown(look.planes[part], *shown_range(look.planes, look.white, SIDE))),
+        Panel(f"spectrum, to {span / 2:.2g} cycles per pixel", panels.spectrum(look, SIDE, span), span),
+        Panel("likewise", panels.shown(result[part], *shown_range(result, white, SIDE))),
+        Panel(f"likewise; white {level:.3g} of 255", lost),
+    ]

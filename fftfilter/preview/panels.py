@@ -46,39 +46,45 @@ def rgb(planes: Pixels) -> Pixels:
     return np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
 
 
-def removed(look: Look, side: int) -> tuple[Pixels, float]:
-    """Return what is removed, 0 in the middle, and the grey level of white 255 that is as far as that as black is."""
-    planes = fitted(look.removed, side)
-    largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or look.white / 255
-    return shown(planes, largest, max(planes.shape[1:]), -largest), 255 * largest / look.white
+def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
+    """Return what is removed, 0 in mid-grey, and how much of it is white, if the picture's white were 255."""
+    planes = fitted(lost, side)
+    largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or white / 255
+    return shown(planes, largest, max(planes.shape[1:]), -largest), 255 * largest / white
 
 
-def spectrum(look: Look, side: int) -> Pixels:
+def spectrum(look: Look, side: int, span: float = 1.0) -> Pixels:
     """Return the logarithm of the power, DC in the middle, what the filter removes tinted.
 
-    The picture is as wide and high as one cycle per pixel. Of several frequencies in one pixel it shows the strongest,
+    It is ``span`` cycles per pixel wide and high. Of several frequencies in one pixel it shows the strongest,
     so that no peak is lost.
     """
     width = look.size[1]
     power = look.power.copy()
     power[0, 0] = power.max()  # the mean, which was taken off
-    power = _square(power, width, side, np.maximum)
+    power = _square(power, width, (side, span), np.maximum)
     logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
     low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
     gray = np.clip((logs - low) / ((high - low) or 1), 0, 1)[..., None] * 255
-    share = _square(look.gain, width, side, np.add) / _square(np.ones_like(look.gain), width, side, np.add)
+    ones = np.ones_like(look.gain)
+    share = _square(look.gain, width, (side, span), np.add) / _square(ones, width, (side, span), np.add)
     tint = TINT * (1 - np.clip(np.abs(share), 0, 1))[..., None]
     tinted = np.array(REMOVED) * (0.45 + 0.55 * gray / 255)
     return np.asarray(np.rint(gray * (1 - tint) + tinted * tint)).astype(np.uint8)
 
 
-def _square(half: Array, width: int, side: int, join: np.ufunc) -> Array:
-    """Return a half of a spectrum ``(height, width // 2 + 1)`` as a square of pixels, DC in the middle."""
+def _square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
+    """Return a half of a spectrum ``(height, width // 2 + 1)`` as a square, DC in the middle, of pixels and cycles."""
+    side, span = size
     height = len(half)
     other = np.roll(half[::-1], 1, axis=0)[:, 1 : (width + 1) // 2][:, ::-1]
     whole = np.fft.fftshift(np.concatenate([half, other], axis=1))
     for axis, n in ((0, height), (1, width)):
         # The pixel of frequency 0 is the middle one, side // 2, whatever n is.
-        first = np.maximum((np.arange(side) - side // 2) * n // side + n // 2, 0)
-        whole = join.reduceat(whole, first, axis) if n >= side else whole.take(first, axis)
+        place = (np.arange(side + 1) - side // 2) * (n * span / side)
+        if n * span < side:
+            whole = whole.take(np.clip(np.rint(place[:-1]).astype(np.int64) + n // 2, 0, n - 1), axis)
+        else:
+            first = np.clip(np.floor(place + 1e-9).astype(np.int64) + n // 2, 0, n)
+            whole = join.reduceat(whole.take(range(first[-1]), axis), first[:-1], axis)
     return whole

@@ -34,7 +34,8 @@ QUALITY = 90
 SAMPLE, FEWEST = 4096, 6
 # An outlier's share, as a logarithm, is farther from the median than so many usual deviations, and than this.
 DEVIATIONS, LEAST = 4 * 1.4826, 0.35
-NOTHING = 1e-5
+# A share that is nothing; files of which nothing is removed are outliers if they are a smaller part of all than this.
+NOTHING, RARE = 1e-6, 1 / 8
 
 
 class Row(NamedTuple):
@@ -53,7 +54,9 @@ def row(look: Look, result: NDArray[Any], white: float, number: int, name: str) 
     before = panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))
     after = panels.shown(result, *shown_range(result, white, SIDE))
     strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
-    for i, picture in enumerate((before, panels.spectrum(look, SIDE), after, panels.removed(look, SIDE)[0])):
+    for i, picture in enumerate(
+        (before, panels.spectrum(look, SIDE), after, panels.removed(look.removed, look.white, SIDE)[0])
+    ):
         height, width = picture.shape[:2]
         top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
         strip[top : top + height, left : left + width] = picture
@@ -75,16 +78,18 @@ class Sheet:
     _most: list[tuple[float, int, Row]] = field(default_factory=list)
     _sample: list[float] = field(default_factory=list)
     _count: int = 0
+    _untouched: int = 0
     _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311  the same sheet each time
 
     def add(self, row: Row) -> None:
         """Take a row, or leave it out."""
         self._count += 1
-        share = float(np.log(row.share + NOTHING))
-        if len(self._sample) < SAMPLE:
-            self._sample.append(share)
+        if row.share <= NOTHING:
+            self._untouched += 1
+        elif len(self._sample) < SAMPLE:
+            self._sample.append(float(np.log(row.share)))
         elif (place := self._chance.randrange(self._count)) < SAMPLE:
-            self._sample[place] = share
+            self._sample[place] = float(np.log(row.share))
         files, number = max(self.files, 1), row.number
         if len(self._even) < EVEN and (number + 1) * EVEN // files > number * EVEN // files:
             self._even.append(row)
@@ -101,7 +106,8 @@ class Sheet:
         canvas = Canvas(WIDTH, TITLE + max(1, len(rows)) * (SIDE + GAP) + MARGIN)
         canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
         low, high = self._usual()
-        outliers = [each for each in rows if not low <= each.share <= high]
+        is_rare = len(self._sample) >= FEWEST and self._untouched < RARE * self._count
+        outliers = [each for each in rows if (is_rare if each.share <= NOTHING else not low <= each.share <= high)]
         spread = f", {len(rows)} shown: evenly spread, and the farthest" if len(rows) < self._count else ""
         marked = f"; {len(outliers)} {'outliers' if len(outliers) > 1 else 'outlier'}, marked" if outliers else ""
         canvas.text(MARGIN, 52, f"{self._count} pictures{spread}{marked}", TEXT, QUIET)
@@ -129,5 +135,4 @@ class Sheet:
             return 0.0, float("inf")
         middle = float(np.median(self._sample))
         away = max(LEAST, DEVIATIONS * float(np.median(np.abs(np.array(self._sample) - middle))))
-        low, high = (float(np.exp(middle + sign * away)) - NOTHING for sign in (-1, 1))
-        return max(0.0, low), high
+        return float(np.exp(middle - away)), float(np.exp(middle + away))

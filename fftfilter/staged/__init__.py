@@ -3,6 +3,7 @@
     pipeline.py     the flow chart from pixels to pixels
     plan.py         launches as plain data: what a stage is, and the transform of a row
     fft_core.py     the transform of rows, forward or inverse, by an algorithm or through Bluestein
+    transform.py    a bare transform, prepared on a device
     bluestein.py    any length, on top of an algorithm for powers of two
     steps/          what the book does beside the transform, and what its transform is made of: one file a step
     algorithms/     the FFT algorithms: one file each

@@ -86,7 +86,7 @@ class StagedPipeline:
         pair = first_pair(values, pictures, group)
         _, table = transfer.on_grid(height, width)
         if table is None and transfer.keeps_mean:
-            table = transfer.table(height, width)
+            table = transfer.gain(height, width) / transfer.largest
         radial = transfer.radial if table is None else None
         dc = transfer.at_dc(table)
         # The bins may lie in any order between the transforms, as long as the mask is read in that order.

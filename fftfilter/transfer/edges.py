@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from .grid import Gain
+    from .grid import Gain, Reach
     from .product import Transfer
 
 Edges = Literal["wrap", "mirror"]
@@ -22,10 +22,25 @@ class EdgedGrid(NamedTuple):
     transfer: Transfer
     height: int
     width: int
+    edges: Edges
 
     def gain(self) -> Gain:
         """Return H in float64, shape ``(height, width)`` of the grid."""
         return self.transfer.gain(self.height, self.width)
+
+    def at_dc(self) -> float:
+        """Return H(0)."""
+        return float(self.transfer.gain(self.height, self.width, 1, 1)[0, 0])
+
+    def on_grid(self) -> tuple[Reach, Gain | None]:
+        """Return what :meth:`Transfer.on_grid` does, of mirrored edges no more than the other gains follow from.
+
+        Those are the rows up to half the height, and if H is even along each axis the columns up to half the width.
+        """
+        if self.edges == "wrap":
+            return self.transfer.on_grid(self.height, self.width)
+        columns = self.width // 2 + 1 if self.transfer.is_even_along_axes else self.width
+        return self.transfer.on_grid(self.height, self.width, self.height // 2 + 1, columns)
 
 
 def grid_with(edges: Edges, transfer: Transfer, height: int, width: int) -> EdgedGrid:
@@ -34,6 +49,6 @@ def grid_with(edges: Edges, transfer: Transfer, height: int, width: int) -> Edge
     Raises ParameterError for radii that do not fit the image.
     """
     if edges == "wrap":
-        return EdgedGrid(transfer, height, width)
+        return EdgedGrid(transfer, height, width, edges)
     transfer.cautions(height, width)  # raises, in the numbers that were given, what the larger grid would
-    return EdgedGrid(transfer.on_twice_the_sides(), 2 * height, 2 * width)
+    return EdgedGrid(transfer.on_twice_the_sides(), 2 * height, 2 * width, edges)

@@ -65,16 +65,16 @@ class Mask:
         mirrored = np.roll(self.gains[::-1], 1, 0)
         return self.is_even and bool(np.abs(self.gains - mirrored).max() <= EVEN * np.abs(self.gains).max())
 
-    def gain(self, height: int, width: int) -> Gain:
-        """Return the gains in float64; raises ParameterError for images of another size if they are for one."""
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        """Return the first rows and columns in float64; raises ParameterError if they are for another size."""
         if self.any_size:
-            return _between(_between(self.gains.astype(np.float64), height).T, width).T
+            return _between(_between(self.gains.astype(np.float64), height, rows).T, width, columns).T
         if self.gains.shape != (height, width):
             raise ParameterError(
                 f"the {self} does not fit an image of {width} x {height}: give one of its size (with mirrored edges of "
                 "twice each side), or any_size"
             )
-        return self.gains.astype(np.float64)
+        return self.gains[:rows, :columns].astype(np.float64)
 
     def caution(self, height: int, width: int) -> None:
         """Return None: there is no cutoff to lie beyond the grid."""
@@ -95,10 +95,10 @@ class Mask:
         return f"mask of {self.gains.shape[1]} x {self.gains.shape[0]}"
 
 
-def _between(gains: Gain, n: int) -> Gain:
-    """Return the gains of n frequencies, on straight lines between those of the first axis, which repeat."""
+def _between(gains: Gain, n: int, first: int | None) -> Gain:
+    """Return the first gains of n frequencies, on straight lines between those of the first axis, which repeat."""
     count = len(gains)
-    place = np.rint(np.fft.fftfreq(n, 1 / n)) * count / n
+    place = np.rint(np.fft.fftfreq(n, 1 / n)[:first]) * count / n
     low = np.floor(place)
     part, at = (place - low)[:, None], low.astype(np.int64)
     return np.asarray(gains[at % count] * (1 - part) + gains[(at + 1) % count] * part)

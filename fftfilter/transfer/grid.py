@@ -87,9 +87,8 @@ class Cutoff(NamedTuple):
         return function((kx * x) ** 2 + (ky * y) ** 2, self.falloff)
 
 
-def table_reach(gains: NDArray[np.floating]) -> Reach:
-    """Return where even gains ``(height, width)``, none above 1, vary."""
-    height, width = gains.shape
+def table_reach(gains: NDArray[np.floating], height: int, width: int) -> Reach:
+    """Return where even gains, none above 1, vary: all of a ``(height, width)`` grid, or its first rows and columns."""
     beyond = float(gains[height // 2, width // 2])
     if beyond not in (0.0, 1.0):
         return Reach(height // 2 + 1, width // 2 + 1, 0.0)
@@ -103,6 +102,10 @@ def table_reach(gains: NDArray[np.floating]) -> Reach:
 
 
 def parts_along_axes(gains: Gain) -> tuple[Gain, Gain]:
-    """Return the part of even gains ``(height, width)`` that is even along each axis, and the one that is odd."""
-    mirrored = np.roll(gains[:, ::-1], 1, 1)
-    return (gains + mirrored) / 2, (gains - mirrored) / 2
+    """Return the part of even gains ``(rows, width)`` that is even along each axis, and the one that is odd.
+
+    Both up to half the width.
+    """
+    half = gains[:, : gains.shape[1] // 2 + 1]
+    mirrored = np.concatenate([gains[:, :1], gains[:, ::-1]], axis=1)[:, : half.shape[1]]
+    return (half + mirrored) / 2, (half - mirrored) / 2

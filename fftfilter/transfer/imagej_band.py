@@ -57,12 +57,12 @@ class ImageJBand:
         low = None if none else Radius.parse(small, "small", bare="px")
         return cls(Radius.parse(large, "large", bare="px"), low, suppress, percent)
 
-    def gain(self, height: int, width: int) -> Gain:
-        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         n = min(height, width)
-        kx, ky = np.fft.fftfreq(width, 1 / width), np.fft.fftfreq(height, 1 / height)[:, None]
+        kx, ky = np.fft.fftfreq(width, 1 / width)[:columns], np.fft.fftfreq(height, 1 / height)[:rows, None]
         d2 = ((kx / width) ** 2 + (ky / height) ** 2) * n**2
         gains = -np.expm1(-d2 * (2 / self.large.bins(height, width)) ** 2)
         if self.small:

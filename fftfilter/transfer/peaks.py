@@ -87,19 +87,18 @@ class Notch:
         distance2 = (dx * dx + dy * dy) * per_radius2
         return np.asarray(1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1))
 
-    def gain(self, height: int, width: int) -> Gain:
-        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
-        fx, fy = np.fft.fftfreq(width), np.fft.fftfreq(height)
+        fx, fy = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows]
         zero = np.zeros(1)
-        gains = np.ones((height, width))
+        gains = np.ones((len(fy), len(fx)))
         for x, y in self.peaks():
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
-            rows = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
-            columns = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
-            near = np.ix_(rows, columns)
-            gains[near] *= self._passes(fx[columns] - x, fy[rows, None] - y, height, width)
+            down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
+            across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
+            gains[np.ix_(down, across)] *= self._passes(fx[across] - x, fy[down, None] - y, height, width)
         return gains
 
     def caution(self, height: int, width: int) -> str | None:

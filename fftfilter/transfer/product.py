@@ -95,37 +95,37 @@ class Transfer:
         """A bound of all gains, at least 1; engines compute with gains divided by it."""
         return prod(part.largest for part in self.parts)
 
-    def gain(self, height: int, width: int) -> Gain:
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H in float64, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it.
 
-        Raises ParameterError for a size that a part does not fit.
+        Of that its first ``rows`` and ``columns``, by default all. Raises ParameterError for a size that a part does
+        not fit.
         """
         if not self.parts:
             import numpy as np
 
-            return np.ones((height, width))
-        first, *rest = (part.gain(height, width) for part in self.parts)
+            return np.ones((height, width))[:rows, :columns]
+        first, *rest = (part.gain(height, width, rows, columns) for part in self.parts)
         gain = prod(rest, start=first)
         if self.keeps_mean:
             gain = gain.copy()
             gain[0, 0] = 1
         return gain
 
-    def table(self, height: int, width: int) -> NDArray[np.float64]:
-        """Return H divided by :attr:`largest`, so that no gain exceeds 1."""
-        return self.gain(height, width) / self.largest
+    def on_grid(
+        self, height: int, width: int, rows: int | None = None, columns: int | None = None
+    ) -> tuple[Reach, NDArray[np.float64] | None]:
+        """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
-    def on_grid(self, height: int, width: int) -> tuple[Reach, NDArray[np.float64] | None]:
-        """Return the part of the grid where H varies, and the :meth:`table` unless kernels can compute H.
-
-        They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`.
+        They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`. Gains are divided
+        by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
         """
         if self.radial and not self.radial.is_faint(height, width):
             return self.radial.reach(height, width), None
         from .grid import table_reach
 
-        table = self.table(height, width)
-        return table_reach(table), table
+        table = self.gain(height, width, rows, columns) / self.largest
+        return table_reach(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:
         """Return a line for each part that has no effect on a ``(height, width)`` image, or leaves nothing of it."""
@@ -133,7 +133,7 @@ class Transfer:
         return [line for line in found if line is not None]
 
     def at_dc(self, table: NDArray[np.float64] | None) -> float:
-        """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`."""
+        """Return H(0) divided by :attr:`largest`; ``table`` is that of :meth:`on_grid`, or its first gain."""
         if self.keeps_mean:
             return 1 / self.largest
         return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])

@@ -188,12 +188,12 @@ class Radial:
         farthest = float(cutoff.low(self.shape, np.array(width // 2), np.array(height // 2)))
         return not self.passes_dc and 1 - FAINT < farthest < 1
 
-    def gain(self, height: int, width: int) -> Gain:
-        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
-        kx = np.minimum(np.arange(width), width - np.arange(width))
-        ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
+        kx = np.minimum(np.arange(width), width - np.arange(width))[:columns]
+        ky = np.minimum(np.arange(height), height - np.arange(height))[:rows, None]
         outer, inner = self.cutoffs(height, width)
         passed = outer.low(self.shape, kx, ky)
         if inner is not None:

@@ -64,13 +64,13 @@ class Stripes:
             return (1.0, 0.0) if degrees == 0 else (0.0, -1.0)
         return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
 
-    def gain(self, height: int, width: int) -> Gain:
-        """Return H on the whole grid, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it."""
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         n = min(height, width)
-        kx, ky = np.rint(np.fft.fftfreq(width, 1 / width)), np.rint(np.fft.fftfreq(height, 1 / height))[:, None]
-        fx, fy = kx / width, ky / height
+        kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
+        fx, fy = kx[:columns] / width, ky[:rows, None] / height
         x, y = self._along()
         distance = np.abs(x * fx + y * fy)
         # The highest frequency of an even side has both signs at once.

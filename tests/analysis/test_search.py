@@ -91,6 +91,29 @@ def test_a_screen_is_two_waves_with_all_sums_as_their_harmonics():
     assert {(1, 1), (1, -1)} <= {each.multiples for each in first.harmonics}
 
 
+def test_waves_of_a_part_of_the_picture_are_found():
+    picture = photograph("camera.pgm").astype(float)
+    picture[100:250, 300:450] += 15 * wave((150, 150), 0.21, 0.13)
+    (peak,) = fftfilter.find_peaks(levels(picture))
+    assert max(bins_off(peak, 0.21, 0.13, (512, 512))) < 1
+    clean = peak.notch().gain(512, 512)
+    assert clean[round(0.13 * 512) + 2, round(0.21 * 512)] < 0.2  # as wide as what it leaves in the spectrum
+
+
+def test_a_drifting_period_is_found(camera):
+    x, y = np.meshgrid(np.arange(512), np.arange(512))
+    drift = 3 * np.sin(x / 40) + 2 * np.cos(y / 30)
+    found = fftfilter.find_peaks(levels(0.8 * camera + 25 + 12 * np.sin(2 * np.pi * (0.21 * x + 0.13 * y) + drift)))
+    assert found
+    assert all(max(bins_off(peak, 0.21, 0.13, (512, 512))) < 12 for peak in found)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-30, 1.0, 1e30, 1e300])
+def test_floats_of_any_size_are_searched(factor):
+    (peak,) = fftfilter.find_peaks(factor * wave((128, 128), 0.2, 0.3))
+    assert max(bins_off(peak, 0.2, 0.3, (128, 128))) < 1e-3
+
+
 def test_each_channel_is_searched():
     picture = photograph("astronaut.png").copy()
     picture[..., 0] = levels(picture[..., 0] * 0.8 + 25 + 15 * wave((512, 512), 0.31, 0.2))

@@ -14,7 +14,7 @@ from fftfilter.commands.bench.command import benchmark_command, run
 
 
 def test_there_are_the_papers_and_the_peers():
-    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers"}
+    assert set(bench.commands) == {"stages", "radix", "sizes", "speedup", "engines", "peers", "transforms"}
 
 
 @pytest.mark.parametrize(

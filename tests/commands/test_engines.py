@@ -26,7 +26,7 @@ def test_one_is_listed_with_its_options():
     assert text.startswith("stockham: ")
     assert "Options  radix=4, arithmetic=plain" in text
     assert "book" not in text
-    assert CliRunner().invoke(engines, ["fused"]).output.startswith("fused: The default for images")
+    assert CliRunner().invoke(engines, ["fused"]).output.startswith("fused: The default: ")
 
 
 def test_json_has_the_same():

@@ -96,6 +96,25 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
     assert "bad.png" in err
 
 
+def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_path):
+    size, stack = (512, 512), tmp_path / "stack.tif"
+    clean = [rng.normal(128, 5, size) for _ in range(3)]
+    pages = [Image.fromarray(np.rint(each + wave(size, 0.25, 0.3125)).astype(np.uint8)) for each in clean]
+    pages[0].save(stack, save_all=True, append_images=pages[1:])
+    found = json.loads(run("peaks", "--json", stack)[1])
+    assert (found["pictures"], [round(peak["fx"], 3) for peak in found["peaks"]]) == (3, [0.25])
+    assert json.loads(run("peaks", "--json", "--pages", "2-3", stack)[1])["pictures"] == 2
+    assert run("notch", "--auto", "-q", stack, tmp_path / "out.tif")[0] == 0
+    (tmp_path / "in").mkdir()
+    stack.rename(tmp_path / "in" / "stack.tif")
+    assert run("notch", "--auto", "-q", tmp_path / "in", tmp_path / "out")[0] == 0
+    for made in (tmp_path / "out.tif", tmp_path / "out" / "stack.tif"):
+        with Image.open(made) as picture:
+            for i, each in enumerate(clean):
+                picture.seek(i)
+                assert 10 * np.log10(255**2 / np.mean((np.asarray(picture, float) - each) ** 2)) > 40
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

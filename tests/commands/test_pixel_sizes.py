@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 import fftfilter
@@ -91,6 +92,33 @@ def test_each_file_of_a_folder_has_its_own_pixel_size(run, tmp_path, image):
     assert [line["filter"].get("pixel_size") or 0 for line in lines] == pytest.approx(
         [1e-4, 5e-4, 1e-4, 5e-4, 0], rel=1e-4
     )
+
+
+def test_pages_have_the_pixel_size_of_imagejs_description(run, tmp_path, image):
+    pages = np.stack([image, 255 - image])
+    resolution = {"resolution": (10, 10), "metadata": {"unit": "um", "axes": "ZYX"}}
+    tifffile.imwrite(tmp_path / "cells.tif", pages, imagej=True, **resolution)
+    code, _, said = run("lowpass", "-v", "--radius", "1um", tmp_path / "cells.tif", tmp_path / "out.tif")
+    assert code == 0
+    assert "2 pages, 60 x 36: lowpass, ideal, radius 1um, pixel size 0.1 um from the file's ImageJ description" in said
+    for given, got in zip(pages, tifffile.imread(tmp_path / "out.tif"), strict=True):
+        assert_grey_levels(got, wanted(given, "10px"))
+    fftfilter.filter_stack(tmp_path / "cells.tif", tmp_path / "again.tif", H.lowpass("1um"), pixel_size="200nm")
+    assert_grey_levels(tifffile.imread(tmp_path / "again.tif")[1], wanted(pages[1], "5px"))
+
+
+def test_some_pages_of_ome_keep_the_pixel_size(run, tmp_path, image):
+    size = {"PhysicalSizeX": 0.1, "PhysicalSizeXUnit": "\N{MICRO SIGN}m", "PhysicalSizeY": 0.1}
+    tifffile.imwrite(tmp_path / "cells.ome.tif", np.stack([image, image, image]), metadata={"axes": "ZYX", **size})
+    given = [tmp_path / "cells.ome.tif"]
+    for source, out, said_by in (
+        (given, "2.tif", "OME description"),
+        ([tmp_path / "2.tif"], "again.tif", "2.54e+05 dpi"),
+    ):
+        pages = ["--pages", "2"] if source is given else []
+        code, _, said = run("lowpass", "-v", "--radius", "1um", *pages, *source, tmp_path / out)
+        assert code == 0
+        assert f"pixel size 0.1 um from the file's {said_by}" in said
 
 
 def test_another_pixel_size_is_another_filter(run, tmp_path, scan):

@@ -64,8 +64,12 @@ def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):
         (["spectrum", "--with", "lowpass", "in/0.png", "out.tif"], "give a name that ends in .png"),
     ],
 )
-def test_what_could_not_end_well_is_refused(run, folder, tmp_path, monkeypatch, arguments, message):
+def test_what_could_not_end_well_is_refused(run, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for i in range(2):
+        Image.new("L", (8, 8), i).save(folder / f"{i}.png")
     before = (folder / "0.png").read_bytes(), (folder / "1.png").read_bytes()
     code, out, err = run(*arguments)
     assert (code, out) == (2, b"")

@@ -63,6 +63,20 @@ def test_scales_of_a_stack_and_of_a_folder(run, folder):  # noqa: F811
     assert largest["folder"]["b.tif"].max() < 20000
 
 
+def test_each_stack_has_pixels_of_its_own_size(run, folder):  # noqa: F811
+    for name, resolution in (("a.tif", 4), ("b.tif", 2)):
+        said = {"axes": "ZYX", "unit": "um"}
+        tifffile.imwrite(folder / "in" / name, STACK, imagej=True, resolution=(resolution,) * 2, metadata=said)
+    (folder / "in" / "c.png").unlink()
+    options = ["--radius", "2um", *OPTIONS[2:], "-v"]
+    code, _, said = run("lowpass", *options, folder / "in", folder / "out")
+    assert code == 0
+    assert "a.tif: done, 4 pages, pixel size 0.25 um from the file's ImageJ description" in said
+    for name in ("a.tif", "b.tif"):
+        assert run("lowpass", *options, folder / "in" / name, folder / "alone.tif")[0] == 0
+        assert (folder / "alone.tif").read_bytes() == (folder / "out" / name).read_bytes()
+
+
 def test_some_pages_of_each_file(run, folder):  # noqa: F811
     code, _, said = run("lowpass", *OPTIONS, "--pages", "2-3", folder / "in", folder / "out")
     assert code == 1

@@ -8,13 +8,18 @@ Every result is held to the reference. Oclgrind writes its reports to stderr.
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 
 from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
+from fftfilter.fused.bare import Shape
+from fftfilter.fused.cpu.bare import signal
+from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.gpu.bare.transform import GpuTransform
 from fftfilter.fused.gpu.long import LongPlan
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
@@ -24,12 +29,13 @@ from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.scale import Auto
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
+from fftfilter.transfer.edges import grid_with
 
 rng = np.random.default_rng(3)
 launcher = Launcher(choose("oclgrind"))
 
 
-def check(make, transfer, shape, dtype="uint8", *, real=False, histogram=False):
+def check(make, transfer, shape, dtype="uint8", *, real=False, histogram=False, edges="wrap"):
     """Filter random pixels, and raise unless the result is within a level of the reference."""
     white = 1 if dtype == "float32" else 255
     pixels = (rng.random(shape) * white).astype(dtype)
@@ -38,16 +44,31 @@ def check(make, transfer, shape, dtype="uint8", *, real=False, histogram=False):
     out = np.dtype("float32" if real else dtype)
     pipeline = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white))
     got = pipeline.run(pixels)
-    gain = transfer.gain(*shape[1:])
+    gain = grid_with(edges, transfer, *shape[1:]).gain()
     for image, result in zip(pixels, got, strict=True):
         if real:
-            assert np.abs(result - reference.filtered(image, gain).real).max() <= 1e-3, (shape, transfer)
+            assert np.abs(result - reference.filtered(image, gain, edges).real).max() <= 1e-3, (shape, transfer)
         else:
-            wanted = reference.filter_image(image, gain, dtype, white)
+            wanted = reference.filter_image(image, gain, dtype, white, edges)
             assert np.abs(result.astype(float) - wanted).max() <= 1, (shape, transfer)
     if histogram:
         pipeline.run(pixels, ByHistogram("signed", Auto(50), out, white))
         assert pipeline.clipped()[0] > 0.3
+
+
+def check_bare(make, data, along, shape, **how):
+    """Transform random numbers, and raise unless the result is that of numpy.fft."""
+    wanted_shape = Shape(data, along, *shape, half=data != "complex" and along == "both", **how)
+    given = rng.standard_normal(wanted_shape.source).astype(np.float32)
+    source = given if data == "real" else (given + 1j * given[::-1, ::-1]).astype(np.complex64)
+    made, _ = make(launcher, wanted_shape).run(source)
+    if along == "both":
+        function = {"complex": np.fft.fft2, "real": np.fft.rfft2, "values": np.fft.irfft2}[data]
+        more = {"s": shape[1:], "norm": "forward"} if data == "values" else {}
+        wanted = function(source, **more)
+    else:
+        wanted = np.fft.fft(source, axis=2 if along == "rows" else 1)
+    assert np.abs(made - wanted).max() <= 1e-4 * np.abs(wanted).max(), wanted_shape
 
 
 def cpu():
@@ -65,6 +86,25 @@ def cpu():
     check(make, H.highpass(2, shape="butterworth"), (1, 7, 80), "float32")
     check(make, H.highpass(2, shape="gaussian"), (2, 6, 9), real=True)
     check(make, H.mask(high.gain(6, 9)), (1, 6, 9))
+
+    make_mirrored = partial(FusedCpuPipeline, lanes=4, edges="mirror")
+    check(make_mirrored, high, (2, 9, 13), edges="mirror")
+    check(make_mirrored, high * H.notch((0.2, 0.1)), (1, 67, 5), edges="mirror")
+    check(make_mirrored, high * H.notch((0.2, 0.1)), (1, 4, 67), edges="mirror")
+
+    def transform(launcher, shape):
+        return CpuTransform(launcher, shape, lanes=4)
+
+    def matrix(launcher, shape):
+        return signal.LongSignal(launcher, shape, (4, 5), lanes=4)
+
+    for shape in ((2, 9, 13), (1, 1, 1), (1, 67, 8)):
+        for data in ("complex", "real", "values"):
+            check_bare(transform, data, "both", shape)
+            if data != "values" and shape[0] == 1:
+                check_bare(transform, data, "rows", shape)
+                check_bare(transform, data, "columns", shape)
+    check_bare(matrix, "complex", "rows", (1, 2, 20))
 
 
 def cpu_workers():
@@ -94,6 +134,13 @@ def gpu():
             check(make, H.highpass(), (2, height, width))
     check(make, H.highpass(), (2, 11, 11), real=True)
     check(make, H.highpass(), (2, 3, 17), histogram=True)
+    mirrored = partial(FusedGpuPipeline, edges="mirror")
+    check(mirrored, H.highpass(), (2, 10, 7), edges="mirror")
+    for shape in ((2, 5, 9), (1, 12, 10)):
+        for data in ("complex", "real", "values"):
+            check_bare(GpuTransform, data, "both", shape)
+    limits = Limits(local_bytes=4 * 5 + RESERVED_BYTES, group_wanted=4)
+    check_bare(partial(GpuTransform, limits=limits), "complex", "both", (2, 12, 15))
     ramp = np.arange(2 * 300, dtype=np.uint16).reshape(2, 20, 15)
     pipeline = FusedGpuPipeline(launcher, H.highpass(), Stack(*ramp.shape, ramp.dtype, ramp.dtype, 65535))
     pipeline.run(ramp)

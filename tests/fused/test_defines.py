@@ -14,7 +14,10 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.programs import PRELUDE, folder, source
+from fftfilter.fused.bare import Shape
+from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.gpu.bare.transform import GpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from tests.fused.helpers import stack_of
@@ -64,6 +67,10 @@ def programs(launcher):
                     pipeline.deviations()
                     if not real:
                         pipeline.histograms()
+        for data in ("complex", "real", "values"):
+            shape = Shape(data, "both", 1, height, width, half=data == "values")
+            CpuTransform(recording["cpu"], shape)
+            GpuTransform(recording["gpu"], shape)
     return {form: recorder.programs for form, recorder in recording.items()}
 
 

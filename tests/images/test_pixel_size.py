@@ -83,6 +83,18 @@ FILES = {
         65e-9,
         "OME description",
     ),
+    "OME in UTF-8": (
+        by_tifffile(
+            description=OME.format('PhysicalSizeX="0.065" PhysicalSizeXUnit="\N{MICRO SIGN}m"').encode(),
+        ),
+        65e-9,
+        "OME description",
+    ),
+    "ImageJ in Latin-1": (
+        by_tifffile(resolution=(10, 10), resolutionunit=1, description=b"ImageJ=1.53t\nunit=\xb5m\n"),
+        1e-7,
+        "ImageJ description",
+    ),
     "PNG": (by_pillow("PNG", dpi=(600, 600)), 25.4e-3 / 600, "600 dpi"),
     "JFIF": (by_pillow("JPEG", dpi=(72, 72)), 25.4e-3 / 72, "72 dpi"),
     "EXIF in a JPEG": (by_pillow("JPEG", exif=exif(across=100.0, down=100.0, unit=3)), 1e-4, "254 dpi"),

@@ -10,9 +10,9 @@ import tifffile
 from PIL import ExifTags, Image
 
 from fftfilter.errors import ReadError
-from fftfilter.images import Size, decode, measure, read, write
+from fftfilter.images import Size, decode, measure, read, tiff_reader, write
 from tests.files.helpers import python
-from tests.images.helpers import noise, picture
+from tests.images.helpers import GRAY, noise, picture
 
 LAYOUTS = {"gray": ("minisblack", None), "RGB": ("rgb", "contig"), "planar": ("rgb", "separate")}
 
@@ -123,3 +123,13 @@ def test_libtiff_says_nothing_of_its_own(tmp_path, compression):
     code = "from fftfilter import errors, images\ntry: images.read('x.tif')\nexcept errors.ReadError: print('refused')"
     done = python(code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (b"refused\n", b"")
+
+
+def test_what_needs_imagecodecs_says_so(monkeypatch):
+    data = bytearray(tiff_of(GRAY))
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        at = file.pages.first.tags["Compression"].valueoffset
+    data[at : at + 2] = (34712).to_bytes(2, "little")
+    monkeypatch.setattr(tiff_reader, "find_spec", lambda _: None)
+    with pytest.raises(ReadError, match=r"x.tif: compressed by JPEG2000, which needs imagecodecs: pip install"):
+        decode(bytes(data), "x.tif")

@@ -33,3 +33,13 @@ def test_it_is_drawn_for_any_picture(rng, size, kind):
 def test_all_that_is_constant_is_drawn_too():
     planes = np.full((1, 40, 40), 7, np.uint8)
     assert page(Look(planes, 255, H.highpass()), np.zeros_like(planes), 255, "", "").shape[1] == WIDTH
+
+
+def test_of_a_large_picture_the_middle_is_shown_too(rng):
+    planes = rng.integers(0, 256, (1, 32, 2 * SIDE + 2)).astype(np.uint8)
+    look = Look(planes, 255, H.lowpass("8px"))
+    pixels = page(look, planes, 255, "", "")
+    top = TITLE + 2 * CAPTION + SIDE + GAP + (SIDE - 32) // 2
+    assert (
+        pixels[top : top + 32, MARGIN : MARGIN + SIDE, 0] == planes[0, :, SIDE // 2 + 1 : SIDE // 2 + 1 + SIDE]
+    ).all()

@@ -44,6 +44,15 @@ def test_what_is_removed_is_tinted_in_the_spectrum(rng):
 
 def test_what_is_removed_lies_around_mid_grey():
     look = Look(np.rint(128 + 50 * wave((64, 64), 0.25, 0))[None].astype(np.uint8), 255, H.lowpass("0.2cyc"))
-    pixels, level = panels.removed(look, 64)
+    pixels, level = panels.removed(look.removed, look.white, 64)
     assert level == pytest.approx(50, abs=1)
     assert sorted(set(pixels[..., 0].ravel().tolist())) == [0, 128, 255]
+
+
+def test_a_part_of_the_spectrum_is_the_middle_of_the_whole(rng):
+    look = Look(rng.random((1, 200, 200)), 1, H.lowpass("0.1cyc"))
+    part = panels.spectrum(look, 100, 0.5).astype(int)
+    is_tinted = part[..., 0] > part[..., 2] + 20
+    y, x = np.mgrid[:100, :100] - 50
+    assert is_tinted[np.hypot(x, y) > 22].all()
+    assert not is_tinted[np.hypot(x, y) < 18].any()

@@ -49,6 +49,12 @@ def test_outliers_are_marked(strip):
     assert marked(sheet_of([0.1, 0.11, 0.09, 0.1, 0.5, 0.1, 0.001, 0.1], strip).picture("")) == [4, 6]
 
 
+def test_files_of_which_nothing_is_removed_are_outliers_if_they_are_few(strip):
+    some = [0.1, 0.11, 0.09, 0.1, 0.5, 0.1, 0.1, 0.1, 0.1]
+    assert marked(sheet_of([*some, 0], strip).picture("")) == [4, 9]
+    assert marked(sheet_of([*some, 0, 0, 0], strip).picture("")) == [4]
+
+
 def test_of_many_files_some_are_shown_and_all_that_are_far_out(rng, strip):
     shares = rng.uniform(0.1, 0.12, 1000)
     shares[[137, 555]] = 0.9, 0.0001

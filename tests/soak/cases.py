@@ -213,7 +213,8 @@ def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfe
         return H.stripes(r.uniform(-180, 180), width=f"{r.uniform(0.001, 0.1)!r}cyc", spare=r.choice((None, "20px")))
     if of.passes != "table":
         return radial(of.passes)
-    gains = rng.uniform(-1, r.choice((1, 3)), of.size)
+    sides = of.size if of.edges == "wrap" else [2 * side for side in of.size]
+    gains = rng.uniform(-1, r.choice((1, 3)), sides)
     if of.is_fused or r.random() < 0.5:
         gains = (gains + np.roll(gains[::-1, ::-1], (1, 1), (0, 1))) / 2
     return r.choice((H.mask(gains), radial("highpass") * radial("bandstop"), radial("lowpass") * H.mask(gains)))

@@ -9,7 +9,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
-from fftfilter.transfer.grid import parts_along_axes
+from fftfilter.transfer.grid import parts_along_axes, table_reach
 
 EVEN = [
     H.highpass(),
@@ -42,8 +42,22 @@ def test_a_function_knows_whether_it_is_even_along_each_axis(transfer):
 def test_parts_add_up():
     gain = SLANTED[0].gain(12, 16)
     even, odd = parts_along_axes(gain)
-    np.testing.assert_allclose(even + odd, gain)
+    np.testing.assert_allclose(even + odd, gain[:, :9])
+    np.testing.assert_allclose((even - odd)[:, 1:], gain[:, :7:-1])
     np.testing.assert_allclose(odd, -np.roll(odd[::-1], 1, 0), atol=1e-15)
+
+
+@pytest.mark.parametrize("transfer", [*EVEN, *SLANTED], ids=str)
+def test_no_more_gains_are_computed_than_are_needed(transfer):
+    grid = grid_with("mirror", transfer, 10, 14)
+    reach, table = grid.on_grid()
+    if table is not None:
+        wanted = grid.gain()
+        np.testing.assert_array_equal(
+            table * transfer.largest, wanted[:11, : 15 if transfer.is_even_along_axes else 28]
+        )
+        assert reach == table_reach(wanted / transfer.largest, 20, 28)
+    assert grid.at_dc() == grid.gain()[0, 0]
 
 
 def test_the_reference_is_the_definition(rng):

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...staged import algorithms
 from ...staged.algorithms import workgroup_coalesced
-from ...transforms import Transform
+from ...staged.transform import Transform
 from ..benchmark import MS, SPREAD, Benchmark
 from ..compare import gflops
 from ..inputs import complex_numbers

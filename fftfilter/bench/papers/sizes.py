@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...staged import algorithms
-from ...transforms import Transform
+from ...staged.transform import Transform
 from ..benchmark import MS, SPREAD, TOO_SLOW, Benchmark, left_out
 from ..inputs import complex_numbers
 from ..measure import measure_transform

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...staged import algorithms
-from ...transforms import Transform
+from ...staged.transform import Transform
 from ..benchmark import MS, SPREAD, Benchmark
 from ..compare import ratio
 from ..inputs import complex_numbers

@@ -110,7 +110,7 @@ def peers(
                 for peer in found:
                     if not is_gpu:
                         sleep(rest)
-                    seconds[peer.name].append(_time(peer, repeats[peer.name]))
+                    seconds[peer.name].append(seconds_of(peer, repeats[peer.name]))
             stats = {name: Stats.of(each) for name, each in seconds.items()}
             for name, each in stats.items():
                 times = ratio(each.median, stats[OURS].median)
@@ -131,10 +131,10 @@ def _check(peer: Peer, wanted: Array) -> int:
     peer.finish()
     if peer.result is not None:
         check_peer(peer.name, peer.result().reshape(wanted.shape), wanted)
-    return max(1, round(SECONDS / _time(peer, 2)))
+    return max(1, round(SECONDS / seconds_of(peer, 2)))
 
 
-def _time(peer: Peer, repeats: int) -> float:
+def seconds_of(peer: Peer, repeats: int) -> float:
     """Return the seconds of one call, the mean of several with one wait at the end."""
     begin = perf_counter()
     for _ in range(repeats):

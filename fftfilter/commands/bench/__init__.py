@@ -2,6 +2,7 @@
 
 papers.py    stages, radix, sizes, speedup, engines
 peers.py     peers
+transforms.py   transforms
 group.py     the group of these commands
 command.py   what makes a function a benchmark's command, and runs it
 options.py   options of several commands

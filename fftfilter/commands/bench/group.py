@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import papers, peers
+from . import papers, peers, transforms
 
 
 @click.group()
@@ -12,9 +12,9 @@ def bench() -> None:
     """Measure the papers' tables and other libraries on this device.
 
     Prints a table with the median and the spread of several runs, after one to warm up. Times are those of OpenCL's
-    events; `peers` takes wall time. Every result is compared with the reference first: a wrong one is not timed.
-    Published figures stand in the table with the hardware that they were taken on. Ctrl-C prints what was measured so
-    far.
+    events; `peers` and `transforms` take wall time. Every result is compared with the reference first: a wrong one is
+    not timed. Published figures stand in the table with the hardware that they were taken on. Ctrl-C prints what was
+    measured so far.
 
     \b
     Example: fftfilter bench engines
@@ -22,5 +22,7 @@ def bench() -> None:
     """
 
 
-for command in (papers.stages, papers.radix, papers.sizes, papers.speedup, papers.engines, peers.peers):
+for command in (papers.stages, papers.radix, papers.sizes, papers.speedup, papers.engines):
+    bench.add_command(command)
+for command in (peers.peers, transforms.transforms):
     bench.add_command(command)

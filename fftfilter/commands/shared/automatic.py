@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import combined, option
+from .options import combined, option, pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...analysis.automatic import Auto
-    from ...images import Picture
+    from ...images import Pages, Picture
     from ...transfer import Transfer
 
 AUTO = "--auto"
@@ -64,18 +64,19 @@ def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Tran
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is none: leave {FOLDER} out.")
     only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
-    mean = of_sources(sources, auto.strength, **only, failures=False).spectrum
+    mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given)).spectrum
     found = peaks_of(mean, auto.strength)
     if not given["quiet"]:
         _say(found, auto, f"{mean.pictures} pictures", given["verbose"])
     return notches(found, auto.shape)
 
 
-def of_picture(auto: Auto, picture: Picture, name: str, *, quiet: bool, verbose: int) -> Transfer:
-    """Return the notches for a picture, and say which."""
+def of_picture(auto: Auto, picture: Picture | Pages, name: str, *, quiet: bool, verbose: int) -> Transfer:
+    """Return the notches for a picture, or for the pages of one file, and say which."""
     from ...analysis.automatic import notches
+    from ...folders.mean_spectrum import spectrum_of
 
-    found = auto.peaks(picture.planes, picture.maxval)
+    found = auto.peaks(spectrum_of(picture))
     if not quiet:
         _say(found, auto, name, verbose)
     return notches(found, auto.shape)

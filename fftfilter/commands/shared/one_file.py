@@ -117,10 +117,10 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     picture = _read(source, options)
     name = shown(source, "standard input")
     transfer, pixel_size = for_pixels_of(picture, transfer, name)
+    transfer *= _automatic(picture, name, options)
     if isinstance(picture, images.Pages):
         _filter_pages(transfer, picture, target, options, pixel_size=pixel_size, times=times)
         return
-    transfer *= _automatic(picture, name, options)
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
@@ -181,10 +181,12 @@ def _filter_pages(
     from ...stacks import Way, filter_pages
 
     with closing(pages):
-        only = {name: getattr(options, name) for name in ("save_stages", "preview", "auto")}
+        only = {name: getattr(options, name) for name in ("save_stages", "preview")}
         only["profile"] = options.filter["profile"]
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         given_range, is_of_stack = parse(options.scale), options.scale == STACK
+        edges = options.filter.get("edges", "wrap")
+        way = Way(options.format, options.coding, options.strip, options.output, given_range, edges)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
         with open_filter(transfer, options.output, given_range, options.filter) as filter_:
             try:
@@ -192,14 +194,7 @@ def _filter_pages(
                     filter_,
                     pages,
                     target,
-                    Way(
-                        options.format,
-                        options.coding,
-                        options.strip,
-                        options.output,
-                        given_range,
-                        options.filter.get("edges", "wrap"),
-                    ),
+                    way,
                     one_scale=is_of_stack,
                     times=times,
                     compare=options.verify,
@@ -265,7 +260,7 @@ def _check(source: str, target: str, options: FileOptions) -> None:
         preview.check(options.preview, source, target)
 
 
-def _automatic(picture: Picture, name: str, options: FileOptions) -> Transfer:
+def _automatic(picture: Picture | Pages, name: str, options: FileOptions) -> Transfer:
     """Return what takes out the peaks that are found in a picture, if that is asked for."""
     from ...transfer import Transfer
 
@@ -308,6 +303,7 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
         source,
         options.pages,
         output=options.output,
+        autoscales=bool(options.filter.get("autoscale")),
         working=_working_bytes(options),
         limit=options.input_limit,
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...analysis.power import Spectrum
+    from ...images import Asked
 
 
 class Searched(NamedTuple):
@@ -35,18 +36,18 @@ def of_sources(
     quiet: bool = False,
     limit: int | None = None,
     failures: bool = True,
+    pages: Asked | None = None,
 ) -> Searched:
-    """Return the spectrum of a picture, or the mean of a folder's or of several.
+    """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
     Files that were not are told, unless ``failures`` is False, and pictures that were cropped. Raises FftfilterError.
     """
-    from ...analysis.power import spectrum
     from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
-    from ...folders.mean_spectrum import mean_spectrum, pixel_of, working
+    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of, spectrum_of
     from ...folders.progress import Progress
     from ...folders.tree import Files, Tree
-    from ...images import extensions, read
+    from ...images import extensions
 
     check_strength(strength)
     sources = [without_file_scheme(each) for each in sources]
@@ -54,8 +55,8 @@ def of_sources(
     if not of_folder:
         refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
     if len(sources) == 1 and not of_folder:
-        picture = read(sources[0], working=working, limit=limit)
-        return Searched(spectrum(picture.planes, picture.maxval), pixel_of(picture), is_whole=True)
+        found = opened(sources[0], pages, limit)
+        return Searched(spectrum_of(found), pixel_of(found), is_whole=True)
     tree: Tree | Files = (
         Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
     )
@@ -64,12 +65,12 @@ def of_sources(
     except OSError as error:
         raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
     progress = Progress(len(names), quiet=quiet)
-    found = mean_spectrum(names, progress.advance)
+    made = mean_spectrum(names, progress.advance, pages)
     progress.clear()
-    for line in found.failed if failures else ():
+    for line in made.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
-    if found.spectrum is None:
-        raise (ReadError if found.failed else ParameterError)(f"{sources[0]}: no picture to look for peaks in")
-    for line in () if quiet else found.notes():
+    if made.spectrum is None:
+        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to look for peaks in")
+    for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
-    return Searched(found.spectrum, found.pixel, is_whole=not found.failed)
+    return Searched(made.spectrum, made.pixel, is_whole=not made.failed)

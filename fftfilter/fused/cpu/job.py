@@ -85,7 +85,7 @@ def job(
     for name, value in fields.items():
         made[name] = value
     for name, axis in (("columns", plan.columns), ("rows", plan.rows)):
-        _fill(made[name], axis)
+        fill_axis(made[name], axis)
     return made
 
 
@@ -97,7 +97,7 @@ def spin_factors(axis: Axis) -> NDArray[np.complex64]:
     return np.concatenate(tables)
 
 
-def _fill(fields: Any, axis: Axis) -> None:
+def fill_axis(fields: Any, axis: Axis) -> None:
     """Fill in the fields of an axis, and where its tables begin among :func:`spin_factors`."""
     plan = inner(axis)
     stages = plan.table()

@@ -157,7 +157,7 @@ class Bluestein(NamedTuple):
 
 
 def convolution_length(n: int) -> int:
-    """Return the length from 2n - 1 up, made of 2, 3 and 5, whose transform takes the fewest instructions."""
+    """Return the length from 2n - 1 up, made of 8 and of 2, 3 and 5, whose transform takes the fewest instructions."""
     least = 2 * n - 1
     fives: list[int] = [5**i for i in range(least.bit_length())]
     odd: list[int] = [3**i * five for five in fives if five < 2 * least for i in range(least.bit_length())]
@@ -167,14 +167,15 @@ def convolution_length(n: int) -> int:
     def instructions(m: int) -> int:
         return m * sum(INSTRUCTIONS[radix] for radix in factors(m))
 
-    return min(sorted(lengths), key=instructions)
+    # Both outer stages of a convolution have radix 8.
+    return min(sorted(m for m in lengths if factors(m)[0] == 8), key=instructions)
 
 
 def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:
     """Return the plan of any length; see :func:`plan`."""
     if is_smooth(n):
         return plan(n, part, least_whole)
-    return Bluestein(n, plan(convolution_length(n), part, 0))
+    return Bluestein(n, plan(convolution_length(n), part, 1))
 
 
 def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

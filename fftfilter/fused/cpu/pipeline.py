@@ -34,6 +34,7 @@ from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .job import job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
+from .memory import aligned
 from .plan import plan
 from .program import program
 
@@ -54,8 +55,6 @@ QUANTIZE = STEPS.index("quantize")
 IMAGE, PIXELS_OUT, COUNTS, BINS_COUNTED, FIRST_STEP, END_STEP = 4, 5, 19, 20, 21, 22
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
-# Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
-ALIGNMENT = 128
 
 
 class FusedCpuPipeline:
@@ -90,7 +89,7 @@ class FusedCpuPipeline:
 
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
-        reach, table = grid.transfer.on_grid(grid.height, grid.width)
+        reach, table = grid.on_grid()
         if is_twofold:  # all rows, as the other pixels have strips of their own
             reach = Reach(height, width, 1.0)
         reached = max(reach.rows, 1)
@@ -265,9 +264,7 @@ class FusedCpuPipeline:
         """
         if size < HUGE:
             return self._kept(self.launcher.allocate(size))
-        memory = np.empty(size + ALIGNMENT, np.uint8)
-        start = -memory.ctypes.data % ALIGNMENT
-        return self._kept(self.launcher.wrap(memory[start : start + size]))
+        return self._kept(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
 
 
 def _with_opposite(k: Array, n: int) -> Array:

@@ -25,15 +25,20 @@ RADICES = {1, 2, 3, 4, 5, 7, 8}
 _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
 
 
-def program(device: Device, columns: Axis, rows: Axis, defines: Defines) -> tuple[tuple[str, ...], Defines]:
-    """Return the files and all defines of the program for two axes, given the defines that are not about them."""
+def program(
+    device: Device, columns: Axis, rows: Axis, defines: Defines, files: tuple[str, ...] = ()
+) -> tuple[tuple[str, ...], Defines]:
+    """Return the files and all defines of the program for two axes, given the defines that are not about them.
+
+    ``files`` are by default those of the filter.
+    """
     any_size = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
     own = any_size
     if not (isinstance(columns, Bluestein) or isinstance(rows, Bluestein)):
         own = radix_defines({*columns.radices, *rows.radices}, bluestein=False)
         if _first.setdefault(device, {}).setdefault(defines, own) != own:
             own = any_size
-    return files(bluestein=own == any_size), (*defines, *own)
+    return files or filter_files(bluestein=own == any_size), (*defines, *own)
 
 
 def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
@@ -43,8 +48,8 @@ def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
     return f"RADIX_BITS={bits}", f"LOOP_PRIME={max(loops, default=1)}", f"BLUESTEIN={int(bluestein)}"
 
 
-def files(*, bluestein: bool) -> tuple[str, ...]:
-    """Return the files of a program, in the order in which they are joined."""
+def filter_files(*, bluestein: bool) -> tuple[str, ...]:
+    """Return the files of a filter's program, in the order in which they are joined."""
     convolution = ("fused/cpu/bluestein.cl", "fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl")
     return (
         *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),

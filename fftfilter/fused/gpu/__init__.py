@@ -6,6 +6,7 @@
     mask.py        the transfer function as mask.cl reads it
     launches.py    kernels with their arguments and work-items, made of a plan
     pipeline.py    FusedGpuPipeline: buffers and launches
+    bare/          transforms without a mask between
     stream.py      stacks one after the other, copied in, filtered and copied out at the same time
 
 docs/fused.md shows what lies in memory between the launches.

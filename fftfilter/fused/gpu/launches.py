@@ -30,6 +30,7 @@ MASK = "fused/gpu/mask.cl"
 MIRRORED_MASK = "fused/gpu/mirrored_mask.cl"
 VALUES = "fused/gpu/values.cl"
 ROWS = "fused/gpu/rows.cl"
+PAIRS = "fused/gpu/pairs.cl"
 COLUMNS = "fused/gpu/columns.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
 FILTER = "fused/gpu/filter.cl"
@@ -54,10 +55,23 @@ PACK = "fused/gpu/long/pack.cl"
 # Files that a kernel needs in front of its own, behind attributes, butterflies, transform, edges and spectrum, which
 # all need.
 NEEDS = {
-    COLUMNS: (SHAPES, MASK, MIRRORED_MASK),
+    COLUMNS: (SHAPES, MASK, MIRRORED_MASK, PAIRS),
     ROWS: (GROUND,),
     INVERSE_ROWS: (GROUND, VALUES),
-    FILTER: (SHAPES, MASK, MIRRORED_MASK, GROUND, VALUES, ROWS, COLUMNS, INVERSE_ROWS, PIXELS_AT_ONCE, RAMP, QUANTIZE),
+    FILTER: (
+        SHAPES,
+        MASK,
+        MIRRORED_MASK,
+        PAIRS,
+        GROUND,
+        VALUES,
+        ROWS,
+        COLUMNS,
+        INVERSE_ROWS,
+        PIXELS_AT_ONCE,
+        RAMP,
+        QUANTIZE,
+    ),
     LONG_ROWS: (STEPS, LINES, GROUND),
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),

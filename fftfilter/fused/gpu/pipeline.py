@@ -96,7 +96,7 @@ class FusedGpuPipeline:
         self.bytes_out = stack.size * stack.out.itemsize
 
         grid = grid_with(edges, transfer, height, width)
-        reach, table = grid.transfer.on_grid(grid.height, grid.width)
+        reach, table = grid.on_grid()
         columns = width // 2 + 1
         # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
         complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns

@@ -2,7 +2,8 @@
 //
 // With the chirp c[k] = exp(-pi sqrt(-1) k^2 / n):    X[k] = c[k] sum_j (x[j] c[j]) conj(c[k - j])
 // The sum is a product of spectra of m points. filter[] is the spectrum of conj(c), divided by m and in the order in
-// which the stages leave the other one. The inverse transform is the same of exchanged numbers.
+// which the stages leave the other one. The inverse transform is the same of exchanged numbers. Both outer stages have
+// radix 8.
 // Source: see kernels/staged/bluestein.cl.
 
 // The last forward stage, times the filter, the first inverse stage: the spectrum stays in registers.
@@ -20,14 +21,88 @@ INLINE void convolved_stage(const uint kind, const uint radix, global vector_t *
     }
 }
 
-// The circular convolution of x, axis->length numbers, with conj(c).
+// A convolution but for its outer stages: of x, axis->length numbers behind the first one.
 NOINLINE void convolve(global vector_t *x, global const axis_t *axis, global const float2 *spin)
 {
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        forward_stages(x, axis, spin, part, 0);
+        forward_stages(x, axis, spin, part, 1);
         BY_RADIX(last.radix, convolved_stage, x + 2 * part, part_length(axis), spin + axis->filter + part,
                  spin + last.roots);
-        inverse_stages(x, axis, spin, part, 0);
+        inverse_stages(x, axis, spin, part, 1);
     }
 }
+
+// The outer stages have radix 8, and n numbers fill at most the lower half of m: four numbers of a butterfly are 0
+// before the first stage, and four are not wanted after the last one. Both take the chirp with them.
+
+INLINE void outer_butterfly(number_t *a)
+{
+    const number_t quarter_2 = {a[2].im, -a[2].re}, quarter_3 = {a[3].im, -a[3].re};
+    const number_t even[4] = {plus(a[0], a[2]), plus(a[0], quarter_2), minus(a[0], a[2]), minus(a[0], quarter_2)};
+    const number_t odd[4] = {plus(a[1], a[3]), plus(a[1], quarter_3), minus(a[1], a[3]), minus(a[1], quarter_3)};
+    combine_8(a, even, odd);
+}
+
+// Numbers j + q span, q < 4, of the data, times the chirp, to all eight after the first stage
+INLINE void begin_convolution(global vector_t *x, number_t *a, const uint j, const uint span,
+                              global const float *v)
+{
+    outer_butterfly(a);
+    store(x + 2 * (size_t)j, a[0]);
+#pragma unroll
+    for (uint q = 1; q < 8; ++q)
+        store(x + 2 * ((size_t)j + q * span), spun(a[q], v[2 * q - 2], v[2 * q - 1]));
+}
+
+// Eight numbers before the last stage to numbers j + q span, q < 4, of the result but for the chirp
+INLINE void end_convolution(global const vector_t *x, number_t *a, const uint j, const uint span,
+                            global const float *v)
+{
+    a[0] = swapped(load(x + 2 * (size_t)j));
+#pragma unroll
+    for (uint q = 1; q < 8; ++q)
+        a[q] = spun(swapped(load(x + 2 * ((size_t)j + q * span))), v[2 * q - 2], v[2 * q - 1]);
+    butterfly_8(a);
+#pragma unroll
+    for (uint q = 0; q < 4; ++q)
+        a[q] = swapped(a[q]);
+}
+
+// For each butterfly of the outer stages; `each` is done with j, a[], v and what is named here.
+#define OUTER_STAGE(axis, spin, each) \
+    do { \
+        const uint span = (axis)->stages[0].span, points = (axis)->points; \
+        global const float2 *chirp = (spin) + (axis)->chirp; \
+        global const float *v = (global const float *)((spin) + (axis)->stages[0].spin); \
+        for (uint j = 0; j < span; ++j, v += 14) { \
+            number_t a[8]; \
+            each \
+        } \
+    } while (0)
+
+// For each of four numbers k that there are; `other` for those that there are not
+#define FOUR(statement, other) \
+    _Pragma("unroll") for (uint q = 0; q < 4; ++q) { \
+        const uint k = j + q * span; \
+        if (k < points) { \
+            statement; \
+        } else { \
+            other; \
+        } \
+    }
+#define NO_NUMBER a[q] = (number_t){0, 0}
+
+// `numbers` become the convolution, up to its inner stages, of the data whose number k the expression says.
+#define BEGIN_CONVOLUTION(numbers, axis, spin, number) \
+    OUTER_STAGE(axis, spin, { \
+        FOUR(a[q] = spun((number), chirp[k].x, chirp[k].y), NO_NUMBER) \
+        begin_convolution(numbers, a, j, span, v); \
+    })
+
+// And back: the statement is done with each number k of the transform, a[q].
+#define END_CONVOLUTION(numbers, axis, spin, statement) \
+    OUTER_STAGE(axis, spin, { \
+        end_convolution(numbers, a, j, span, v); \
+        FOUR(a[q] = spun(a[q], chirp[k].x, chirp[k].y); statement, ) \
+    })

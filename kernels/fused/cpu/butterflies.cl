@@ -56,12 +56,9 @@ INLINE void butterfly_5(number_t *a)
 }
 
 // Two of 4 and the spin factors of 8 between them: 1, (1 - i) / sqrt 2, -i, (-1 - i) / sqrt 2
-INLINE void butterfly_8(number_t *a)
+INLINE void combine_8(number_t *a, const number_t *even, const number_t *odd)
 {
     const float half_root = 0.707106781186547524f;
-    number_t even[4] = {a[0], a[2], a[4], a[6]}, odd[4] = {a[1], a[3], a[5], a[7]};
-    butterfly_4(even);
-    butterfly_4(odd);
     const number_t odd_1 = {odd[1].re + odd[1].im, odd[1].im - odd[1].re};
     const number_t odd_3 = {odd[3].im - odd[3].re, -odd[3].re - odd[3].im};
     a[0] = plus(even[0], odd[0]);
@@ -72,6 +69,14 @@ INLINE void butterfly_8(number_t *a)
     a[6] = (number_t){even[2].re - odd[2].im, even[2].im + odd[2].re};
     a[3] = plus_real(even[3], half_root, odd_3);
     a[7] = plus_real(even[3], -half_root, odd_3);
+}
+
+INLINE void butterfly_8(number_t *a)
+{
+    number_t even[4] = {a[0], a[2], a[4], a[6]}, odd[4] = {a[1], a[3], a[5], a[7]};
+    butterfly_4(even);
+    butterfly_4(odd);
+    combine_8(a, even, odd);
 }
 
 // Any odd prime by the definition, q and radix - q together: sums with cosines, differences with sines.

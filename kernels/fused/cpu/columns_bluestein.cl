@@ -7,43 +7,33 @@ NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t
                                         global const float2 *spin, global const uint *places, const size_t picture,
                                         const uint strip)
 {
-    global const float2 *chirp = spin + job->columns.chirp;
-    const uint height = job->columns.points;
+    global const axis_t *axis = &job->columns;
+    const uint height = axis->points;
     z += 2 * job->strip_stride * (picture * job->strips + strip);
     const float base = ground_of(job, image, picture);
     image += picture * height * job->pitch + min(strip * 2 * VECTOR, job->last_start);
 
     range_t range = range_at(image);
-    for (uint k = 0; k < height; ++k) {
-        global const LOAD_PIXEL *row = image + (size_t)pixel_at(k, height) * job->pitch;
-        range = wider(range, row);
-        store(x + 2 * k, spun(load_pixels(row, base), chirp[k].x, chirp[k].y));
-    }
-    clear(x, height, job->columns.length);
+#define ROW_OF(k) (image + (size_t)pixel_at(k, height) * job->pitch)
+    BEGIN_CONVOLUTION(x, axis, spin, (range = wider(range, ROW_OF(k)), load_pixels(ROW_OF(k), base)));
     deviation[picture * job->strips + strip] = deviation_of(range, base);
-
-    convolve(x, &job->columns, spin);
-    for (uint k = 0; k < height; ++k)
-        store(z + 2 * k, spun(load(x + 2 * k), chirp[k].x, chirp[k].y));
+    convolve(x, axis, spin);
+    END_CONVOLUTION(x, axis, spin, store(z + 2 * k, a[q]));
     clear_zero_rows(job, z, places);
 }
 
 NOINLINE vector_t inverse_columns_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
                                             const float back, global const float2 *spin)
 {
-    global const float2 *chirp = spin + job->columns.chirp;
-    const uint height = job->columns.points;
-    for (uint k = 0; k < height; ++k)
-        store(x + 2 * k, spun(swapped(load(z + 2 * k)), chirp[k].x, chirp[k].y));
-    clear(x, height, job->columns.length);
-
-    convolve(x, &job->columns, spin);
+    global const axis_t *axis = &job->columns;
     vector_t most = 0;
-    for (uint k = 0; k < height; ++k) {
-        const number_t values = values_of(spun(load(x + 2 * k), chirp[k].x, chirp[k].y), back);
+    BEGIN_CONVOLUTION(x, axis, spin, swapped(load(z + 2 * k)));
+    convolve(x, axis, spin);
+    END_CONVOLUTION(x, axis, spin, {
+        const number_t values = values_of(a[q], back);
         most = larger_magnitude(most, values);
         store(z + 2 * k, values);
-    }
+    });
     return most;
 }
 

@@ -18,9 +18,6 @@ typedef real_t mask_data_t;
 typedef uint2 mask_data_t;
 #endif
 
-// Rows of the grid that the gains are of
-#define GRID_HEIGHT (IS_MIRRORED ? 2 * HEIGHT : HEIGHT)
-
 typedef struct {
     real_t scale_x2, scale_y2;
     real_t per_outer2, per_inner2;
@@ -59,12 +56,13 @@ typedef global const real_t *column_t;
 
 INLINE column_t mask_column(const uint kx, global const mask_data_t *gains, const cutoffs_t cutoffs)
 {
-    return gains + (size_t)kx * GRID_HEIGHT;
+    return gains + (size_t)kx * (IS_MIRRORED ? HEIGHT + 1 : HEIGHT);
 }
 
 #endif
 
-// H at column kx, row number of the spectrum; at DC it is a number of its own.
+// H at column kx, row number of the spectrum, of mirrored edges the row of the cosine transform, up to HEIGHT; at DC it is
+// a number of its own.
 INLINE real_t mask_gain(const column_t column, const uint kx, const uint number, const cutoffs_t cutoffs)
 {
     if (kx == 0 && number == 0)
@@ -72,7 +70,7 @@ INLINE real_t mask_gain(const column_t column, const uint kx, const uint number,
 #if IS_TABLE
     return column[number];
 #else
-    const uint ky = min(number, (uint)(GRID_HEIGHT - number));
+    const uint ky = IS_MIRRORED ? number : min(number, HEIGHT - number);
     return PASS(LOW_OUTER, LOW_INNER);
 #endif
 }

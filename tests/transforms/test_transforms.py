@@ -1,6 +1,7 @@
-"""``fft``, ``ifft``, ``fft2`` and ``ifft2`` against numpy.fft in float64, for every algorithm there is.
+"""The transforms against numpy.fft in float64, for the fused engine and every algorithm there is.
 
-Every length and option of every algorithm is tried in ``staged/test_algorithms.py``.
+NumPy's own tests of these functions run by ``python -m benchmarks.numpy_tests``. Every length and option of every
+algorithm is tried in ``staged/test_algorithms.py``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 import fftfilter
 from fftfilter.errors import ParameterError
 from fftfilter.staged import algorithms
+from fftfilter.transforms import engine
 from tests.helpers import assert_transform
 
 UNIT = {"single": 1e-7, "double": 1e-15}
@@ -37,7 +39,10 @@ def test_rows_of_any_length_there_and_back(precision, rng):
 SHAPES = [(8, 8), (4, 32), (32, 4), (16, 9), (11, 6), (1, 20), (20, 1), (1, 1), (3, 8, 4)]
 
 
-@pytest.mark.parametrize("algorithm", algorithms.names())
+ENGINES = ("fused", *algorithms.names())
+
+
+@pytest.mark.parametrize("algorithm", ENGINES)
 def test_two_dimensions(algorithm, rng):
     for shape in SHAPES:
         x = numbers(rng, shape)
@@ -78,6 +83,85 @@ def test_no_numbers_no_transform(x):
         fftfilter.fft(x)
 
 
+@pytest.mark.parametrize("precision", ["single", "double"])
+@pytest.mark.parametrize("name", ["fft2", "ifft2", "rfft2", "irfft2"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"s": (16, 9)},  # cut
+        {"s": (20, 18), "norm": "ortho"},  # filled up
+        {"axes": (0, 1), "norm": "forward"},
+        {"axes": (2, 0)},
+        {"axes": (1,)},
+        {"axes": (0, 1, 2)},
+        {"axes": (1, 1), "s": (7, 8)},
+    ],
+    ids=str,
+)
+def test_lengths_axes_and_norms_are_numpys(name, how, precision, rng):
+    x = numbers(rng, (16, 18, 15))
+    x = x.real if name == "rfft2" else x
+    got, wanted = getattr(fftfilter, name)(x, **how, precision=precision), getattr(np.fft, name)(x, **how)
+    assert got.shape == wanted.shape
+    assert_transform(got, wanted, 60, unit=UNIT[precision])
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft"])
+@pytest.mark.parametrize("how", [{"axis": 0}, {"axis": 1, "n": 40}, {"n": 9, "norm": "ortho"}], ids=str)
+def test_rows_along_any_axis(name, how, rng):
+    for x in (numbers(rng, (16, 18, 15)), rng.standard_normal((16, 18, 16))):
+        assert_transform(getattr(fftfilter, name)(x, **how), getattr(np.fft, name)(x, **how), 60)
+
+
+def test_half_a_spectrum_of_an_odd_width_says_its_length(rng):
+    x = rng.standard_normal((8, 9)).astype("f4")
+    back = fftfilter.irfft2(fftfilter.rfft2(x), s=x.shape)
+    assert back.dtype == np.float32
+    np.testing.assert_allclose(back, x, atol=1e-6)
+    assert fftfilter.irfft2(fftfilter.rfft2(x)).shape == (8, 8)
+
+
+def test_out_is_filled_and_returned(rng):
+    x = numbers(rng, (8, 8)).astype("c8")
+    out = np.zeros((8, 8), complex)
+    assert fftfilter.fft2(x, out=out) is out
+    np.testing.assert_array_equal(out, fftfilter.fft2(x))
+    # An array may be its own output.
+    expected = fftfilter.fft2(x)
+    np.testing.assert_array_equal(fftfilter.fft2(x, out=x), expected)
+
+
+@pytest.mark.parametrize(
+    ("call", "cause"),
+    [
+        (lambda: fftfilter.fft([1, 2], n=0), "number of FFT data points"),
+        (lambda: fftfilter.fft([1, 2], norm="wrong"), "Invalid norm value wrong"),
+        (lambda: fftfilter.fft([1, 2], axis=1), "axis 1 is out of bounds"),
+        (lambda: fftfilter.fft2(np.ones((2, 2)), s=(2,)), "different lengths"),
+        (lambda: fftfilter.fft2(np.ones((2, 2)), axes=()), "no axis"),
+        (lambda: fftfilter.rfft2(np.ones((2, 2), complex)), "no half spectrum"),
+        (lambda: fftfilter.irfft2(np.ones((2, 1))), "number of FFT data points"),
+        (lambda: fftfilter.fft([1, 2], out=np.zeros(3, complex)), "output array has wrong shape"),
+        (lambda: fftfilter.fft([1, 2], algorithm="fused", precision="double"), "no double precision"),
+        (lambda: fftfilter.fft([1, 2], algorithm="fused", radix=4), "no options"),
+        (lambda: fftfilter.fft([1, 2], precision="half"), "precision 'half' is unknown"),
+    ],
+)
+def test_what_is_wrong_is_said(call, cause):
+    with pytest.raises(ValueError, match=cause):
+        call()
+
+
+def test_transforms_are_kept_and_let_go():
+    engine._kept.clear()
+    for n in range(1, 2 * engine.MOST_KEPT):
+        fftfilter.fft(np.ones(n))
+    assert len(engine._kept) == engine.MOST_KEPT
+    fftfilter.fft(np.ones(n))
+    assert len(engine._kept) == engine.MOST_KEPT
+
+
 def test_masked_values_are_refused():
     with pytest.raises(ParameterError, match="1 values of the array are masked"):
         fftfilter.fft(np.ma.masked_equal([1, 2, 3], 2))
@@ -98,7 +182,7 @@ def close(got, wanted, size):
     np.testing.assert_allclose(got, wanted, atol=2e-6 * max(size, 1e-30))
 
 
-@pytest.mark.parametrize("algorithm", algorithms.names())
+@pytest.mark.parametrize("algorithm", ENGINES)
 class TestProperties:
     @properties
     @given(x=rows_of_complex)

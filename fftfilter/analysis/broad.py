@@ -1,0 +1,65 @@
+"""Broad peaks: waves that go through a part of the picture only, or whose period drifts, as moire often does.
+
+The smaller the part, the more frequencies share its power. So the mean power of 5 x 5 frequencies is looked at, on a
+grid of a fourth as many, as if the picture were cut into 16 parts; and a peak is where the middle of its power lies.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .found import Peak, canonical
+from .surroundings import around, at, standing_out
+from .widths import of_skirt
+
+if TYPE_CHECKING:
+    from .power import Power
+
+COARSER = 4
+# Frequencies to either side: of a mean, and of what a peak's middle is found in.
+BESIDE, REACH = 2, 8
+# Decibels by which means of noise reach less far than noise: so much more counts the strength of a broad peak.
+LESS = 4.0
+# The smallest grid that is searched, and periods across the picture at least.
+SMALLEST, PERIODS = 32, 32
+# What counts for its middle: power of at least so many times that of the surroundings, which rise toward DC.
+OVER = 4.0
+
+
+def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
+    """Return the peaks of broad structures in the power of one channel ``(height, width // 2 + 1)``."""
+    height = len(power)
+    if min(height, width) < COARSER * SMALLEST:
+        return []
+    coarse, coarse_width = _coarse(power, width), width // COARSER
+    bins = standing_out(coarse, coarse_width, 10 ** ((strength - LESS) / 10))
+    levels = around(coarse, coarse_width, bins)
+    ratios = at(coarse, coarse_width, bins.ky, bins.kx) / levels
+    steps = np.arange(-REACH, REACH + 1)
+    found = []
+    for y, x, level, ratio in zip(bins.ky, bins.kx, levels, ratios, strict=True):
+        ky, kx = round(y * height / len(coarse)), round(x * width / coarse_width)
+        near = at(power, width, ky + steps[:, None], kx + steps)
+        over = np.where(near > OVER * level, near - level, 0)
+        whole = float(over.sum())
+        fy = (ky + float(over.sum(axis=1) @ steps) / whole) / height
+        fx = (kx + float(over.sum(axis=0) @ steps) / whole) / width
+        fx, fy = canonical(fx, fy, 0.5 / width)
+        if np.hypot(fx * width, fy * height) < PERIODS:
+            continue
+        reach = max(of_skirt(power, width, fx, fy), COARSER / min(height, width))
+        # The power of a wave is a fourth of its amplitude's square for each pixel.
+        amplitude = 255 * 2 * np.sqrt(whole / (height * width))
+        found.append(Peak(fx, fy, 10 * float(np.log10(ratio)) + LESS, float(amplitude), reach, (channel,)))
+    return found
+
+
+def _coarse(power: Power, width: int) -> Power:
+    """Return the mean power of the frequencies around each of a coarser grid."""
+    ky, kx = (np.rint(np.arange(n // COARSER) * n / (n // COARSER)).astype(np.int64) for n in (len(power), width))
+    rows, columns = ky[:, None], kx[: width // COARSER // 2 + 1]
+    steps = range(-BESIDE, BESIDE + 1)
+    total = sum(at(power, width, rows + dy, columns + dx) for dy in steps for dx in steps)
+    return np.asarray(total / len(steps) ** 2, np.float32)

@@ -1,0 +1,240 @@
+"""The table of bare transforms beside other libraries: each result is checked, then all are timed in turn."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import fftfilter
+
+from ...device.launcher import Launcher
+from ...errors import RefusedError
+from ...fused.bare import Shape as Transformed
+from ...fused.gpu.bare.transform import GpuTransform
+from ..benchmark import MS, SPREAD, Benchmark
+from ..compare import Stats, ratio
+from ..inputs import complex_numbers
+from ..tables import Lines, Table
+from .peer import OURS, Peer
+from .table import REST, SECONDS, seconds_of, shown_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..benchmark import Setting
+
+    Array = np.ndarray[Any, Any]
+    Shape = tuple[int, int, int]
+    Prepare = Callable[[Setting, "Case"], Iterable[Peer]]
+
+CORES = os.cpu_count() or 1
+# Relative error that single precision does not reach, in norm.
+WRONG = 1e-5
+CPU_SHAPES: tuple[Shape, ...] = (
+    (1, 512, 512),
+    (1, 1024, 1024),
+    (1, 2048, 2048),
+    (1, 4096, 4096),
+    (1, 1000, 1500),
+    (1, 1021, 1531),
+)
+GPU_SHAPES: tuple[Shape, ...] = (
+    (1, 512, 512),
+    (1, 1024, 1024),
+    (1, 2048, 2048),
+    (1, 4096, 4096),
+    (1, 8192, 8192),
+    (1, 1000, 1500),
+    (64, 512, 512),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A transform of one stack: ``function`` of numpy.fft, of a ``source``; ``name`` says both."""
+
+    name: str
+    function: str
+    source: Array
+    more: dict[str, Any]
+
+    def by(self, module: Any, **options: Any) -> Callable[[], Array]:
+        """Return the call of a module with NumPy's functions."""
+        return partial(getattr(module, self.function), self.source, **self.more, **options)
+
+
+def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
+    """Yield what is timed of a size: complex and real numbers, both axes and rows alone."""
+    numbers = complex_numbers(shape, np.dtype(np.complex64 if real == np.float32 else np.complex128))
+    values = np.ascontiguousarray(numbers.real)
+    half = np.ascontiguousarray(numbers[:, :, : shape[2] // 2 + 1])
+    yield Case("fft2", "fft2", numbers, {})
+    yield Case("ifft2", "ifft2", numbers, {})
+    yield Case("fft2 of real", "fft2", values, {})
+    yield Case("rfft2", "rfft2", values, {})
+    yield Case("irfft2", "irfft2", half, {"s": shape[1:]})
+    yield Case("fft of rows", "fft", numbers, {})
+
+
+def transforms(
+    setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepare | None = None, rest: float = REST
+) -> Benchmark:
+    """Return milliseconds of bare transforms by each peer, for arrays ``(count, height, width)``.
+
+    ``prepare`` returns the peers for a setting and a case, this program among them; by default those of the device's
+    kind. ``rest`` is in seconds, before each measurement on a CPU.
+    """
+    is_gpu = setting.device.is_gpu
+    prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
+    table = Table(
+        "The same transforms by fftfilter and its peers",
+        {"size": "size", "transform": "transform", "who": "who", "ms": "ms", "ratio": f"times {OURS}'s time"},
+        ("size", "transform", "who"),
+        Lines(("transform", "who"), "pixels", ("ms",), "pixels", "ms"),
+        setting.about(),
+        [SPREAD, "Data stay on the device." if is_gpu else "From an array to an array in the host's memory."],
+    )
+
+    def steps() -> Iterator[str]:
+        for shape in shapes or (GPU_SHAPES if is_gpu else CPU_SHAPES):
+            size = shown_size(shape)
+            for case in cases(shape, setting.launcher().real):
+                yield f"{size}: {case.name}"
+                found = list(prepare(setting, case))
+                wanted = case.by(np.fft)()
+                repeats = {peer.name: _check(peer, wanted) for peer in found}
+                seconds: dict[str, list[float]] = {name: [] for name in repeats}
+                for _ in range(setting.runs):
+                    for peer in found:
+                        if not is_gpu:
+                            sleep(rest)
+                        seconds[peer.name].append(seconds_of(peer, repeats[peer.name]))
+                stats = {name: Stats.of(each) for name, each in seconds.items()}
+                for name, each in stats.items():
+                    times = ratio(each.median, stats[OURS].median)
+                    table.put((size, case.name, name), pixels=wanted.size, ms=each.times(MS), ratio=times)
+
+    return Benchmark(table, steps())
+
+
+def _check(peer: Peer, wanted: Array) -> int:
+    """Return how many calls make one measurement; raises RefusedError if the transform is wrong."""
+    peer.call()
+    peer.finish()
+    if peer.result is not None:
+        error = float(np.linalg.norm(peer.result() - wanted) / np.linalg.norm(wanted))
+        if not error <= WRONG:  # so that NaN is wrong, too
+            raise RefusedError(
+                f"{peer.name} computes another transform: its relative error is {error:.1e}; a wrong result is not "
+                "timed, leave this size or peer out"
+            )
+    return max(1, round(SECONDS / seconds_of(peer, 2)))
+
+
+def _on_cpu(setting: Setting, case: Case, libraries: Sequence[str] | None = None) -> Iterator[Peer]:
+    """Yield this program and libraries, by default all that are installed."""
+    ours: Any = {"device": setting.device.index, "precision": setting.precision}
+    call = case.by(fftfilter, **ours)
+    yield Peer(OURS, call, result=call)
+    for name in libraries or [name for name in LIBRARIES if find_spec(name) is not None]:
+        call = LIBRARIES[name](case)
+        yield Peer(name, call, result=call)
+
+
+def _pyfftw(case: Case) -> Callable[[], Array]:
+    pyfftw = import_module("pyfftw")
+    is_real = case.function == "rfft2"
+    width = case.more["s"][-1] if "s" in case.more else case.source.shape[-1]
+    double = case.source.dtype in (np.float64, np.complex128)
+    real, number = ("float64", "complex128") if double else ("float32", "complex64")
+    # FFTW has no transform of real numbers to a whole spectrum.
+    source = pyfftw.empty_aligned(case.source.shape, real if is_real else number)
+    made_shape = (*case.source.shape[:-1], width // 2 + 1 if is_real else width)
+    made = pyfftw.empty_aligned(made_shape, real if case.function == "irfft2" else number)
+    direction = "FFTW_BACKWARD" if case.function.startswith("i") else "FFTW_FORWARD"
+    axes = (2,) if case.function == "fft" else (1, 2)
+    flags = ("FFTW_MEASURE", "FFTW_DESTROY_INPUT")
+    planned = pyfftw.FFTW(source, made, axes=axes, direction=direction, flags=flags, threads=CORES)
+
+    def call() -> Array:
+        np.copyto(source, case.source)
+        result: Array = planned()
+        return result
+
+    return call
+
+
+def _torch(case: Case) -> Callable[[], Array]:
+    torch = import_module("torch")
+    torch.set_num_threads(CORES)
+    source = torch.from_numpy(case.source)
+    function = getattr(torch.fft, case.function)
+    return lambda: function(source, **case.more).numpy()
+
+
+LIBRARIES: dict[str, Callable[[Case], Callable[[], Array]]] = {
+    "numpy": lambda case: case.by(np.fft),
+    "scipy": lambda case: case.by(import_module("scipy.fft"), workers=CORES),
+    "pyfftw": _pyfftw,
+    "mkl_fft": lambda case: case.by(import_module("mkl_fft.interfaces").numpy_fft),
+    "torch": _torch,
+}
+"""By the name of its module, what makes a library's transform of a case."""
+
+
+def _on_gpu(setting: Setting, case: Case) -> Iterator[Peer]:
+    yield resident(setting, case)
+    if find_spec("cupy") is not None:
+        yield _cufft(case)
+
+
+def resident(setting: Setting, case: Case) -> Peer:
+    """Return this program's transform of data on a GPU."""
+    launcher = Launcher(setting.device)
+    count, height, width = case.source.shape
+    data: Any = "values" if case.function == "irfft2" else "complex" if case.source.dtype.kind == "c" else "real"
+    is_half = case.function in ("rfft2", "irfft2")
+    is_inverse = case.function == "ifft2"
+    if case.function == "fft":
+        shape = Transformed(data, "rows", 1, count * height, width)
+    else:
+        width = case.more["s"][-1] if "s" in case.more else width
+        shape = Transformed(data, "both", count, height, width, is_inverse, is_half)
+    scale = 1 / (height * width) if is_inverse or data == "values" else 1.0
+    made = GpuTransform(launcher, shape)
+    source, target = launcher.allocate(made.source_bytes), launcher.allocate(made.target_bytes)
+    launcher.write(source, case.source)
+
+    def result() -> Array:
+        found = np.empty(shape.target, np.float32 if data == "values" else np.complex64)
+        launcher.read(found, target)
+        return found.reshape((count, height, shape.target[-1]))
+
+    return Peer(OURS, lambda: made.enqueue(source, target, scale), launcher.queue.finish, result)
+
+
+def _cufft(case: Case) -> Peer:
+    """Return cuFFT, planned, by CuPy; what it leaves unnormalized stays so where time is taken."""
+    import cupy
+    import cupyx.scipy.fft as cufft
+
+    source = cupy.asarray(case.source)
+    axes = (2,) if case.function == "fft" else (1, 2)
+    direction = cupy.cuda.cufft.CUFFT_INVERSE if case.function.startswith("i") else cupy.cuda.cufft.CUFFT_FORWARD
+    if case.function == "irfft2":
+        kind, made = "C2R", cupy.empty((len(source), *case.more["s"]), cupy.float32)
+        plan: Any = cufft.get_fft_plan(source, shape=case.more["s"], axes=axes, value_type=kind)
+    else:
+        # There is no transform of real numbers to a whole spectrum: cuFFT makes half of it.
+        is_real = case.source.dtype.kind == "f"
+        count, height, width = source.shape
+        made = cupy.empty((count, height, width // 2 + 1 if is_real else width), cupy.complex64)
+        plan = cufft.get_fft_plan(source, axes=axes, value_type="R2C" if is_real else "C2C")
+    return Peer("cufft", lambda: plan.fft(source, made, direction), cupy.cuda.Device().synchronize)

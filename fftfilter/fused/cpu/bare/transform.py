@@ -1,0 +1,127 @@
+"""A bare transform on a CPU, prepared for arrays of one shape: one launch from array to array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ....output.stack import PIXELS
+from ..job import spin_factors
+from ..memory import aligned
+from ..plan import Limits, vector_width
+from ..program import program
+from .layout import KINDS, SIGNAL, CpuLayout
+
+if TYPE_CHECKING:
+    from ....device.launcher import Launcher
+    from ...bare import Shape
+
+    Array = np.ndarray[Any, Any]
+
+# Where source, target and scale stand among the kernel's arguments.
+SOURCE, TARGET, SCALE = 5, 6, 14
+
+
+class CpuTransform:
+    """A transform of arrays of one shape and type on a CPU.
+
+    ``kind`` is that of the layout, by default the shape's own. ``pixel`` is the type of real numbers: uint8, uint16 or
+    float32. ``lanes`` is how many floats a vector register holds, ``workers`` how many work-items share the work; both
+    are the device's by default.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        shape: Shape,
+        pixel: np.dtype[Any] = np.dtype(np.float32),  # noqa: B008  a constant
+        *,
+        kind: int | None = None,
+        lanes: int | None = None,
+        workers: int | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        device = launcher.device
+        lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
+        workers = workers or device.cl_device.max_compute_units
+        self.launcher, self.shape = launcher, shape
+        self.kind = KINDS[shape.along] if kind is None else kind
+        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, limits=limits or Limits())
+        self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
+        self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
+        of_source, of_target = layout.sizes()
+        workspaces = 8 * lanes * layout.workspace * workers
+        self.device_bytes = max(64, layout.strip_bytes) + workspaces + layout.between().nbytes
+        """Bytes that the transform keeps between calls."""
+        device.check_memory(
+            str(shape),
+            [self.device_bytes, shape.count * of_source * pixel.itemsize, shape.count * of_target * 4],
+        )
+
+        self._kept: list[Any] = []
+        self._largest = np.zeros(workers, np.uint32)
+        self._largest_buffer = self._keep(launcher.wrap(self._largest))
+        tables = (spin_factors(layout.columns), spin_factors(layout.rows), layout.places, layout.to, layout.take)
+        arguments = [
+            *(self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))), self._constant(layout.job())),
+            *(self._constant(layout.layout()), self._scratch(max(64, layout.strip_bytes)), self._scratch(workspaces)),
+            *(None, None, self._largest_buffer),
+            *map(self._constant, (*tables, layout.between())),
+            None,
+        ]
+        given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
+        defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
+        names, defines = program(device, layout.columns, layout.rows, defines, files_of(shape.data))
+        self._kernel = launcher.kernel(names, defines, "bare_transform", arguments)
+
+    def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
+        """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.
+
+        Of a signal's matrix the transform lies transposed. The magnitude is NaN where there is one. Arrays are read
+        and written where they are; only rows narrower than a vector are copied.
+        """
+        shape, layout = self.shape, self.plan
+        given, made = source.shape[-1], shape.target[-1]
+        if given != layout.source_pitch:
+            source = np.pad(source, ((0, 0), (0, 0), (0, layout.source_pitch - given)))
+        source = np.require(source, self._given, ("C", "A"))
+        rows = shape.width if self.kind == SIGNAL else shape.height
+        target = aligned((shape.count, rows, layout.target_pitch), self._made)
+        buffers = self.launcher.wrap(source), self.launcher.wrap(target)
+        self._kernel.set_arg(SOURCE, buffers[0])
+        self._kernel.set_arg(TARGET, buffers[1])
+        self._kernel.set_arg(SCALE, np.float32(scale))
+        self.launcher.enqueue("transform", self._kernel, (layout.workers,), (1,))
+        self.launcher.finish(buffers[1], target)
+        self.launcher.finish(self._largest_buffer, self._largest)
+        largest = float(self._largest.max().view(np.float32))
+        if self.kind == SIGNAL or made == layout.target_pitch:
+            return target, largest
+        return np.ascontiguousarray(target[:, :, :made]), largest
+
+    def _keep(self, buffer: Any) -> Any:
+        """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
+        self._kept.append(buffer)
+        return buffer
+
+    def _constant(self, array: Array) -> Any:
+        return self._keep(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
+
+    def _scratch(self, size: int) -> Any:
+        return self._keep(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
+
+
+def files_of(data: str) -> tuple[str, ...]:
+    """Return the files of a transform's program, in the order in which they are joined."""
+    own = {
+        "complex": ("fused/cpu/bare/complex_columns.cl", "fused/cpu/bare/complex_rows.cl"),
+        "real": ("fused/cpu/bare/real_columns.cl", "fused/cpu/bare/real_rows.cl"),
+        "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl"),
+    }[data]
+    return (
+        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
+        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "fused/cpu/transpose.cl"),
+        *("fused/cpu/bluestein.cl", "fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl"),
+        *(*own, "fused/cpu/bare/launch.cl"),
+    )

@@ -1,0 +1,169 @@
+"""Who transforms: the fused engine, or an algorithm of the papers; what is kept; the range of single precision."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..device.choice import open_device
+from ..device.launcher import PRECISIONS, Launcher
+from ..errors import ParameterError
+from ..fused import bare, fused
+from ..staged import algorithms
+from ..staged.plan import FORWARD, INVERSE
+from ..staged.transform import Transform
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from ..device.device import Device
+    from ..device.launcher import Precision
+    from ..fused.bare import BareTransform, Shape
+    from ..staged.algorithms import Option
+
+    Array = NDArray[Any]
+
+FUSED = "fused"
+# Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
+SAFE_EXPONENT = 40
+# Real types that kernels read as they are.
+PIXELS = (np.uint8, np.uint16, np.float32)
+# Prepared transforms that are kept, and the bytes that they may take together on their devices.
+MOST_KEPT, MOST_BYTES = 16, 256 << 20
+
+
+class Engine:
+    """Transforms arrays over their last axes.
+
+    Raises ParameterError for an unknown algorithm or option, and if the fused engine is asked for what it lacks.
+    """
+
+    def __init__(
+        self,
+        algorithm: str | None,
+        device: str | int | None,
+        precision: Precision,
+        options: Mapping[str, Option],
+    ) -> None:
+        if precision not in PRECISIONS:
+            raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
+        _, self.real, self.complex = PRECISIONS[precision]
+        needs_staged = precision == "double" or bool(options)
+        if algorithm == FUSED and needs_staged:
+            lacks = "options" if options else "double precision"
+            raise ParameterError(f"the fused engine has no {lacks}: leave the algorithm out, or choose book")
+        name = algorithm or ("book" if needs_staged else FUSED)
+        self._algorithm = None if name == FUSED else algorithms.load(name, **options)
+        self._insists, self._precision = algorithm == FUSED, precision
+        self._device: Device = open_device(device, fused)
+
+    def transform(self, data: Array, shape: Shape, scale: float) -> Array:
+        """Return the transform of an array of the shape's numbers, times a scale."""
+        return self._scaled(data.reshape(shape.source), shape, scale)
+
+    def _scaled(self, data: Array, shape: Shape, scale: float) -> Array:
+        """Transform, and once more with numbers nearer to 1 if some were too large or too small."""
+        made, largest = self._any(data, shape, scale)
+        if 2.0**-SAFE_EXPONENT * scale < largest < 2.0**SAFE_EXPONENT * scale:
+            return made
+        # In NumPy's other orders there is no view of the parts.
+        wide = data.astype(np.complex128 if data.dtype.kind == "c" else np.float64, order="C")
+        most = float(np.max(np.abs(wide.view(np.float64))))
+        exponent = int(np.frexp(most)[1]) if np.isfinite(most) else 0
+        if abs(exponent) <= SAFE_EXPONENT // 2:
+            return made
+        made, _ = self._any(_ldexp(wide, -exponent), shape, scale)
+        return _ldexp(made, exponent)
+
+    def _any(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
+        fused_can = self._algorithm is None and bare.serves(self._device, shape)
+        if self._algorithm is None and self._insists and not fused_can:
+            raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another one")
+        if fused_can:
+            pixel = data.dtype.type if shape.data == "real" and data.dtype.type in PIXELS else np.float32
+            number = np.dtype(pixel if shape.data == "real" else np.complex64)
+            with np.errstate(over="ignore"):
+                given = np.ascontiguousarray(data, number)
+            return _prepared(self._device, shape, np.dtype(pixel)).run(given, scale)
+        return self._staged(data, shape, scale)
+
+    def _staged(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
+        """Transform by an algorithm of the papers: complex numbers alone, in natural order, not normalized."""
+        launcher = Launcher(self._device, precision=self._precision)
+        method = self._algorithm or algorithms.load("book")
+        if shape.data == "values":
+            data = _whole(data, shape.width)
+        direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
+        points = {"rows": shape.width, "columns": shape.height, "both": shape.width * shape.height}[shape.along]
+        is_columns = shape.along == "columns"
+        if is_columns:
+            data = np.moveaxis(data, 1, 2)
+        axes = 2 if shape.along == "both" else 1
+        sizes = (shape.count, *((shape.width, shape.height) if is_columns else (shape.height, shape.width)))
+        transform = Transform(launcher, method, sizes, axes, direction)
+        with np.errstate(over="ignore"):
+            transform.load(np.ascontiguousarray(data, self.complex))
+        transform.run()
+        made: Array = transform.result()
+        # The inverse of the papers is normalized.
+        factor = scale * (points if direction == INVERSE else 1)
+        if factor != 1:
+            made *= self.real.type(factor)
+        if is_columns:
+            made = np.moveaxis(made, 2, 1)
+        made = np.ascontiguousarray(made.real if shape.data == "values" else made[:, :, : shape.target[-1]])
+        return made, float(np.max(np.abs(made.view(self.real))))
+
+
+class _Kept:
+    """A transform for one thread at a time: its buffers and arguments are for one array."""
+
+    def __init__(self, made: BareTransform) -> None:
+        self.device_bytes = made.device_bytes
+        self._made, self._lock = made, threading.Lock()
+
+    def run(self, source: Array, scale: float) -> tuple[Array, float]:
+        with self._lock:
+            return self._made.run(source, scale)
+
+
+_kept: OrderedDict[tuple[Device, Shape, np.dtype[Any]], _Kept] = OrderedDict()
+_keeping = threading.Lock()
+
+
+def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> _Kept:
+    """Return the transform of a shape, one of the last ones or a new one."""
+    key = (device, shape, pixel)
+    with _keeping:
+        found = _kept.get(key)
+        if found is None:
+            found = _kept[key] = _Kept(bare.transform(Launcher(device), shape, pixel))
+        _kept.move_to_end(key)
+        while len(_kept) > 1 and (
+            len(_kept) > MOST_KEPT or sum(each.device_bytes for each in _kept.values()) > MOST_BYTES
+        ):
+            _kept.popitem(last=False)
+        return found
+
+
+def _whole(half: Array, width: int) -> Array:
+    """Return the whole spectrum of half a one; numbers that mirror themselves count by the mean of both."""
+    whole = np.empty((*half.shape[:-1], width), half.dtype)
+    mirrored = np.roll(half[:, ::-1], 1, axis=1).conj()
+    whole[..., : half.shape[-1]] = half
+    whole[..., width // 2 + 1 :] = mirrored[..., (width - 1) // 2 : 0 : -1]
+    for alone in {0, width // 2} if width % 2 == 0 else {0}:
+        whole[..., alone] = (half[..., alone] + mirrored[..., alone]) / 2
+    return whole
+
+
+def _ldexp(data: Array, exponent: int) -> Array:
+    """Return numbers times 2^exponent, exactly; beyond the type's range they become infinite."""
+    with np.errstate(over="ignore"):
+        scaled: Array = np.ldexp(data.view(data.real.dtype), exponent).view(data.dtype)
+    return scaled

@@ -1,0 +1,53 @@
+"""The table of bare transforms. NumPy stands for all libraries."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.peers import transforms
+from fftfilter.bench.peers.peer import OURS, Peer
+from fftfilter.commands.bench import bench
+from fftfilter.errors import RefusedError
+
+SHAPE = (1, 60, 324)
+
+
+@pytest.fixture(scope="module")
+def setting():
+    return Setting(runs=1)
+
+
+def test_all_are_timed_beside_a_peer(setting):
+    benchmark = transforms.transforms(
+        setting, shapes=[SHAPE], prepare=partial(transforms._on_cpu, libraries=["numpy"]), rest=0
+    )
+    names = ["fft2", "ifft2", "fft2 of real", "rfft2", "irfft2", "fft of rows"]
+    assert list(benchmark.steps) == [f"324 x 60: {name}" for name in names]
+    rows = [(row["transform"], row["who"]) for row in benchmark.table.rows]
+    assert rows == [(name, who) for name in names for who in (OURS, "numpy")]
+
+
+def test_a_gpu_transforms_what_is_there(setting):
+    """On PoCL's CPU, which runs the kernels of GPUs, too, and at a size of which they are built already."""
+    cases = [case for case in transforms.cases((2, 5, 9), np.dtype("f4")) if case.name != "fft2 of real"]
+    for case in cases:
+        peer = transforms.resident(setting, case)
+        assert transforms._check(peer, case.by(np.fft)()) >= 1
+
+
+def test_a_peer_with_another_transform_is_not_timed(setting):
+    def prepare(_, case):
+        return [Peer("negative", lambda: None, result=lambda: -case.by(np.fft)())]
+
+    with pytest.raises(RefusedError, match="negative computes another transform"):
+        list(transforms.transforms(setting, shapes=[SHAPE], prepare=prepare, rest=0).steps)
+
+
+def test_the_command_takes_sizes():
+    done = CliRunner().invoke(bench, ["transforms", "--size", "8x4", "--runs", "1"], catch_exceptions=False)
+    assert "\n8 x 4  rfft2         fftfilter" in done.stdout
