@@ -137,7 +137,8 @@ def right(
         return reference.quantize(values, largest_deviation, depth.dtype, depth.maxval), values, 1.0, None
     values = reference.filtered(planes, gain, edges).real
     largest = float(np.abs(values).max())
-    stretch, unit = 1.0, None
+    # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
+    stretch, unit = 1.0, 1.0
     if isinstance(scale, Auto):
         scale = range_of(values, output, scale)
     if scale is not None:
