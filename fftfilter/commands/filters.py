@@ -83,6 +83,7 @@ shape_options = combined(
         type=click.Choice(list(SHAPES)),
         default="ideal",
         show_default=True,
+        short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
     option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
@@ -105,6 +106,7 @@ peak_options = combined(
         group="Filter",
         metavar=PEAK,
         multiple=True,
+        short="A peak to take out, in cycles per pixel: 0.123,0.047, as 'peaks' finds them.",
         help="A peak in cycles per pixel, x to the right and y downward; it goes with its conjugate. WIDTH, in the "
         "units of a cutoff, is the distance where the gain is 1/2, 0.006cyc if left out. May be repeated.",
     ),
@@ -128,6 +130,7 @@ stripe_options = combined(
         type=float,
         metavar="DEG",
         required=True,
+        short="Along the stripes, counterclockwise; 0 for horizontal ones.",
         help="Along the stripes, counterclockwise; 0 for horizontal ones.",
     ),
     option(
@@ -136,14 +139,27 @@ stripe_options = combined(
         metavar="W",
         help="Where the gain is 1/2 beside their ridge in the spectrum, in the units of a cutoff.  [default: 0.003cyc]",
     ),
-    option("--spare", group="Filter", metavar="R", help="Frequencies below this radius stay.  [default: 40px]"),
+    option(
+        "--spare",
+        group="Filter",
+        metavar="R",
+        short="Frequencies below this radius stay, such as 40px.",
+        help="Frequencies below this radius stay.  [default: 40px]",
+    ),
 )
-mask_options = option("--mask", "mask", group="Filter", metavar="FILE", required=True, help=MASK)
+mask_options = option(
+    "--mask",
+    "mask",
+    group="Filter",
+    metavar="FILE",
+    required=True,
+    short="A picture of gains, DC in the middle, white 1; or .npy.",
+    help=MASK,
+)
 pixel_size_option = option(
     "--pixel-size",
     group="Filter",
     metavar="LENGTH",
-    short="Size of a pixel, if the file says none, for cutoffs such as 2.6um: 65nm, 300dpi.",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
 # Filters that every other one takes as options.
@@ -168,6 +184,7 @@ def output_option(default: str) -> Callable[[Any], Any]:
         type=click.Choice(OUTPUTS),
         default=default,
         show_default=True,
+        short="magnitude (0 black), keep (IN's grey levels), signed (0 in the middle) or real (floats).",
         help="What is written. magnitude: 0 black, the largest white; keep: the grey levels of IN with their mean; "
         "signed: 0 in the middle, both signs; real: the filtered values as they are, into .tif, .pfm or .npy.",
     )
@@ -179,6 +196,7 @@ edges_option = option(
     type=click.Choice(EDGES),
     default="wrap",
     show_default=True,
+    short="wrap, or mirror: no border shows on the one across.",
     help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
     "on the one across.",
 )

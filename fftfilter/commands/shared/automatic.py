@@ -24,6 +24,7 @@ auto_options = combined(
         group="Filter",
         type=click.Choice([EACH, FOLDER]),
         metavar="[each|folder]",
+        short="Find the peaks of each picture, or of a whole folder, by itself.",
         help="Find the peaks, as 'fftfilter peaks' does. Of a folder: for each picture its own, or for all those of "
         "their mean spectrum.  [default of a folder: each]",
     ),

@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 NO_DEVICE = 3
 
 folder_options = combined(
-    option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too; OUT gets the same tree."),
+    option(
+        "-r",
+        "--recursive",
+        group="Folders",
+        is_flag=True,
+        short="Folders in IN, too; OUT gets the same tree.",
+        help="Folders in IN, too; OUT gets the same tree.",
+    ),
     option(
         "--pattern",
         group="Folders",
@@ -49,6 +56,7 @@ folder_options = combined(
         "--skip-existing",
         group="Folders",
         is_flag=True,
+        short="Go on with a folder: only files that are not done yet.",
         help="Skip a file whose output was made from the same bytes with the same settings: resumes a run.",
     ),
     option("--fail-fast", group="Folders", is_flag=True, help="Stop at the first file that fails."),
