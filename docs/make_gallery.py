@@ -18,8 +18,8 @@ DOCS = Path(__file__).parent
 SAMPLES, PAGE = DOCS.parent / "samples", DOCS / "gallery.md"
 RANDOM = np.random.default_rng(7)
 Y, X = np.mgrid[:512, :512].astype(float)
-QUALITY = 70  # of JPEGs: 30 to 60 KB
-UNIT = 100  # of a picture of 16 bits: what is one level of 8 bits
+QUALITY = 60  # of JPEGs: at most 60 KB each
+UNIT = 100  # levels of a TIFF, which has 16 bits, for one of 8 bits
 
 # Picture: the panels with their labels, the first one the input, and the box of them that is shown (left, top, side).
 STRIPS = {
@@ -33,8 +33,8 @@ STRIPS = {
 
 
 def read(path):
-    """Return the pixels of a picture."""
-    return (tifffile.imread(path) if path.suffix == ".tif" else np.asarray(Image.open(path))).astype(float)
+    """Return the pixels of a picture, 0 to 255."""
+    return tifffile.imread(path) / UNIT if path.suffix == ".tif" else np.asarray(Image.open(path), float)
 
 
 def save(path, values):
@@ -42,10 +42,10 @@ def save(path, values):
     Image.fromarray(np.clip(np.rint(values), 0, 255).astype(np.uint8)).save(path)
 
 
-def spots(count, radius, height, margin=0):
+def spots(count, radius, height):
     """Return round spots of one radius at random places; heights are between half of the given one and all of it."""
     picture = np.zeros_like(X)
-    for x, y, part in RANDOM.uniform((margin, margin, 0.5), (512 - margin, 512 - margin, 1), (count, 3)):
+    for x, y, part in RANDOM.uniform((0, 0, 0.5), (512, 512, 1), (count, 3)):
         picture = np.maximum(picture, height * part * (1 - np.tanh(4 * (np.hypot(X - x, Y - y) / radius - 1))) / 2)
     return picture
 
@@ -65,20 +65,18 @@ def screened(picture, period=6.3, angles=(15, 75, 45)):
 
 def write_inputs(folder):
     """Write the faulty pictures into a folder; return the true ones by the names of the strips."""
-    camera = read(SAMPLES / "camera.pgm")
-    cat = Image.open(SAMPLES / "chelsea.png")
+    camera, cat = read(SAMPLES / "camera.pgm"), Image.open(SAMPLES / "chelsea.png")
     large = cat.resize((cat.width * 3, cat.height * 3), Image.Resampling.LANCZOS)
     truth = {
-        "cells": 70 + spots(60, 13, 60) + spots(220, 3, 50),
+        "cells": 85 + spots(60, 13, 75) + spots(220, 3, 60),
         "screen": 24 + 0.8 * np.asarray(large, float),
         "stripes": 30 + 0.75 * camera,
         "noise": np.asarray(cat, float),
     }
     light = 55 * np.cos(np.hypot(X - 100, Y - 130) / 130)
     cells = truth["cells"] + light - light.mean() + RANDOM.normal(0, 8, X.shape)
-    cells = np.clip(cells * UNIT, 0, 65535).astype(np.uint16)
-    tifffile.imwrite(folder / "cells.tif", cells, imagej=True, resolution=(2, 2), metadata={"unit": "um"})
-    truth["cells"] *= UNIT
+    half_um = {"imagej": True, "resolution": (2, 2), "metadata": {"unit": "um"}}
+    tifffile.imwrite(folder / "cells.tif", np.clip(cells * UNIT, 0, 65535).astype(np.uint16), **half_um)
     save(folder / "print.png", screened(Image.fromarray(truth["screen"].astype(np.uint8))))
     across = np.sin(np.radians(12)) * X + np.cos(np.radians(12)) * Y  # stripes that rise by 12 degrees
     save(folder / "scan.png", truth["stripes"] + np.interp(across, np.arange(640), RANDOM.normal(0, 20, 640)))
@@ -103,12 +101,10 @@ def strip(folder, panels, box, side=280):
     page = Image.new("RGB", (side * len(panels) + 6 * (len(panels) - 1), side + 20), "white")
     font, draw = ImageFont.load_default(14), ImageDraw.Draw(page)
     before = read(folder / panels[0][0])
-    white = 255 if before.max() < 256 else np.percentile(before, 99.5)
     for i, (name, label) in enumerate(panels):
         values = read(folder / name)
-        if label == "removed":
-            values = 128 + before - values
-        panel = Image.fromarray(np.clip(values * (255 / white), 0, 255).astype(np.uint8)).convert("RGB")
+        values = 128 + before - values if label == "removed" else values
+        panel = Image.fromarray(np.clip(values, 0, 255).astype(np.uint8)).convert("RGB")
         panel = panel.crop((left, top, left + size, top + size)).resize((side, side), Image.Resampling.LANCZOS)
         page.paste(panel, (i * (side + 6), 0))
         draw.text((i * (side + 6) + 2, side + 2), label, "black", font)
@@ -117,8 +113,7 @@ def strip(folder, panels, box, side=280):
 
 def psnr(picture, truth):
     """Return how near a picture is to the true one, in dB."""
-    white = 255 if truth.max() < 1000 else 255 * UNIT
-    return 10 * np.log10(white**2 / np.mean((picture - truth) ** 2))
+    return 10 * np.log10(255**2 / np.mean((picture - truth) ** 2))
 
 
 def main():
