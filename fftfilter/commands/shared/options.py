@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -74,7 +75,11 @@ class GroupedCommand(click.Command):
             return
         formatter = ctx.make_formatter()
         self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
+        first, *others = cleandoc(self.help or "").split("\n\n")
+        examples = [each for each in others if each.startswith("\b")]
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text("\n\n".join([first, *examples]))
         everyday = [each for each in self.params if isinstance(each, GroupedOption) and each.short]
         with formatter.section("Everyday options"):
             formatter.write_dl([*((each.name_and_value, each.short) for each in everyday), ("--help", "All options.")])

@@ -1,0 +1,41 @@
+"""Help: -h is one screen, --help is everything in groups, and a shell completes what is typed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+FILTERS = ("bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes")
+
+
+@pytest.mark.parametrize("command", FILTERS)
+def test_h_is_one_screen_and_help_is_all(run, command):
+    code, everyday, _ = run(command, "-h")
+    assert code == 0
+    assert len(everyday.splitlines()) <= 24
+    _, everything, _ = run(command, "--help")
+    assert b"\nDevice:\n" in everything
+    shown = [line.split()[0].rstrip(b",") for line in everyday.splitlines() if line.startswith(b"  -")]
+    assert len(shown) >= 5
+    assert [name for name in shown if b"  " + name not in everything] == []
+
+
+def test_options_before_h_do_not_matter(run):
+    assert run("highpass", "--radius", "8px", "-h")[:2] == run("highpass", "-h")[:2]
+
+
+def test_a_shell_completes_commands_and_options():
+    def completed(*words):
+        typed = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        script = "import sys; sys.argv[0] = 'fftfilter'; from fftfilter.__main__ import main; main()"
+        environment = {**os.environ, **typed, "_FFTFILTER_COMPLETE": "bash_complete"}
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        return done.stdout.split()
+
+    assert completed("fftfilter", "hi") == ["plain,highpass"]
+    assert completed("fftfilter", "highpass", "--edg") == ["plain,--edges"]
