@@ -1,0 +1,140 @@
+"""Make the pictures of gallery.md: ``python docs/make_gallery.py`` runs its commands, and notes how near they come."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+import numpy as np
+import tifffile
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+DOCS = Path(__file__).parent
+SAMPLES, PAGE = DOCS.parent / "samples", DOCS / "gallery.md"
+RANDOM = np.random.default_rng(7)
+Y, X = np.mgrid[:512, :512].astype(float)
+QUALITY = 60  # of JPEGs: at most 60 KB each
+UNIT = 100  # levels of a TIFF, which has 16 bits, for one of 8 bits
+
+# Picture: the panels with their labels, the first one the input, and the box of them that is shown (left, top, side).
+STRIPS = {
+    "cells": ([("cells.tif", "before"), ("flat.tif", "bandpass"), ("imagej.tif", "imagej")], (0, 0, 512)),
+    "screen": ([("print.png", "before"), ("clean.png", "after"), ("clean.png", "removed")], (420, 110, 280)),
+    "stripes": ([("scan.png", "before"), ("even.png", "after"), ("even.png", "removed")], (0, 0, 512)),
+    "sky": ([("sky.png", "before"), ("wrap.png", "--edges wrap"), ("dark.png", "--edges mirror")], (0, 0, 512)),
+    "noise": ([("noisy.png", "before"), ("soft.png", "after"), ("soft.png", "removed")], (80, 30, 200)),
+    "ringing": ([("camera.png", "before"), ("ideal.png", "ideal"), ("gaussian.png", "gaussian")], (110, 20, 280)),
+}
+
+
+def read(path):
+    """Return the pixels of a picture, 0 to 255."""
+    return tifffile.imread(path) / UNIT if path.suffix == ".tif" else np.asarray(Image.open(path), float)
+
+
+def save(path, values):
+    """Save pixels as a picture of 8 bits."""
+    Image.fromarray(np.clip(np.rint(values), 0, 255).astype(np.uint8)).save(path)
+
+
+def spots(count, radius, height):
+    """Return round spots of one radius at random places; heights are between half of the given one and all of it."""
+    picture = np.zeros_like(X)
+    for x, y, part in RANDOM.uniform((0, 0, 0.5), (512, 512, 1), (count, 3)):
+        picture = np.maximum(picture, height * part * (1 - np.tanh(4 * (np.hypot(X - x, Y - y) / radius - 1))) / 2)
+    return picture
+
+
+def screened(picture, period=6.3, angles=(15, 75, 45)):
+    """Return the scan of a print in dots of three inks, one a channel: drawn four times as large, then blurred."""
+    large = picture.resize((picture.width * 4, picture.height * 4), Image.Resampling.BICUBIC)
+    y, x = np.mgrid[: large.height, : large.width] / 4
+    inks = []
+    for channel, angle in zip(np.moveaxis(np.asarray(large, float), -1, 0), angles, strict=True):
+        u, v = np.cos(np.radians(angle)) / period, np.sin(np.radians(angle)) / period
+        dots = (2 + np.cos(2 * np.pi * (u * x + v * y)) + np.cos(2 * np.pi * (u * y - v * x))) / 4
+        ink = Image.fromarray(np.where(channel / 255 > dots, 255, 0).astype(np.uint8))
+        inks.append(ink.filter(ImageFilter.GaussianBlur(4)).resize(picture.size, Image.Resampling.BICUBIC))
+    return np.asarray(Image.merge("RGB", inks), float)
+
+
+def write_inputs(folder):
+    """Write the faulty pictures into a folder; return the true ones by the names of the strips."""
+    camera, cat = read(SAMPLES / "camera.pgm"), Image.open(SAMPLES / "chelsea.png")
+    large = cat.resize((cat.width * 3, cat.height * 3), Image.Resampling.LANCZOS)
+    truth = {
+        "cells": 85 + spots(60, 13, 75) + spots(220, 3, 60),
+        "screen": 24 + 0.8 * np.asarray(large, float),
+        "stripes": 30 + 0.75 * camera,
+        "noise": np.asarray(cat, float),
+    }
+    light = 55 * np.cos(np.hypot(X - 100, Y - 130) / 130)
+    cells = truth["cells"] + light - light.mean() + RANDOM.normal(0, 8, X.shape)
+    half_um = {"imagej": True, "resolution": (2, 2), "metadata": {"unit": "um"}}
+    tifffile.imwrite(folder / "cells.tif", np.clip(cells * UNIT, 0, 65535).astype(np.uint16), **half_um)
+    save(folder / "print.png", screened(Image.fromarray(truth["screen"].astype(np.uint8))))
+    across = np.sin(np.radians(12)) * X + np.cos(np.radians(12)) * Y  # stripes that rise by 12 degrees
+    save(folder / "scan.png", truth["stripes"] + np.interp(across, np.arange(640), RANDOM.normal(0, 20, 640)))
+    galaxy = 60 * np.exp(-np.hypot((X - 300) + (Y - 220) * 0.6, (Y - 220) * 1.4 - (X - 300) * 0.6) / 18)
+    stars = sum((spots(n, r, 190) for n, r in ((150, 0.9), (30, 1.6), (6, 2.6))), np.zeros_like(X))
+    gradient = 0.12 * (X - 255.5) - 0.18 * (Y - 255.5)
+    truth["sky"] = 96 + galaxy + stars + RANDOM.normal(0, 3, X.shape)
+    save(folder / "sky.png", truth["sky"] + gradient)
+    save(folder / "noisy.png", truth["noise"] + RANDOM.normal(0, 30, truth["noise"].shape))
+    save(folder / "camera.png", camera)
+    (folder / "shots").mkdir()
+    for i, name in enumerate(("brick.png", "camera.pgm", "chelsea.png")):
+        picture = 20 + 0.8 * np.asarray(Image.open(SAMPLES / name).convert("L"), float)
+        hum = 24 * np.cos(2 * np.pi * (0.065 * X + 0.03 * Y))[: picture.shape[0], : picture.shape[1]]
+        save(folder / "shots" / f"{i}.png", picture if i == 1 else picture + hum)
+    return truth
+
+
+def strip(folder, panels, box, side=280):
+    """Return panels side by side, each with its label."""
+    left, top, size = box
+    page = Image.new("RGB", (side * len(panels) + 6 * (len(panels) - 1), side + 20), "white")
+    font, draw = ImageFont.load_default(14), ImageDraw.Draw(page)
+    before = read(folder / panels[0][0])
+    for i, (name, label) in enumerate(panels):
+        values = read(folder / name)
+        values = 128 + before - values if label == "removed" else values
+        panel = Image.fromarray(np.clip(values, 0, 255).astype(np.uint8)).convert("RGB")
+        panel = panel.crop((left, top, left + size, top + size)).resize((side, side), Image.Resampling.LANCZOS)
+        page.paste(panel, (i * (side + 6), 0))
+        draw.text((i * (side + 6) + 2, side + 2), label, "black", font)
+    return page
+
+
+def psnr(picture, truth):
+    """Return how near a picture is to the true one, in dB."""
+    return 10 * np.log10(255**2 / np.mean((picture - truth) ** 2))
+
+
+def main():
+    """Write the faulty pictures, run the commands of the page on them, and put strips and figures into it."""
+    page = PAGE.read_text()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        truth = write_inputs(folder)
+        for command in re.findall(r"^ {4}(fftfilter .*)$", page, re.MULTILINE):
+            click.echo(f"$ {command}")
+            subprocess.run([sys.executable, "-m", *shlex.split(command)], cwd=folder, check=True)
+        Image.open(folder / "sheet.png").convert("RGB").save(DOCS / "gallery" / "sheet.jpg", quality=QUALITY)
+        for name, (panels, box) in STRIPS.items():
+            strip(folder, panels, box).save(DOCS / "gallery" / f"{name}.jpg", quality=QUALITY)
+            if name in truth:
+                results = [(file, label) for file, label in panels if label != "removed"]
+                found = ", ".join(f"{psnr(read(folder / file), truth[name]):.1f} dB {label}" for file, label in results)
+                click.echo(f"{name}: {found}")
+                page = re.sub(rf"(?<=\(gallery/{name}\.jpg\)\n\nPSNR: ).*", found, page)
+    PAGE.write_text(page)
+
+
+if __name__ == "__main__":
+    main()
