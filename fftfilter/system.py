@@ -103,8 +103,8 @@ def startable_threads(wanted: int) -> int:
         end.set()
         for thread in started:
             thread.join()
-        # The system counts a thread for some time after its end.
-        for _ in range(100):
+        # The system counts a thread for some time after its end, longer where it is busy.
+        for _ in range(1000):
             if _tasks() <= before:
                 break
             time.sleep(0.001)
