@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from .. import images, stacks, verify
-from ..analysis.automatic import notches
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason, shown
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .journal import digest_of
-from .mean_spectrum import spectrum_of
 from .tree import is_inside
 
 if TYPE_CHECKING:
@@ -83,6 +81,10 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if settings.auto:
+            # Seldom wanted, and some milliseconds of import.
+            from ..analysis.automatic import notches
+            from .mean_spectrum import spectrum_of
+
             outcome.peaks = settings.auto.peaks(spectrum_of(picture))
             transfer *= notches(outcome.peaks, settings.auto.shape)
             outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from .. import images
-from ..analysis.automatic import notches
 from ..errors import ParameterError, WriteError
 from ..files.standard_streams import STANDARD_STREAM
 from . import journal
@@ -86,6 +85,8 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
     transfer = settings.transfer
     if settings.auto and outcome.peaks:
+        from ..analysis.automatic import notches
+
         transfer *= notches(outcome.peaks, settings.auto.shape)
     filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()
     for part in filtered_by.get("parts", [filtered_by]):

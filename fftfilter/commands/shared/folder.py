@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ...analysis.automatic import Auto
     from ...files.urls import Url
+    from ...folders.jobs import Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
@@ -276,8 +277,16 @@ def _devices(given: str | None) -> list[str | None]:
 # Running
 
 
-def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
+def _without(outcome: Outcome) -> str:
+    """Return what says which peaks were found and removed, if any."""
+    if not outcome.peaks:
+        return ""
     from ...analysis.automatic import told
+
+    return f", without {told(outcome.peaks)}"
+
+
+def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
@@ -307,7 +316,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
                     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
                     pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
-                    removed = f", without {told(outcome.peaks)}" if outcome.peaks else ""
+                    removed = _without(outcome)
                     click.echo(f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}", err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
