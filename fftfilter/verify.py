@@ -145,7 +145,7 @@ def right(
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
     if output == "keep":
-        stretch = max(1.0, largest / white)
+        stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
     if output in ("keep", "real") and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
         unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
