@@ -69,7 +69,8 @@ class Difference:
         largest, samples = float(off.max()), int(np.count_nonzero(differs))
         distinct = samples
         if values is not None and samples > 1:
-            distinct = len(np.unique(np.round(values[differs] / (TIE * np.abs(values).max()))))
+            apart = TIE * (np.abs(values).max() or 1)
+            distinct = len(np.unique(np.round(values[differs] / apart)))
         return cls(white, is_float, largest, samples, distinct, off.size, unit is None and not wanted.any(), stretch)
 
     @classmethod

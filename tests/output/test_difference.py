@@ -80,6 +80,12 @@ def test_ties_count_once():
     assert not Difference.of(got, wanted, 255, values=np.linspace(0, 1, 3000)).is_right
 
 
+@pytest.mark.filterwarnings("error")
+def test_values_that_are_all_zero_are_one_tie():
+    zero = np.zeros(3000)
+    assert Difference.of(zero + 129, zero + 128, 255, values=zero).values == 1
+
+
 def test_values_as_they_are_may_be_zero_but_for_rounding():
     zero = np.zeros(100, np.float32)
     assert Difference.of(zero + 1e-6, zero, 1, unit=1.0).is_right
