@@ -8,7 +8,8 @@
 #endif
 
 // Rows of the image are `pitch` pixels apart.
-static inline __attribute__((always_inline)) LOAD_PIXEL ground(global const LOAD_PIXEL *image, const uint height, const uint width, const size_t pitch)
+static inline __attribute__((always_inline)) LOAD_PIXEL ground(global const LOAD_PIXEL *image, const uint height,
+                                                                     const uint width, const size_t pitch)
 {
     const LOAD_PIXEL a = image[height / 4 * pitch + width / 4];
     const LOAD_PIXEL b = image[height / 2 * pitch + width / 2];

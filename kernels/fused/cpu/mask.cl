@@ -93,7 +93,8 @@ typedef struct {
 // The mask of VECTOR rows, number i of all
 INLINE mask_t mask_of(global const job_t *job, const mask_tables_t tables, const uint i)
 {
-    return (mask_t){tables.across, tables.down[i], tables.gains + (size_t)i * (IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points),
+    const uint gains = IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points;
+    return (mask_t){tables.across, tables.down[i], tables.gains + (size_t)i * gains,
                     job->outer_falloff, job->inner_falloff, job->row_scale, job->has_inner, job->is_complement};
 }
 
