@@ -78,7 +78,8 @@ class _Postponed:
 
 def postpone_unused_imports() -> None:
     """Let modules that others import and this program does not use wait until they are used."""
-    sys.meta_path.insert(0, _Postponed)
+    if _Postponed not in sys.meta_path:
+        sys.meta_path.insert(0, _Postponed)
 
 
 class _Versions(ModuleType):
@@ -175,16 +176,42 @@ def looks_like_many(arguments: list[str]) -> bool:
     return False
 
 
-def start_forkserver() -> None:
-    """Start the process that a folder's processes are forked from, if it does not run yet."""
+def start_forkserver(*, fork: bool = False) -> None:
+    """Start the process that a folder's processes are forked from, if it does not run yet.
+
+    ``fork`` makes it of this process, which saves the start of another Python: for a process that has no other thread
+    yet, and has imported little.
+    """
     # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
     os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
     if HAS_FORKSERVER and system.startable_processes(2) == 2:
+        from multiprocessing import util
         from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
         set_forkserver_preload(["fftfilter.folders.preloaded"])
+        spawn = util.spawnv_passfds
         with signals.blocked(), suppress(OSError):  # who needs them says why they cannot be started
-            ensure_running()
+            if fork and sys.platform == "linux":
+                vars(util)["spawnv_passfds"] = _fork
+            try:
+                ensure_running()
+            finally:
+                vars(util)["spawnv_passfds"] = spawn
+
+
+def _fork(_: object, command_line: Sequence[Any], kept: Sequence[int]) -> int:
+    """Fork this process for the code that another Python would run, with few files open; return the child's number."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
+            if file not in (0, 1, 2, *kept):
+                with suppress(OSError):  # the list itself was one
+                    os.close(file)
+        exec(command_line[-1], {})  # noqa: S102  multiprocessing's own, for python -c
+    finally:
+        os._exit(1)
 
 
 def leave(code: int) -> None:
