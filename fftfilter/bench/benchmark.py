@@ -51,8 +51,8 @@ def left_out(what: Iterable[str], too_slow: float) -> str:
 class Setting:
     """The device, the precision, and how often each thing is measured.
 
-    ``device`` is as :class:`fftfilter.Filter` takes it; ``asked`` is what was given. Raises DeviceError without a usable
-    device.
+    ``device`` is as :class:`fftfilter.Filter` takes it; ``asked`` is what was given. Raises DeviceError without a
+    usable device.
     """
 
     def __init__(self, device: str | None = None, precision: str = "single", runs: int = 9) -> None:
