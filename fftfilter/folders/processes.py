@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
     from .run import Survey
 
-# About what a file takes, what each of its bytes adds, and what the start of a process takes.
-SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 2.5e-8, 0.03
+# What the start of a process takes from the others: most of it is its own core's.
+SECONDS_A_START = 0.01
 # Work that pays for the start of the first, with what they all import.
 SECONDS_THAT_PAY = 0.15
 # Bytes of memory that a process may take for a byte of a file: a JPEG's are 30 in pixels, and twice that in numbers.
@@ -88,14 +88,13 @@ def useful_processes(survey: Survey) -> int:
     p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
     one time over the other. There are fewer where the free memory would not hold their pictures.
     """
-    file_bytes = survey.bytes / max(1, survey.files)
-    seconds = SECONDS_A_FILE * survey.files + SECONDS_A_BYTE * survey.bytes
-    if startup.is_large(file_bytes) or seconds < SECONDS_THAT_PAY:
+    seconds = survey.files * survey.file_seconds
+    if startup.is_large(survey.file_bytes) or seconds < SECONDS_THAT_PAY:
         return 1
     useful = min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START)))
     free = free_memory()
-    if free is not None and file_bytes:
-        useful = min(useful, int(free / (MEMORY_A_BYTE * file_bytes)))
+    if free is not None:
+        useful = min(useful, int(free / (MEMORY_A_BYTE * survey.file_bytes + 1)))
     return max(1, useful)
 
 

@@ -66,7 +66,8 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
         return choose_workers(Survey(files, files * size), devices, wanted, over_network=False).processes
 
     assert started(6, 300_000) == 0
-    assert started(500, 300_000) == 12
+    assert started(50, 300_000) == 6
+    assert started(500, 300_000) == 16
     assert started(3, 10**6) == 0
     assert started(10**4, 16 << 20) == 0
     assert started(10**6, 100) == 16
@@ -79,7 +80,7 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
 def test_larger_files_are_for_threads_on_few_cores_and_for_processes_on_many_if_memory_holds_them(monkeypatch):
     many = Survey(64, 64 * 3_000_000)
     monkeypatch.setattr(processes, "free_memory", lambda: 64 << 30)
-    for cores, count in (2, 1), (16, 13):
+    for cores, count in (2, 1), (16, 16):
         monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
         monkeypatch.setattr(system, "cores", lambda cores=cores: cores)
         assert processes.useful_processes(many) == count
