@@ -43,7 +43,7 @@ ROOMS = {
     "transfer": "errors lengths output",
     "analysis": "errors lengths transfer",
     "preview": "errors lengths transfer analysis",
-    "device": "fftfilter errors drivers memory startup signals system output transfer",
+    "device": "fftfilter errors drivers startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors memory",
