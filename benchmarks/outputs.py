@@ -11,7 +11,6 @@ from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
 from fftfilter.bench.compare import Stats, ratio
 from fftfilter.bench.peers.table import shown_size
 from fftfilter.bench.tables import Lines, Table
-from fftfilter.transfer import Transfer
 
 from .command import benchmark_command, main, run, size_option
 from .photographs import photograph
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from fftfilter.bench.benchmark import Setting
     from fftfilter.filters import Filter
+    from fftfilter.transfer import Transfer
 
 # Calls of each, in turn: other programs take part of the time, so that few say little.
 CALLS = 25

@@ -118,8 +118,7 @@ class FusedCpuPipeline:
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
         self._buffers: list[Any] = []
-        rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
+        described = job(self.plan, stack, row_groups=len(at), zero_rows=len(zero_rows), mask=mask, dc=dc, edges=edges)
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
