@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from .device.launcher import Precision
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
-    from .fused.gpu.stream import PageLocked, Started, Stream
+    from .fused.gpu.stream import Started, Stream
     from .output.histogram import Ramps
     from .output.scale import Given
     from .staged.algorithms import Algorithm, Option
@@ -270,7 +270,6 @@ class Filter:
         self._ramps_of: tuple[tuple[Any, ...], Array] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
-        self._page_locked: PageLocked | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unopened, (type(self), self.transfer, self._options)
@@ -350,12 +349,10 @@ class Filter:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
                 call = self._prepare(image, channel_axis, dtype, levels, white)
-                # What was rounded on its way to the device may be needed again as it was; histograms are waited for.
-                ramps_now, stream = call.ramps, None
-                if not (call.is_rounded or isinstance(ramps_now, ByHistogram)):
-                    stream = self._stream_of(call.pipeline)
-                if stream is not None and not isinstance(ramps_now, ByHistogram):
-                    on_their_way.append((stream.start(call.pixels, ramps_now), call))
+                # What was rounded on its way to the device may be needed again as it was.
+                stream = None if call.is_rounded else self._stream_of(call.pipeline)
+                if stream is not None:
+                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
@@ -374,7 +371,7 @@ class Filter:
         with self._alone():
             if not self.launcher.device.is_gpu:
                 return np.empty(shape, dtype)
-            return self._locked().empty(shape, dtype)
+            return self.launcher.page_locked_memory.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
@@ -397,9 +394,9 @@ class Filter:
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            inverses = 2 if self._edges == "mirror" and not self.transfer.is_even_along_axes else 1
+            is_twofold = self._edges == "mirror" and not doubled and not self.transfer.is_even_along_axes
             real = self._output == "real" or doubled
-            return device_bytes(self.launcher.device, shape, real=real, inverses=inverses)
+            return device_bytes(self.launcher.device, shape, real=real, inverses=2 if is_twofold else 1)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -554,7 +551,7 @@ class Filter:
 
     def _mirrors_by_itself(self, height: int, width: int) -> bool:
         """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self._algorithm is None and mirrors(self.launcher.device, self._on_grid, height, width)
+        return self._algorithm is None and mirrors(self.launcher.device, height, width)
 
     def _grid(self, height: int, width: int) -> EdgedGrid:
         return grid_with(self._edges, self._on_grid, height, width)
@@ -598,13 +595,6 @@ class Filter:
         self.engine = algorithm.name
         return StagedPipeline(self.launcher, transfer, stack, algorithm=algorithm, transpose_kind=self._transpose)
 
-    def _locked(self) -> PageLocked:
-        if self._page_locked is None:
-            from .fused.gpu.stream import PageLocked
-
-            self._page_locked = PageLocked(self.launcher)
-        return self._page_locked
-
     def _stream_of(self, pipeline: Pipeline) -> Stream | None:
         """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
         if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(pipeline, Mirrored):
@@ -613,7 +603,7 @@ class Filter:
             from .fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
-                self._stream = Stream(cast("FusedGpuPipeline", pipeline), self._locked())
+                self._stream = Stream(cast("FusedGpuPipeline", pipeline), self.launcher.page_locked_memory)
         return self._stream
 
 

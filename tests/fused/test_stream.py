@@ -12,11 +12,12 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.page_locked import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.fused.gpu.stream import PageLocked, Stream
+from fftfilter.fused.gpu.stream import Stream
 from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
