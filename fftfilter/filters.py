@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .device.launcher import Precision
+    from .device.page_locked import PageLocked
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import Started, Stream
@@ -270,6 +271,7 @@ class Filter:
         self._ramps_of: tuple[tuple[Any, ...], Array] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
+        self._page_locked: PageLocked | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unopened, (type(self), self.transfer, self._options)
@@ -371,7 +373,7 @@ class Filter:
         with self._alone():
             if not self.launcher.device.is_gpu:
                 return np.empty(shape, dtype)
-            return self.launcher.page_locked_memory.empty(shape, dtype)
+            return self._locked().empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
@@ -595,6 +597,13 @@ class Filter:
         self.engine = algorithm.name
         return StagedPipeline(self.launcher, transfer, stack, algorithm=algorithm, transpose_kind=self._transpose)
 
+    def _locked(self) -> PageLocked:
+        if self._page_locked is None:
+            from .device.page_locked import PageLocked
+
+            self._page_locked = PageLocked(self.launcher)
+        return self._page_locked
+
     def _stream_of(self, pipeline: Pipeline) -> Stream | None:
         """Return the stream through a pipeline, the last one if it fits; None where nothing would overlap."""
         if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(pipeline, Mirrored):
@@ -603,7 +612,7 @@ class Filter:
             from .fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
-                self._stream = Stream(cast("FusedGpuPipeline", pipeline), self.launcher.page_locked_memory)
+                self._stream = Stream(cast("FusedGpuPipeline", pipeline), self._locked())
         return self._stream
 
 

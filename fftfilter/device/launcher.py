@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property, wraps
+from functools import wraps
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .device import Device
-    from .page_locked import PageLocked
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -169,13 +168,6 @@ class Launcher:
         flags: Any = cl.map_flags.READ | cl.map_flags.WRITE
         mapped: np.ndarray[Any, Any] = cl.enqueue_map_buffer(self.queue, buffer, flags, 0, (size,), np.dtype("u1"))[0]
         return mapped
-
-    @cached_property
-    def page_locked_memory(self) -> PageLocked:
-        """Page-locked memory that is used again."""
-        from .page_locked import PageLocked
-
-        return PageLocked(self)
 
     @_plain_errors
     def write(self, buffer: cl.Buffer, array: np.ndarray[Any, Any], *, wait: bool = True) -> cl.Event:

@@ -84,12 +84,14 @@ class PageLocked:
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an array in page-locked memory; in ordinary memory if too much is in use."""
-        memory = self.take(math.prod(shape) * np.dtype(dtype).itemsize)
-        array = self.as_array(memory, shape, dtype)
-        if array is None:
-            self.give_back(memory)
-            return np.empty(shape, dtype)
-        return array
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        with self._lock:
+            self._take_back()
+            if self._in_use + size <= self._most_bytes:
+                array = self.as_array(self.take(size), shape, dtype)
+                if array is not None:
+                    return array
+        return np.empty(shape, dtype)
 
     @staticmethod
     def holds(array: Array) -> bool:

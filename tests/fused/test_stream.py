@@ -134,6 +134,16 @@ def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, r
 # Filters that stream
 
 
+def test_ranges_are_found_within_a_stream_too(make_filter, rng):
+    images = [image for (image,) in pictures(rng, 5)]
+    with make_filter(HIGH, output="signed", scale=("auto", 5)) as high:
+        wanted = [(high(image), high.clipped()) for image in images]
+        got = [(result, high.clipped()) for result in high.stream(iter(images))]
+    for (result, clipped), (alone, own_clipped) in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(result, alone)
+        assert clipped == own_clipped == [pytest.approx(0.05, abs=0.01)]
+
+
 @pytest.mark.parametrize("count", [0, 1, 10])
 def test_a_stream_gives_what_calls_give_in_order(make_filter, count, rng):
     images = [image for (image,) in pictures(rng, count)]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyopencl as cl
 
+from ...device.page_locked import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
 from ...output.histogram import BINS, ByHistogram, counted_row, counted_samples
@@ -62,8 +63,8 @@ DEVIATION_GROUPS = 512
 # And that count: fewer, as each adds a histogram of its own.
 HISTOGRAM_GROUPS = 128
 RAMP_GROUP = 256
-# Results from this size up come in page-locked memory.
-LOCKED_BYTES = 1 << 20
+# Results in page-locked memory at a time: who keeps more gets others in ordinary memory.
+RESULTS = 4
 # Chirp-z with spin factors made of powers rounds more.
 LESS_EXACT = 3
 # Stacks of at most this many pixels go in one launch: of more, each step takes much longer than a launch.
@@ -147,7 +148,7 @@ class FusedGpuPipeline:
         self._ramps_buffer = self._constants[-2]
         self._ramps: Ramps = own_ramps(stack)
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
-        self._is_first = True
+        self._results: PageLocked | None = None
         self._found_last: Array | None = None
         self._build(
             self._constants[: len(row_tables)],
@@ -256,7 +257,7 @@ class FusedGpuPipeline:
         """Return the plan of rows and columns if one launch can do all; one launch has no times of steps."""
         rows = self.plan.rows
         is_small = self.stack.size <= ONE_LAUNCH_PIXELS and self.stack.white is not None
-        can = is_small and not self.launcher.profiles
+        can = is_small and not self.launcher.profiles and not self._is_twofold
         return rows if can and isinstance(rows, TransformPlan) and rows == self.plan.columns else None
 
     def enqueue(
@@ -345,7 +346,7 @@ class FusedGpuPipeline:
         histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", given)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
 
-        given = (ramps, wanted, counts, self.largest, np.uint32(BINS), own)
+        given = (ramps, wanted, counts, self.largest, np.uint32(BINS))
         ramp = self.launcher.kernel((RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
         self._largest_at += [(histogram, 2), (ramp, 3)]
         launches = [
@@ -366,12 +367,16 @@ class FusedGpuPipeline:
         self._found_last = None
         self.launcher.write(image, np.ascontiguousarray(images))
         self.enqueue(image, output)
-        # The first time making page-locked memory would take longer than it saves.
-        is_locked, self._is_first = self.bytes_out >= LOCKED_BYTES and not self._is_first, False
-        empty = self.launcher.page_locked_memory.empty if is_locked else np.empty
-        result: Array = empty(self.stack.shape, self.stack.out)
+        result = self._empty()
         self.launcher.read(result, output)
         return result
+
+    def _empty(self) -> Array:
+        """Return an array for a result, from the second on in page-locked memory, which takes long to make."""
+        if self._results is None:
+            self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
+            return np.empty(self.stack.shape, self.stack.out)
+        return self._results.empty(self.stack.shape, self.stack.out)
 
 
 def extremes_of(found: Array) -> Array:
