@@ -136,12 +136,11 @@ class FusedCpuPipeline:
             *map(np.uint32, ALL_STEPS),
         ]
         self._steps = ALL_STEPS
-        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
+        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins)
         pixels = (
             f"LOAD_PIXEL={PIXELS[stack.pixel]}",
             f"STORE_PIXEL={PIXELS[stack.out]}",
             f"EDGES={edges}",
-            f"TWOFOLD={int(is_twofold)}",
         )
         files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
         self._filter = launcher.kernel(files, defines, "filter", arguments)

@@ -51,7 +51,7 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                                job->bands * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
-    x += 2 * (size_t)job->workspace * (1 + TWOFOLD) * worker;
+    x += 2 * (size_t)job->workspace * (1 + job->is_twofold) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture)
         for (uint step = first_step; step < end_step; ++step) {
