@@ -286,7 +286,7 @@ class Filter:
         with self._alone():
             made, stack = _unopened(type(self), transfer, self._options), self._stack
             if stack is not None:
-                made._grid(stack.height, stack.width)  # raises what does not fit
+                made._grid(stack.height, stack.width).at_dc()  # raises what does not fit
             self.transfer, self._on_grid = made.transfer, made._on_grid
             self._algorithm = made._algorithm
             self._mean_gain_of, self._dc_of, self._ramps_of = made._mean_gain_of, made._dc_of, made._ramps_of

@@ -340,8 +340,6 @@ def test_a_filter_stays_as_it_was_if_it_cannot_be_retuned(image):
         for transfer in (H.lowpass("2um"), H.bandpass("8px", image.shape[0] / 8), H.mask(np.ones((3, 3)))):
             with pytest.raises(ParameterError):
                 tuned.retune(transfer)
-                tuned(image)
-            tuned.retune(BROAD)
             assert (tuned(image) == wanted).all()
 
 
