@@ -130,7 +130,8 @@ def right(
     from .transfer.edges import grid_with
 
     kept = transfer.keeping_mean() if output == "keep" else transfer
-    gain = grid_with(edges, kept, *planes.shape[1:]).gain()
+    gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
+    gain = np.stack(gains) if len(gains) > 1 else gains[0]
     largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
         values = np.abs(reference.filtered(planes, gain, edges))

@@ -106,12 +106,19 @@ peak_options = combined(
         group="Filter",
         metavar=PEAK,
         multiple=True,
-        short="A peak to take out, in cycles per pixel: 0.123,0.047, as 'peaks' finds them.",
-        help="A peak in cycles per pixel, x to the right and y downward; it goes with its conjugate. WIDTH, in the "
-        "units of a cutoff, is the distance where the gain is 1/2, 0.006cyc if left out. May be repeated.",
+        short="A wave to remove: 0.123,0.047 are its cycles per pixel. May be repeated.",
+        help="A wave to remove: its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. At the "
+        "distance WIDTH, in the units of a cutoff, half of the amplitude is left; 0.006cyc if left out. May be "
+        "repeated.",
     ),
     option(
-        "--harmonics", group="Filter", type=int, default=1, show_default=True, metavar="N", help="Multiples, 1 to N."
+        "--harmonics",
+        group="Filter",
+        type=int,
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Remove multiples of each --at, too, up to N times its frequency.",
     ),
     option(
         "--shape",
@@ -119,7 +126,7 @@ peak_options = combined(
         type=click.Choice(list(SHAPES)),
         default="gaussian",
         show_default=True,
-        help="How the gain rises around the peak.",
+        help="How the gain rises with the distance from the wave's frequency.",
     ),
     auto_options,
 )
@@ -392,7 +399,7 @@ bandstop = filter_command(
 notch = filter_command(
     "notch",
     peak_options,
-    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate; given, or found.",
+    "Remove waves, such as a printer's screen: those that you give with --at, or those that --auto finds.",
     "--at 0.123,0.047 --harmonics 3 in.png out.png",
     "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
     "--auto scan.png clean.png",
