@@ -45,7 +45,7 @@ OWN = (
     *("large", "small", "suppress", "tolerance"),
 )
 # Outputs of what has no options for them.
-KEPT = {"output": "keep", "scale": "each", "verify": None}
+KEPT = {"output": "keep", "scale": "each"}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -287,7 +287,7 @@ def filter_command(
 ) -> click.Command:
     """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
 
-    ``outputs`` stand in the place of :func:`output_options`, for what has no reference that is compared with.
+    ``outputs`` stand in the place of :func:`output_options`.
     """
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
@@ -303,7 +303,7 @@ def filter_command(
         # What repairs a picture leaves its brightness alone.
         outputs or output_options("keep" if name in FACTORS else "magnitude"),
         other_options,
-        *(() if outputs else (verify_option,)),
+        verify_option,
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
