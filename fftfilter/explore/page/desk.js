@@ -85,6 +85,13 @@ export class Desk {
     this.history.change(changes);
   }
 
+  /** End the drag of a cutoff: if it was dragged past the other one, they change names. */
+  settle() {
+    const { inner, outer } = this.filter;
+    const crossed = isBand(this.filter) && this.cutoff("inner") > this.cutoff("outer");
+    this.history.change(crossed ? { inner: outer, outer: inner } : {});
+  }
+
   /** Add notches, and return the place of the last one. */
   addNotches(notches) {
     const texts = notches.map(notchText).filter((text) => !this.filter.notches.includes(text));

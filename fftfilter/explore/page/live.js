@@ -55,7 +55,8 @@ export class Live {
   }
 
   #answered(id) {
-    if (this.#underWay?.id !== id) return;
+    // A wish that cannot be read has no number.
+    if (id !== null && this.#underWay?.id !== id) return;
     this.#underWay = null;
     // Before the answer is drawn, so that the engine works meanwhile.
     this.#send();

@@ -11,6 +11,7 @@ export class Peaks {
     this.found = [];
     // The list beside the spectrum is the same for those who use keys or a screen reader.
     this.group = svg("g", { class: "peaks", "aria-hidden": "true" });
+    this.box = document.getElementById("peaks");
     this.list = document.getElementById("peak-list");
     this.count = document.getElementById("peaks-found");
     this.all = document.getElementById("take-all");
@@ -20,11 +21,13 @@ export class Peaks {
   /** Find those of a page. */
   async load(page) {
     this.count.textContent = "are looked for …";
+    this.box.setAttribute("aria-busy", true);
     this.#list([]);
     const response = await fetch(`peaks?page=${page}`);
     const answer = response.ok ? await response.json() : { peaks: [] };
     if (page !== this.desk.page) return;
     this.#list(answer.peaks.map((peak) => ({ ...peak, width: `${brief(peak.width_cyc, 3)}cyc` })));
+    this.box.setAttribute("aria-busy", false);
     this.count.textContent = this.found.length ? `(${this.found.length})` : "none found";
   }
 

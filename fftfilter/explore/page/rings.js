@@ -66,7 +66,7 @@ export class Rings {
         const offset = this.desk.cutoff(name()) - distance(this.desk.pointed(event));
         return (moved) => this.desk.history.drag(put(distance(this.desk.pointed(moved)) + offset));
       },
-      () => this.desk.history.change(),
+      () => this.desk.settle(),
     );
     steppable(ring, (steps) => {
       const frequency = this.desk.cutoff(name()) ?? USUAL_CUTOFF;

@@ -1,15 +1,13 @@
 /** Dark, light, or as the system has it. */
 
 const THEMES = ["auto", "light", "dark"];
-const NAMES = { auto: "Auto", light: "Light", dark: "Dark" };
 
 /** Let a button go through the themes; `changed` is called after each. */
 export function listenToTheme(button, changed) {
   let theme = "auto";
   const show = () => {
     document.documentElement.dataset.theme = theme;
-    button.textContent = NAMES[theme];
-    button.setAttribute("aria-label", `Colors: ${NAMES[theme]}`);
+    button.textContent = `Theme: ${theme}`;
     changed();
   };
   button.addEventListener("click", () => {
