@@ -39,6 +39,11 @@ JOB = np.dtype(
 )
 
 
+def bands(height: int) -> int:
+    """Return how many tasks write the pixels of an image."""
+    return -(-height // BAND)
+
+
 def job(
     plan: FusedCpuPlan,
     stack: Stack,
@@ -63,7 +68,7 @@ def job(
         "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
         "row_groups": row_groups,
         "zero_rows": zero_rows,
-        "bands": -(-plan.height // BAND),
+        "bands": bands(plan.height),
         "workspace": plan.workspace,
         "one_scale": stack.one_scale,
         "counted_row": counted_row(plan.height, plan.width),
