@@ -32,7 +32,7 @@ export class Desk {
   }
 
   get units() {
-    return new Units(this.n, metersOf(this.filter.pixelSize) ?? this.picture.pixel_size?.meters ?? null);
+    return new Units(this.n, metersOf(this.filter.pixelSize) ?? this.picture.pixel_size?.across_m ?? null);
   }
 
   /** Return what the shape of a filter takes beside the cutoff: "order", "width" or null. */

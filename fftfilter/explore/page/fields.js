@@ -19,6 +19,7 @@ export class Fields {
     for (const field of this.fields) this.#listen(field);
     form.addEventListener("submit", (event) => event.preventDefault());
     this.unit.addEventListener("change", () => desk.useUnit(this.unit.value));
+    form.elements.pixelSize.placeholder = desk.picture.pixel_size?.text ?? "unknown";
     this.notches = new NotchList(desk);
     this.draw(desk.filter);
   }

@@ -13,6 +13,7 @@ const MOVED = 4;
  */
 export function listen(stage, { view, placement, hover, tap }) {
   const pointers = new Map();
+  let pressed = false;
   let moved = 0;
   let spread = 0;
 
@@ -50,6 +51,7 @@ export function listen(stage, { view, placement, hover, tap }) {
     if (event.button) return;
     stage.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, at(event));
+    pressed = true;
     if (pointers.size === 1) moved = 0;
     if (pointers.size === 2) spread = pinch().spread;
   });
@@ -70,13 +72,15 @@ export function listen(stage, { view, placement, hover, tap }) {
     if (moved > MOVED) moveBy((point.x - last.x) / pointers.size, (point.y - last.y) / pointers.size);
   });
 
-  const release = (event) => {
-    if (!pointers.delete(event.pointerId) || event.type === "pointercancel") return;
-    if (moved <= MOVED && !pointers.size) tap?.(at(event));
-  };
+  const release = (event) => pointers.delete(event.pointerId);
   stage.addEventListener("pointerup", release);
   stage.addEventListener("pointercancel", release);
   stage.addEventListener("pointerleave", () => hover(null));
+  stage.addEventListener("click", (event) => {
+    // Not one that began on a handle, and not the second of a double click.
+    if (pressed && moved <= MOVED && event.detail === 1) tap?.(at(event));
+    pressed = false;
+  });
   stage.addEventListener("dblclick", () => view().reset());
 
   const keys = {

@@ -7,7 +7,7 @@ export class History {
   #past = [];
   #future = [];
   #listeners = [];
-  #timer = 0;
+  #nudged = 0;
 
   constructor(start) {
     this.filter = start;
@@ -21,11 +21,13 @@ export class History {
 
   /** Change something in the middle of a drag or of typing. */
   drag(changes) {
+    if (this.#nudged) this.commit();
     this.#set({ ...this.filter, ...changes }, false);
   }
 
   /** Change something for good. */
   change(changes = {}) {
+    if (this.#nudged) this.commit();
     this.#set({ ...this.filter, ...changes }, true);
     this.commit();
   }
@@ -33,13 +35,14 @@ export class History {
   /** Change something by a key: presses in quick succession are one step back. */
   nudge(changes) {
     this.#set({ ...this.filter, ...changes }, true);
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.commit(), PAUSE);
+    clearTimeout(this.#nudged);
+    this.#nudged = setTimeout(() => this.commit(), PAUSE);
   }
 
   /** End a step: what is chosen now is what undo comes back to. */
   commit() {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#nudged);
+    this.#nudged = 0;
     if (JSON.stringify(this.filter) === JSON.stringify(this.#committed)) return;
     this.#past.push(this.#committed);
     this.#committed = this.filter;

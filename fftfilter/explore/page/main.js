@@ -150,6 +150,7 @@ async function start() {
     live.ask(wish());
     return load();
   });
+  say("The engine starts …");
   live.ask(wish());
   await load();
 }
@@ -157,7 +158,7 @@ async function start() {
 /** Show the name and the size of the picture. */
 function describe({ name, width, height, depth, channels, pixel_size }) {
   const kind = `${channels > 1 ? `${channels} channels, ` : ""}${depth === "float" ? "floats" : `${depth} bits`}`;
-  byId("picture-name").textContent = `${name} · ${width} × ${height}, ${kind}${pixel_size ? `, ${pixel_size.text} a pixel` : ""}`;
+  byId("picture-name").textContent = `${name} · ${width} × ${height}, ${kind}${pixel_size ? `, ${pixel_size.text.replace("um", "µm")} a pixel` : ""}`;
   document.title = `${name} – fftfilter`;
 }
 

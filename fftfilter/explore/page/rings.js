@@ -36,14 +36,14 @@ export class Rings {
     });
   }
 
-  /** Up to the right of the middle; of a larger ring where it crosses the part on the screen. */
+  /** Right of the middle, the inner one's above; of a larger ring where it crosses the part on the screen. */
   #gripAt(map, center, r, index) {
     const inside = ({ x, y }) => x > 12 && y > 12 && x < map.stage.width - 60 && y < map.stage.height - 12;
     const at = (degrees) => {
       const angle = (degrees * Math.PI) / 180;
       return { x: center.x + r * Math.cos(angle), y: center.y - r * Math.sin(angle) };
     };
-    const first = 50 - 25 * index;
+    const first = 50 - 90 * index;
     const turns = Array.from({ length: 72 }, (_, turn) => first + 5 * turn);
     return at(turns.find((degrees) => inside(at(degrees))) ?? first);
   }

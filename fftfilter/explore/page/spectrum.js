@@ -14,15 +14,15 @@ import { Placement } from "./view.js";
 /** That of what is removed in the pages of --preview. */
 const REMOVED = [240, 110, 40];
 const STRENGTH = 0.6;
-/** Presses of a double click are this near to each other, in ms. */
-const DOUBLE = 450;
+/** The clicks of a double click are at most as many ms apart. */
+const DOUBLE = 1000;
 /** As near to a peak, in CSS pixels, a click means the peak. */
 const NEAR = 12;
 
 export class Spectrum {
   #surface = new Surface();
   #gain = new Surface(tintTable(REMOVED, STRENGTH));
-  #tapped = { time: -Infinity, filter: null };
+  #tapped = { time: -Infinity, undo: () => {} };
 
   /**
    * @param {HTMLElement} viewer
@@ -55,7 +55,7 @@ export class Spectrum {
     // The first click of a double click has added a notch.
     this.stage.addEventListener("dblclick", () => {
       const { time, undo } = this.#tapped;
-      if (performance.now() - time < 2 * DOUBLE) undo();
+      if (performance.now() - time < DOUBLE) undo();
     });
   }
 
@@ -132,7 +132,6 @@ export class Spectrum {
 
   #tap(point) {
     const { history } = this.desk;
-    if (performance.now() - this.#tapped.time < DOUBLE) return;
     const at = this.map().frequency(point.x, point.y);
     if (Math.max(Math.abs(at.fx), Math.abs(at.fy)) > NYQUIST) return;
     const near = this.peaks.nearest(at, NEAR / this.map().scale);

@@ -6,7 +6,7 @@ export function listenToCopy(say) {
     button.addEventListener("click", async () => {
       const line = document.getElementById(button.dataset.copy);
       try {
-        await navigator.clipboard.writeText(line.textContent);
+        await navigator.clipboard.writeText(line.title);
         say("Copied.");
       } catch {
         getSelection().selectAllChildren(line);
@@ -16,10 +16,13 @@ export function listenToCopy(say) {
   }
 }
 
-/** Show what the server says. */
-export function showWords({ command, python }) {
-  if (command) document.getElementById("command").textContent = command;
-  if (python) document.getElementById("python").textContent = python;
+/** Show what the server says: of several lines the last, of all lines a title. */
+export function showWords(words) {
+  for (const name of ["command", "python"]) {
+    const line = document.getElementById(name);
+    line.title = words[name];
+    line.textContent = words[name].split("\n").at(-1);
+  }
 }
 
 /** Let the form save; `wish` is what to save, `say` tells what was written. */
