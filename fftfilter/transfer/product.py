@@ -7,6 +7,7 @@ from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from .peaks import Notch
 from .radial import Radial
 from .units import Radius, parse_pixel_size, physical, with_radii
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from .gains import Mask
     from .grid import Gain, Reach
     from .imagej_band import ImageJBand
-    from .peaks import Notch
     from .ridges import Stripes
 
     Part = Radial | Notch | Stripes | ImageJBand | Mask
@@ -105,10 +105,14 @@ class Transfer:
             import numpy as np
 
             return np.ones((height, width))[:rows, :columns]
-        first, *rest = (part.gain(height, width, rows, columns) for part in self.parts)
-        gain = prod(rest, start=first)
+        first, *rest = self.parts
+        gain = first.gain(height, width, rows, columns)
+        for part in rest:
+            if isinstance(part, Notch):
+                part.take_out_of(gain, height, width)
+            else:
+                gain *= part.gain(height, width, rows, columns)
         if self.keeps_mean:
-            gain = gain.copy()
             gain[0, 0] = 1
         return gain
 
@@ -124,7 +128,8 @@ class Transfer:
             return self.radial.reach(height, width), None
         from .grid import table_reach
 
-        table = self.gain(height, width, rows, columns) / self.largest
+        table = self.gain(height, width, rows, columns)
+        table /= self.largest
         return table_reach(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:

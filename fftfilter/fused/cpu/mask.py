@@ -59,8 +59,10 @@ def mask_terms(
     down = np.zeros((len(down_k), 3, down_k.shape[1]), np.float32)
     across["k"] = np.minimum(across_k, width - across_k)
     if radial is None or table is not None:
-        gains = np.asarray(table)[down_k[:, None, :], across_k[None, :, None]]
-        return MaskTerms(across, down, gains.astype(np.float32), (0.0, 0.0), False, False, ("SHAPE=table",))
+        # Whole rows, then whole vectors of lanes: one gain after the other takes five times as long.
+        of_rows = np.asarray(table)[down_k.ravel()].astype(np.float32).reshape(*down_k.shape, -1)
+        gains = np.ascontiguousarray(of_rows.swapaxes(1, 2)).take(across_k, 1)
+        return MaskTerms(across, down, gains, (0.0, 0.0), False, False, ("SHAPE=table",))
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
     separable = radial.shape in SEPARABLE

@@ -108,6 +108,7 @@ class FusedCpuPipeline:
             *(self._ramps_buffer, self._clipped_buffer, self._clipped_buffer, np.uint32(0)),
             *map(np.uint32, ALL_STEPS),
         ]
+        self._program: tuple[tuple[str, ...], tuple[str, ...]] | None = None
         self.retune(transfer)
 
     def retune(self, transfer: Transfer) -> bool:
@@ -147,8 +148,9 @@ class FusedCpuPipeline:
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
         described = job(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
         tables = (described, places.astype(np.uint32), mask.across, mask.down, mask.gains, odd_gains, twins, turns)
-        for place, table in zip(OF_TRANSFER, tables, strict=True):
-            self._arguments[place] = self._copied(table)
+        made = dict(zip(OF_TRANSFER, map(self._copied, tables), strict=True))
+        for place, buffer in made.items():
+            self._arguments[place] = buffer
         defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
         pixels = (
             f"LOAD_PIXEL={PIXELS[stack.pixel]}",
@@ -156,8 +158,13 @@ class FusedCpuPipeline:
             f"EDGES={edges}",
             f"TWOFOLD={int(self._is_twofold)}",
         )
-        files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
-        self._filter, self._steps = launcher.kernel(files, defines, "filter", self._arguments), ALL_STEPS
+        wanted = program(launcher.device, columns, rows, (*defines, *pixels))
+        if wanted != self._program:
+            self._program, self._filter = wanted, launcher.kernel(*wanted, "filter", self._arguments)
+            self._steps = ALL_STEPS
+        else:  # a new kernel would take as long as a small image
+            for place, buffer in made.items():
+                self._filter.set_arg(place, buffer)
         return True
 
     def _needs_two(self, transfer: Transfer) -> bool:
