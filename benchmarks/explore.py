@@ -15,11 +15,11 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.benchmark import Benchmark
+from fftfilter.bench.benchmark import SPREAD, Benchmark
+from fftfilter.bench.compare import Stats
 from fftfilter.bench.inputs import images
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import RefusedError
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page
 
     from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.tables import Cell
 
     Shape = tuple[int, int]
 
@@ -40,7 +41,8 @@ SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096
 WINDOW = (1280, 720)
 MOVES = 125
 """A second, as of a usual mouse."""
-SECONDS = 4.0
+SECONDS = 1.0
+"""In and out once, a run."""
 FILTER = "bandpass --inner 20px --outer 4px --shape gaussian"
 
 # Runs in the page before its own scripts: notes when the pointer moved, and what came of it.
@@ -81,21 +83,23 @@ WATCH = """
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-@click.option("--seconds", default=SECONDS, show_default=True, help="How long the handle is dragged.")
-def command(*, shapes: tuple[Shape, ...], seconds: float, **given: Any) -> None:
+def command(*, shapes: tuple[Shape, ...], **given: Any) -> None:
     """Count the results that a real browser shows while a handle is dragged, and time how long they take.
 
     Needs Chromium, and the package playwright.
 
     \b
     Example: python -m benchmarks.explore
-             python -m benchmarks.explore --size 1024x1024 --seconds 10
+             python -m benchmarks.explore --size 1024x1024 --runs 20
     """
-    run(lambda setting: explore(setting, shapes=shapes, seconds=seconds), **given)
+    run(lambda setting: explore(setting, shapes=shapes), **given)
 
 
 def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> Benchmark:
-    """Return the results a second, and the milliseconds from the pointer's move to a result."""
+    """Return the results a second, and the milliseconds from the pointer's move to a result.
+
+    Each run drags for ``seconds``.
+    """
     table = Table(
         "Results in the browser while a cutoff is dragged",
         {
@@ -111,8 +115,9 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
         Lines((), "pixels", ("drawn", "painted"), "pixels", "ms"),
         setting.about(),
         [
-            f"A mouse of {MOVES} moves a second, a window of {WINDOW[0]} x {WINDOW[1]}. Drawn: the result is on its "
-            "canvas. Painted: the browser's next picture is, which it makes 60 of a second."
+            f"A mouse of {MOVES} moves a second, a window of {WINDOW[0]} x {WINDOW[1]}.",
+            "Drawn: the result is on its canvas. Painted: so is the browser's next picture, of 60 a second.",
+            SPREAD,
         ],
     )
 
@@ -121,15 +126,18 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
         for shape in shapes or SHAPES:
             size = f"{shape[1]} x {shape[0]}"
             yield size
-            watched = asyncio.run(dragged(browser, shape, str(setting.device.index), seconds))
-            row = {
+            drags = asyncio.run(dragged(browser, shape, str(setting.device.index), setting.runs, seconds))
+            watched = [each for drag in drags for each in drag]
+            if len(watched) < 2:
+                raise RefusedError(f"{size}: {len(watched)} results came while the handle was dragged")
+            row: dict[str, Cell] = {
                 f"{name}{tail}": float(np.percentile([each[name] - each["from"] for each in watched], part))
                 for name in ("drawn", "painted")
                 for tail, part in (("", 50), ("_95", 95))
             }
-            span = (watched[-1]["painted"] - watched[0]["painted"]) / 1000
             level = int(np.median([each["level"] for each in watched]))
-            table.put((size,), pixels=shape[0] * shape[1], level=level, rate=(len(watched) - 1) / span, **row)
+            rate = Stats.of([len(drag) / seconds for drag in drags])
+            table.put((size,), pixels=shape[0] * shape[1], level=level, rate=rate, **row)
 
     return Benchmark(table, steps())
 
@@ -146,8 +154,8 @@ def chromium() -> str:
     return found
 
 
-async def dragged(browser: str, shape: Shape, device: str, seconds: float) -> list[dict[str, float]]:
-    """Return what was watched while the outer cutoff was dragged in and out."""
+async def dragged(browser: str, shape: Shape, device: str, runs: int, seconds: float) -> list[list[dict[str, float]]]:
+    """Return what was watched each time that the outer cutoff was dragged in and out."""
     from playwright.async_api import async_playwright
 
     with TemporaryDirectory(prefix="fftfilter-bench-") as folder:
@@ -159,12 +167,14 @@ async def dragged(browser: str, shape: Shape, device: str, seconds: float) -> li
             await page.add_init_script(WATCH)
             await page.goto(url)
             await page.locator("#peaks[aria-busy=false]").wait_for()
-            await drag(page, 1.0)  # whatever is slow at first
-            await page.evaluate("watched.length = 0")
-            await drag(page, seconds)
-            watched: list[dict[str, float]] = await page.evaluate("watched")
+            await drag(page, seconds)  # whatever is slow at first
+            found = []
+            for _ in range(runs):
+                await page.evaluate("watched.length = 0")
+                await drag(page, seconds)
+                found.append(await page.evaluate("watched"))
             await window.close()
-    return watched
+    return found
 
 
 @asynccontextmanager
@@ -172,7 +182,13 @@ async def served(picture: Path, device: str) -> AsyncIterator[str]:
     """Start the program, and give the URL of its page; ends it at the end."""
     arguments = ("explore", "--no-browser", "--device", device, "--with", FILTER, str(picture))
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "fftfilter", *arguments, cwd=CLONE, env=users_environment(), stdout=asyncio.subprocess.PIPE
+        sys.executable,
+        "-m",
+        "fftfilter",
+        *arguments,
+        cwd=CLONE,
+        env=users_environment(),
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
         assert process.stdout is not None  # noqa: S101  a pipe was asked for
@@ -190,7 +206,8 @@ async def drag(page: Page, seconds: float) -> None:
     """Drag the outer ring by its grip, in and out along its radius."""
     grip = await page.locator("#handles .ring .grip").last.bounding_box()
     stage = await page.locator("#spectrum-viewer .stage").bounding_box()
-    assert grip and stage  # noqa: S101  both are on the page
+    if not grip or not stage:
+        raise RefusedError("the page shows no ring")
     x, y = grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2
     dx, dy = x - stage["x"] - stage["width"] / 2, y - stage["y"] - stage["height"] / 2
     await page.mouse.move(x, y)
@@ -199,7 +216,7 @@ async def drag(page: Page, seconds: float) -> None:
     session = await page.context.new_cdp_session(page)
     sent, began = [], perf_counter()
     while (now := perf_counter() - began) < seconds:
-        part = 0.25 * np.sin(2 * np.pi * now)
+        part = 0.25 * np.sin(2 * np.pi * now / seconds)
         event = {"type": "mouseMoved", "x": x + part * dx, "y": y + part * dy, "button": "left", "buttons": 1}
         sent.append(asyncio.create_task(session.send("Input.dispatchMouseEvent", event)))
         await asyncio.sleep(max(0.0, (len(sent) / MOVES) - (perf_counter() - began)))

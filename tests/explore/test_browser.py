@@ -69,6 +69,7 @@ def tab(url):
 @pytest.fixture
 def page(tab, url):
     """The page as it is opened; nothing may go wrong in it."""
+    tab.wrong.clear()
     tab.goto(url)
     tab.locator("#peaks[aria-busy=false]").wait_for()
     said(tab, START, seconds=60)  # the first one opens the device
@@ -98,7 +99,9 @@ def shown(page):
             const {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
             const scale = Math.min(width, height) / side;
             const [left, top] = [(width - side * scale) / 2, (height - side * scale) / 2];
-            const at = (x, y) => data[4 * (Math.floor(top + (y + 0.5) * scale) * width + Math.floor(left + (x + 0.5) * scale))];
+            const column = (x) => Math.floor(left + (x + 0.5) * scale);
+            const row = (y) => Math.floor(top + (y + 0.5) * scale);
+            const at = (x, y) => data[4 * (row(y) * width + column(x))];
             return Array.from({length: side * side}, (_, i) => at(i % side, Math.floor(i / side)));
         }""",
         SIDE,
@@ -117,7 +120,7 @@ def filtered(folder, command, page=0):
 
 
 def test_it_opens_with_the_filtered_picture(page, folder):
-    assert page.title() == "in.tif – fftfilter"
+    assert page.title() == "in.tif - fftfilter"
     expect(page.locator("[name=radius]")).to_have_value("8px")
     wanted, _ = filtered(folder, page.locator("#command").inner_text())
     assert np.abs(shown(page) - wanted).max() <= 1

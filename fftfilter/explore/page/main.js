@@ -75,6 +75,7 @@ async function start() {
     page: desk.page,
     level: result.level,
     rest: atRest,
+    view: atRest ? null : result.part,
     show: result.show === "removed" ? "removed" : "result",
     command: history.filter.command,
     options: optionsOf(history.filter, desk.takes),
@@ -159,7 +160,7 @@ async function start() {
 function describe({ name, width, height, depth, channels, pixel_size }) {
   const kind = `${channels > 1 ? `${channels} channels, ` : ""}${depth === "float" ? "floats" : `${depth} bits`}`;
   byId("picture-name").textContent = `${name} · ${width} × ${height}, ${kind}${pixel_size ? `, ${pixel_size.text.replace("um", "µm")} a pixel` : ""}`;
-  document.title = `${name} – fftfilter`;
+  document.title = `${name} - fftfilter`;
 }
 
 /** Let the slider go through the pages of a file that has several. */

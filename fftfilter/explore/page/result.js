@@ -35,6 +35,17 @@ export class Result {
     return Math.max(1, ...this.desk.picture.levels.filter((level) => level * shown <= 1));
   }
 
+  /** The part of the picture on the screen, [x0, y0, x1, y1] in its pixels; null if that is most of it. */
+  get part() {
+    const { x, y, scale, width, height } = this.placement();
+    const { width: columns, height: rows } = this.desk.picture;
+    const size = this.canvas.size;
+    if (size.width * size.height > (width * height) / 2) return null;
+    const down = (pixels) => Math.max(0, Math.floor(pixels / this.level) * this.level);
+    const up = (pixels, most) => Math.min(most, Math.ceil(pixels / this.level) * this.level);
+    return [down(-x / scale), down(-y / scale), up((size.width - x) / scale, columns), up((size.height - y) / scale, rows)];
+  }
+
   placement() {
     return new Placement(this.view(), this.canvas.size, this.desk.picture.width, this.desk.picture.height);
   }
