@@ -32,7 +32,7 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
-from .job import job, spin_factors
+from .job import bands, job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
 from .memory import aligned
 from .plan import plan
@@ -54,8 +54,10 @@ ALL_STEPS = (0, len(STEPS))
 OF_HISTOGRAM = ("histogram", "ramp")
 # Histograms of a picture, COUNTERS times COPIES of histogram.cl.
 HISTOGRAMS = 8
-# Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments.
+# Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments; and the job
+# with the tables that follow from the transfer function.
 IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 19, 22, 23
+OF_TRANSFER = (1, *range(10, 17))
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 
@@ -81,19 +83,56 @@ class FusedCpuPipeline:
         limits: Limits | None = None,
         edges: Edges = "wrap",
     ) -> None:
-        self.launcher, self.stack = launcher, stack
+        self.launcher, self.stack, self._edges = launcher, stack, edges
         count, height, width = stack.shape
-        is_twofold = edges == "mirror" and not transfer.is_even_along_axes
-        inverses = 2 if is_twofold else 1
+        self._is_twofold = self._needs_two(transfer)
+        inverses = 2 if self._is_twofold else 1
         self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
-        lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
+        self._buffers: list[Any] = []
+        counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
+        progress = self._kept(launcher.wrap(counters))
+        self._strips = self._in_huge_pages(strips)
+        # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
+        self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
+        self._clipped = np.zeros((count, bands(height)), np.uint32)
+        found = (self._far, self._largest, self._clipped)
+        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        self._ramps: Ramps = own_ramps(stack)
+        self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
+        self._steps = ALL_STEPS
+        # By their places; None is set later, and by `retune` what the transfer function decides.
+        arguments = [
+            *(progress, None, self._strips, self._in_huge_pages(workspaces), None, None),
+            *(self._far_buffer, self._largest_buffer),
+            *map(self._constant, (spin_factors(self.plan.columns), spin_factors(self.plan.rows))),
+            *(None for _ in OF_TRANSFER[1:]),
+            *(self._ramps_buffer, self._clipped_buffer, None, None, None),
+            *map(np.uint32, ALL_STEPS),
+        ]
+        defines = (
+            f"VECTOR={self.plan.lanes}",
+            *launcher.device.own_builtins,
+            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
+            f"EDGES={edges}",
+        )
+        files, defines = program(launcher.device, self.plan.columns, self.plan.rows, defines)
+        self._filter = launcher.kernel(files, defines, "filter", arguments)
+        self._set_ramps(None)
+        self.retune(transfer)
 
+    def retune(self, transfer: Transfer) -> bool:
+        """Take another transfer function, in the same buffers; return whether these serve it."""
+        if self._needs_two(transfer) != self._is_twofold:
+            return False
+        stack, edges = self.stack, self._edges
+        _, height, width = stack.shape
+        lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
         reach, table = grid.on_grid()
-        if is_twofold:  # all rows, as the other pixels have strips of their own
+        if self._is_twofold:  # all rows, as the other pixels have strips of their own
             reach = Reach(height, width, 1.0)
         reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
@@ -112,42 +151,22 @@ class FusedCpuPipeline:
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
         size, dc = (grid.height, grid.width), transfer.at_dc(table)
         odd_gains = np.zeros(1, np.float32)
-        if is_twofold and table is not None:
+        if self._is_twofold and table is not None:
             table, odd = parts_along_axes(table)
             odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
-        self._buffers: list[Any] = []
-        described = job(self.plan, stack, row_groups=len(at), zero_rows=len(zero_rows), mask=mask, dc=dc, edges=edges)
-        counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        progress = self._kept(launcher.wrap(counters))
-        self._strips = self._in_huge_pages(strips)
-        # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
-        self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
-        self._clipped = np.zeros((count, int(described["bands"][0])), np.uint32)
-        found = (self._far, self._largest, self._clipped)
-        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
-        self._ramps: Ramps = own_ramps(stack)
-        self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
-        arguments = [
-            *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
-            *(self._far_buffer, self._largest_buffer),
-            *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
-            *map(self._constant, (mask.across, mask.down, mask.gains, odd_gains, twins, turns)),
-            *(self._ramps_buffer, self._clipped_buffer, None, None, None),
-            *map(np.uint32, ALL_STEPS),
-        ]
-        self._steps = ALL_STEPS
-        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
-        pixels = (
-            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
-            f"STORE_PIXEL={PIXELS[stack.out]}",
-            f"EDGES={edges}",
-            f"TWOFOLD={int(is_twofold)}",
-        )
-        files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
-        self._filter = launcher.kernel(files, defines, "filter", arguments)
-        self._set_ramps(None)
+        rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
+        described = job(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
+        tables = (described, places.astype(np.uint32), mask.across, mask.down, mask.gains, odd_gains, twins, turns)
+        self._of_transfer = [self._copied(table) for table in tables]
+        for place, buffer in zip(OF_TRANSFER, self._of_transfer, strict=True):
+            self._filter.set_arg(place, buffer)
+        return True
+
+    def _needs_two(self, transfer: Transfer) -> bool:
+        """Whether mirrored edges take two inverse transforms."""
+        return self._edges == "mirror" and not transfer.is_even_along_axes
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images ``(count, height, width)`` and return their pixels on the ramp of each picture.
@@ -258,7 +277,11 @@ class FusedCpuPipeline:
         return buffer
 
     def _constant(self, array: Array) -> Any:
-        return self._kept(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
+        return self._kept(self._copied(array))
+
+    def _copied(self, array: Array) -> Any:
+        """Return a buffer with a copy of an array, which kernels read."""
+        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
 
     def _in_huge_pages(self, size: int) -> Any:
         """Return a buffer of ``size`` bytes, in huge pages where it is large.

@@ -39,7 +39,7 @@
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
-            global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *deviation, global float *largest,
+            global const LOAD_PIXEL *image, global char *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
@@ -52,7 +52,7 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                                bins ? counters_of(job) * images : 0, bins ? images : 0, job->bands * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
-    x += 2 * (size_t)job->workspace * (1 + TWOFOLD) * worker;
+    x += 2 * (size_t)job->workspace * (1 + job->is_twofold) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture) {
         global uint *own_counts = counts + COUNTERS * COPIES * (bins + VECTOR) * (size_t)picture;

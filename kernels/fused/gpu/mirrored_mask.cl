@@ -1,11 +1,8 @@
 // Mirrored mask: the transfer function where the image is mirrored without end, as edges.cl has it. A frequency of a
 // column is filtered together with the opposite one, V[ky][kx] with V[HEIGHT - ky][kx], which another work-item has.
 //
-// A transfer function H that is not even along each axis is the sum of one that is, E, and of one that is odd along
-// both, O. O makes sines of cosines, and sin(pi k (2j + 1) / 2n) = (-1)^j cos(pi (n - k) (2j + 1) / 2n): so it moves O C
-// to the opposite frequencies, and changes the sign of every second pixel. Of pixels whose row + column is even the
-// transform is E[ky][kx] C[ky][kx] - O[h-ky][w-kx] C[h-ky][w-kx], of the `other` ones it is the sum. So the columns and
-// the inverse rows are done twice, for the other pixels first, as the columns of the first ones are filtered in place.
+// Where there is an O (TWOFOLD), columns and inverse rows are done twice, first for the `other`
+// pixels, those whose row + column is odd: the columns of the first ones are filtered in place.
 
 #if IS_MIRRORED
 
