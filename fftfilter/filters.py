@@ -210,9 +210,9 @@ class Filter:
         )
         _ = self.launcher  # without a usable device there is no filter
 
-    def again(self, **options: Unpack[FilterOptions]) -> Filter:
-        """Return this filter with other options, on the same open device."""
-        made = _unopened(type(self), self.transfer, {**self._options, **options})
+    def again(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Filter:
+        """Return this filter with other options, or of another transfer function, on the same open device."""
+        made = _unopened(type(self), transfer or self.transfer, {**self._options, **options})
         made.launcher = self.launcher
         return made
 
@@ -272,6 +272,34 @@ class Filter:
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
+
+    def retune(self, transfer: Transfer) -> None:
+        """Filter with another transfer function from now on, with the same options, on the same open device.
+
+        The fused form for CPUs keeps its buffers and its program, so that a new cutoff costs little more than an image.
+        Raises ParameterError for a transfer function that does not fit the options, and leaves the filter as it was.
+
+            with fftfilter.Filter(H.lowpass(10)) as f:
+                for radius in range(10, 60):
+                    f.retune(H.lowpass(radius))
+                    out = f(image)
+        """
+        with self._alone():
+            made, stack = _unopened(type(self), transfer, self._options), self._stack
+            if stack is not None:
+                made._grid(stack.height, stack.width).at_dc()  # raises what does not fit
+            self.transfer, self._on_grid = made.transfer, made._on_grid
+            self._algorithm = made._algorithm
+            self._mean_gain_of, self._dc_of, self._ramps_of = made._mean_gain_of, made._dc_of, made._ramps_of
+            # A pipeline that has none is made anew.
+            retune, fits = getattr(self._pipeline, "retune", None), False
+            try:
+                fits = retune is not None and made.engine == FUSED and retune(self._on_grid)
+            finally:
+                if not fits:
+                    self.close()
+            self.__dict__.pop("_in_double", None)
+            self.engine = made.engine
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unopened, (type(self), self.transfer, self._options)

@@ -338,6 +338,37 @@ def test_a_pipeline_is_used_again_and_its_result_is_the_same(camera):
         assert (highpass(camera[:64]).shape, (highpass(camera) == first).all()) == ((64, 512), True)
 
 
+BROAD, FINE, NOTCHED = H.lowpass(5), H.lowpass("4px"), H.lowpass(5) * H.notch((0.2, 0.1))
+
+
+@pytest.mark.parametrize("options", [{}, {"engine": "book"}, {"edges": "mirror", "output": "keep"}], ids=str)
+def test_a_filter_that_is_retuned_is_a_new_one(image, options):
+    with Filter(BROAD, **options) as tuned:
+        tuned(image)
+        # Other cutoffs, gains from a table, of which two parts where edges are mirrored, and back.
+        for transfer in (FINE, NOTCHED, H.lowpass(9) * H.notch((0.2, 0.1)), BROAD):
+            tuned.retune(transfer)
+            assert (tuned(image) == Filter(transfer, **options)(image)).all()
+            assert repr(tuned) == repr(Filter(transfer, **options))
+
+
+def test_other_cutoffs_need_no_other_buffers(image):
+    with Filter(BROAD, device="cpu") as tuned:
+        tuned(image)
+        pipeline = tuned._pipeline
+        tuned.retune(FINE)
+        assert tuned._pipeline is pipeline
+
+
+def test_a_filter_stays_as_it_was_if_it_cannot_be_retuned(image):
+    with Filter(BROAD) as tuned:
+        wanted = tuned(image)
+        for transfer in (H.lowpass("2um"), H.bandpass("8px", image.shape[0] / 8), H.mask(np.ones((3, 3)))):
+            with pytest.raises(ParameterError):
+                tuned.retune(transfer)
+            assert (tuned(image) == wanted).all()
+
+
 def test_extremes_are_those_of_the_last_call(image):
     with Filter(H.lowpass(1000), engine="book") as everything:
         assert everything.extremes() == []

@@ -103,15 +103,21 @@ class Notch:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
-        fx, fy = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows]
+        gains = np.ones((height, width))[:rows, :columns]
+        self.take_out_of(gains, height, width)
+        return gains
+
+    def take_out_of(self, gains: Gain, height: int, width: int) -> None:
+        """Multiply the first rows and columns of the gains of a size by H, in their place."""
+        import numpy as np
+
+        fx, fy = np.fft.fftfreq(width)[: gains.shape[1]], np.fft.fftfreq(height)[: gains.shape[0]]
         zero = np.zeros(1)
-        gains = np.ones((len(fy), len(fx)))
         for x, y in self.peaks():
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
             down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
             across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
             gains[np.ix_(down, across)] *= self._passes(fx[across] - x, fy[down, None] - y, height, width)
-        return gains
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""

@@ -123,10 +123,14 @@ class Transfer:
             import numpy as np
 
             return np.ones((height, width))[:rows, :columns]
-        first, *rest = (part.gain(height, width, rows, columns) for part in self.parts)
-        gain = prod(rest, start=first)
+        first, *rest = self.parts
+        gain = first.gain(height, width, rows, columns)
+        for part in rest:
+            if isinstance(part, Notch):
+                part.take_out_of(gain, height, width)
+            else:
+                gain *= part.gain(height, width, rows, columns)
         if self.keeps_mean:
-            gain = gain.copy()
             gain[0, 0] = 1
         return gain
 
@@ -142,7 +146,8 @@ class Transfer:
             return self.radial.reach(height, width), None
         from .grid import table_reach
 
-        table = self.gain(height, width, rows, columns) / self.largest
+        table = self.gain(height, width, rows, columns)
+        table /= self.largest
         return table_reach(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:
