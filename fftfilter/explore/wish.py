@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -132,6 +133,6 @@ def _whole(given: object, name: str, least: int) -> int:
 
 
 def field_of(message: str) -> str | None:
-    """Return the option that an error is about: the first one that its line names."""
-    heard = message.replace("--", "").replace("'", " ").split()
+    """Return the option that an error is about: the first one that its line names outside of examples."""
+    heard = re.findall(r"\w+", re.sub('"[^"]*"', "", message))
     return next((word for word in heard if word in OPTIONS), None)
