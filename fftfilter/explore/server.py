@@ -17,7 +17,7 @@ from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError
 from .engine import Engine
-from .live import Live
+from .live import Live, internal
 from .saving import ElsewhereError, save
 from .shown import Kind, frame
 from .steps import steps
@@ -64,6 +64,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     except FftfilterError as error:
         status = 403 if isinstance(error, ElsewhereError) else 400 if isinstance(error, ParameterError) else 409
         return web.json_response({"error": str(error)}, status=status)
+    except Exception as error:  # noqa: BLE001  a page has no use for a traceback
+        return web.json_response({"error": internal(error)}, status=500)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
@@ -103,6 +105,7 @@ class Server:
             ]
         )
         app.on_response_prepare.append(_head)
+        app.on_startup.append(self._warm)
         app.on_cleanup.append(self._end)
         return app
 
@@ -119,6 +122,10 @@ class Server:
             await asyncio.Event().wait()
         finally:
             await runner.cleanup()
+
+    async def _warm(self, _: web.Application) -> None:
+        """Open the device while the browser opens the page; what is wrong is told to the page."""
+        self._live.submit(self._engine.answer, Wish.of(self._start, self._commands))
 
     async def _end(self, _: web.Application) -> None:
         for thread in (self._live, self._aside):
@@ -163,7 +170,7 @@ class Server:
         return web.Response(body=self._pictures[number], content_type="image/png")
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
-        given = read(await request.text())
+        given = read(await request.read())
         wished = given.get("wish")
         if not isinstance(wished, dict):
             raise ParameterError("what is to be saved is missing: give a wish, and out")

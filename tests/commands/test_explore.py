@@ -46,6 +46,7 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
         (["http://localhost/a.png"], "explore takes a picture of this machine's files"),
         (["missing.png"], "missing.png: cannot be read"),
         (["--with", "bench", "a.png"], "--with: 'bench' is no filter"),
+        (["--with", "imagej", "a.png"], "--with 'imagej' is impossible: choose lowpass, highpass"),
         (["--with", "lowpass --radius 8qx", "a.png"], "unknown unit 'qx'"),
         (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set"),
         (["--with", "lowpass a.png", "b.png"], "give options only"),

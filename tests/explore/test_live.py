@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
+from fftfilter.preview.look import Look
 from tests.explore.conftest import answer_on, unpacked, wish
 from tests.helpers import SAMPLES
 
@@ -80,10 +81,17 @@ def test_the_curve_and_the_map_of_gains_are_those_of_the_filter(visit):
 
 
 def test_what_is_removed_has_0_in_the_middle(visit, camera):
-    _, pixels, _ = visit(lambda page: page.answer(wish(show="removed", **SOFT)), CAMERA)
+
+    async def ask(page):
+        await page.get("spectrum")
+        return await page.answer(wish(show="removed", **SOFT))
+
+    words, pixels, _ = visit(ask, CAMERA)
     lost = Filter(transfer.highpass("8px"), output="real")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
+    power = Look(camera[None], 255, transfer.lowpass("8px"))
+    assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 
 def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
@@ -169,10 +177,12 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
         (wish(output="keep", scale="0:9"), "keeps the input's grey levels and has no scale", "output"),
         (wish(scale="folder"), "--scale folder is for folders", "scale"),
         (wish("notch"), "no peak is given", "at"),
-        (wish("mask", mask="/etc/passwd"), "mask", None),
-        (wish("bench"), "'bench' is no filter", None),
+        (wish("mask", mask="/etc/passwd"), "command 'mask' is impossible", None),
+        (wish("bench"), "command 'bench' is impossible", None),
         (wish(radius="--in-place"), "radius '--in-place' is no value", "radius"),
         (wish(level=2), "level 2 is none of 1", None),
+        (wish(level=float("nan")), "level 'nan' is no whole number from 1 up", None),
+        (wish(view=[9, 9, 9, 20]), "view (9, 9, 9, 20) is empty", None),
         (wish(show="all"), "show 'all' is unknown", None),
     ],
 )
