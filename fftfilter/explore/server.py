@@ -17,7 +17,7 @@ from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError
 from .engine import Engine
-from .live import Live, internal
+from .live import Live, line_of
 from .saving import ElsewhereError, save
 from .shown import Kind, frame
 from .steps import steps
@@ -61,11 +61,9 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     except web.HTTPException as error:
         return web.Response(status=error.status)
-    except FftfilterError as error:
-        status = 403 if isinstance(error, ElsewhereError) else 400 if isinstance(error, ParameterError) else 409
-        return web.json_response({"error": str(error)}, status=status)
     except Exception as error:  # noqa: BLE001  a page has no use for a traceback
-        return web.json_response({"error": internal(error)}, status=500)
+        status = 403 if isinstance(error, ElsewhereError) else 400 if isinstance(error, ParameterError) else 409
+        return web.json_response({"error": line_of(error)}, status=status if isinstance(error, FftfilterError) else 500)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:

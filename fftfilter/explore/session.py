@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,6 +124,9 @@ class Session:
         self._lock = threading.RLock()
         self._page: tuple[int, Page] | None = None
         self.target = target or self._proposed()
+        # Its pixels have a size; of its samples one is enough.
+        first = self.page(0).picture
+        self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
     @property
     def pages(self) -> int:
@@ -142,7 +145,7 @@ class Session:
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
         """Return a transfer function that knows the size of the file's pixels; raises ParameterError."""
-        return for_pixels_of(self.page(0).picture, transfer, self.source)[0]
+        return for_pixels_of(self._first, transfer, self.source)[0]
 
     def described(self, start: dict[str, Any]) -> dict[str, Any]:
         """Return what the page has to know of the file; ``start`` is its first wish."""

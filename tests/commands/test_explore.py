@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -13,6 +14,11 @@ import pytest
 from fftfilter.commands.explore import forwarding
 from tests.helpers import SAMPLES, Started
 
+UPGRADE = (
+    "GET {path}live HTTP/1.1\r\nHost: 127.0.0.1:1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
 
 def test_the_address_is_printed_and_ctrl_c_ends():
     command = [sys.executable, "-m", "fftfilter", "explore", "--no-browser", SAMPLES / "camera.pgm"]
@@ -21,8 +27,12 @@ def test_the_address_is_printed_and_ctrl_c_ends():
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{22}/", url)
         with urllib.request.urlopen(url + "picture", timeout=60) as answer:  # noqa: S310  it is http
             assert answer.status == 200
-        program.send_signal(signal.SIGINT)
-        assert program.wait(timeout=60) == 130
+        # Also while a page is open.
+        with socket.create_connection(("127.0.0.1", int(url.split(":")[2].partition("/")[0]))) as page:
+            page.sendall(UPGRADE.format(path="/" + url.split("/", 3)[3]).encode())
+            assert page.recv(12) == b"HTTP/1.1 101"
+            program.send_signal(signal.SIGINT)
+            assert program.wait(timeout=60) == 130
         assert program.stderr.read().splitlines()[-1] == "fftfilter: interrupted"
 
 

@@ -16,6 +16,10 @@ from fftfilter.cli import cli
 
 aiohttp = pytest.importorskip("aiohttp")
 
+DATA = (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
+# Seconds: a kernel may have to be compiled.
+PATIENCE = 60
+
 
 def wish(command="lowpass", number=1, *, page=0, level=1, show="result", **more):
     """Return a wish as the page sends it: options of the command, and the few that are about looking."""
@@ -52,7 +56,7 @@ class Visitor:
 async def answer_on(socket):
     """Return the words, the result's pixels and the map of gains of the next answer, what is missing as None."""
     words = gains = None
-    async for message in socket:
+    while (message := await socket.receive(timeout=PATIENCE)).type in DATA:
         if message.type is aiohttp.WSMsgType.TEXT:
             words = json.loads(message.data)
             if "error" in words:
@@ -63,6 +67,14 @@ async def answer_on(socket):
             return words, pixels, gains
         gains = pixels
     return words, None, gains
+
+
+async def result_on(socket):
+    """Return the header and the pixels of the next result."""
+    while True:
+        message = (await socket.receive(timeout=PATIENCE)).data
+        if not isinstance(message, str) and unpacked(message)[0][1] != 4:
+            return unpacked(message)
 
 
 def unpacked(frame):

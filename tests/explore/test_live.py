@@ -11,7 +11,7 @@ from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
 from fftfilter.preview.look import Look
-from tests.explore.conftest import answer_on, unpacked, wish
+from tests.explore.conftest import PATIENCE, answer_on, result_on, unpacked, wish
 from tests.helpers import SAMPLES
 
 CAMERA = SAMPLES / "camera.pgm"
@@ -69,6 +69,13 @@ def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, c
     assert (pixels == Filter(transfer.highpass(), output="signed")(camera[100:164, :64])).all()
 
 
+def test_cutoffs_of_a_stack_have_the_size_of_its_pixels(visit, tmp_path, camera):
+    pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
+    pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:], dpi=(254, 254))
+    _, pixels, _ = visit(lambda page: page.answer(wish(page=1, radius="0.8mm")), tmp_path / "stack.tif")
+    assert (pixels == Filter(transfer.lowpass("8px"))(camera[100:164, :64])).all()
+
+
 def test_the_curve_and_the_map_of_gains_are_those_of_the_filter(visit):
     wished = wish(radius="8px", shape="gaussian", notch=["0.2,0.1,0.02cyc"])
     words, _, gains = visit(lambda page: page.answer(wished), CAMERA)
@@ -103,7 +110,10 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
             found = []
             for options in ({}, {"level": 2}, {"level": 2, "view": [200, 100, 412, 301]}):
                 await socket.send_str(json.dumps(wish(**SOFT, **options)))
-                while isinstance(message := (await socket.receive()).data, str) or unpacked(message)[0][1] == 4:
+                while (
+                    isinstance(message := (await socket.receive(timeout=PATIENCE)).data, str)
+                    or unpacked(message)[0][1] == 4
+                ):
                     pass
                 found.append(unpacked(message))
             return found
@@ -152,7 +162,7 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
                 await socket.send_str(json.dumps(wish(number=number, radius=str(number))))
             answered, said = [], []
             while not said or said[-1] != 99:
-                message = (await socket.receive(timeout=60)).data
+                message = (await socket.receive(timeout=PATIENCE)).data
                 if isinstance(message, str):
                     said.append(json.loads(message)["id"])
                 elif unpacked(message)[0][1] == 0:
