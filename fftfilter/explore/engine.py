@@ -12,7 +12,7 @@ import numpy as np
 from ..filters import Filter
 from ..output.modes import check_scale
 from ..output.scale import STACK, parse
-from .levels import in_cycles
+from .levels import in_cycles, reduced
 from .shown import Kind, around_gray, frame, joined
 
 if TYPE_CHECKING:
@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 READY = 4
 
 
+# Seconds that a picture itself may take while something is dragged; above, a reduced one is filtered. And the pixels
+# that are thought to take that long before it is known.
+QUICK, MANY = 0.025, 6 << 20
+
+
 @dataclass(eq=False)
 class Answer:
     """What became of a wish."""
@@ -40,18 +45,21 @@ class Answer:
     described: Described
     transfer: Transfer
     """For the picture itself; radii in physical units know its pixels."""
-    pixels: Pixels
-    """As they are shown: all of the level."""
+    planes: Pixels
+    """As they are shown, ``(channels, height, width)``, reduced by :attr:`level`."""
+    level: int
     clipped: float | None
     """The part of the samples that became black or white; None if that is not known."""
     seconds: float
 
     def frame(self) -> bytes:
         """Return the part that is wished for, as a frame."""
-        kind = Kind.REMOVED if self.wish.removed else Kind.RESULT
-        x, y, width, height = self.wish.region or (0, 0, *self.pixels.shape[1::-1])
-        part = self.pixels[y : y + height, x : x + width]
-        return frame(kind, part, number=self.wish.id, level=self.wish.level, place=(x, y))
+        wish = self.wish
+        x0, y0, x1, y1 = wish.view or (0, 0, *(self.level * side for side in self.planes.shape[:0:-1]))
+        part = self.planes[:, y0 // self.level : -(-y1 // self.level), x0 // self.level : -(-x1 // self.level)]
+        pixels = joined([reduced(np.ascontiguousarray(plane), wish.level // self.level) for plane in part])
+        kind = Kind.REMOVED if wish.removed else Kind.RESULT
+        return frame(kind, pixels, number=wish.id, level=wish.level, place=(x0, y0))
 
 
 class Engine:
@@ -60,6 +68,8 @@ class Engine:
     def __init__(self, session: Session, commands: CommandLine) -> None:
         self._session, self._commands = session, commands
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
+        # Seconds that pictures themselves took of late, by what was wished for.
+        self._seconds: dict[tuple[Any, ...], float] = {}
 
     def answer(self, wish: Wish) -> Answer:
         """Filter what a wish says; raises FftfilterError, in the words of the command."""
@@ -69,20 +79,26 @@ class Engine:
         given_range = parse(described.scale)
         check_scale(described.output, STACK if described.scale == STACK else given_range)
         page = self._session.page(wish.page)
-        planes = page.planes(wish.level)
-        tuned = transfer if wish.level == 1 else in_cycles(transfer, *page.size, wish.level)
+        page.check_level(wish.level)
+        about = (*page.size, wish.removed, described.output, transfer.radial is None, *described.filter.values())
+        usual = self._seconds.get(about, QUICK * page.picture.planes.size / MANY)
+        level = 1 if wish.rest or usual <= QUICK else wish.level
+        tuned = transfer if level == 1 else in_cycles(transfer, *page.size, level)
         clipped = None
         if wish.removed:
-            pixels = joined(self._removed(planes, described, tuned))
+            made = self._removed(page.planes(level), described, tuned)
         else:
             output = _looked_at(described.output, tuned)
-            filter_ = self._filter(planes.shape, described, tuned, output, given_range)
+            filter_ = self._filter(page.planes(level).shape, described, tuned, output, given_range)
             white = page.white if output == "keep" else page.picture.maxval
-            made = filter_(planes, channel_axis=0, dtype=np.uint8, levels=255, white=white)
-            pixels = joined(made)
+            made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
             if white == page.picture.maxval and described.output != "real":
                 clipped = filter_.clipped()[0]
-        return Answer(wish, described, transfer, pixels, clipped, perf_counter() - started)
+        seconds = perf_counter() - started
+        if level == 1:
+            # The first one may have waited for a compiler.
+            self._seconds[about] = (self._seconds[about] + seconds) / 2 if about in self._seconds else usual
+        return Answer(wish, described, transfer, made, level, clipped, seconds)
 
     def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
         """Return the picture less the filtered values, 0 in mid-grey; DC is left out."""

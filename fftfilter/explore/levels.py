@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from PIL import Image
 
 from ..transfer.peaks import Notch
 from ..transfer.radial import Radial
@@ -34,14 +35,22 @@ def levels(height: int, width: int) -> list[int]:
 
 
 def halved(planes: Array) -> Array:
-    """Return planes of half the width and height: means of 2 x 2 pixels; an odd row or column is left out."""
-    height, width = (side // 2 * 2 for side in planes.shape[1:])
+    """Return planes of half the width and height: means of 2 x 2 pixels, at the end of odd sides of fewer."""
+    if planes.shape[1] % 2 or planes.shape[2] % 2:
+        planes = np.pad(planes, ((0, 0), (0, planes.shape[1] % 2), (0, planes.shape[2] % 2)), "edge")
     wide = np.float32 if planes.dtype.kind == "f" else np.uint32 if planes.dtype.itemsize > 1 else np.uint16
-    rows = np.add(planes[:, :height:2, :width], planes[:, 1:height:2, :width], dtype=wide)
+    rows = np.add(planes[:, ::2], planes[:, 1::2], dtype=wide)
     sums = rows[:, :, ::2] + rows[:, :, 1::2]
     if planes.dtype.kind == "f":
         return np.asarray(sums * np.float32(0.25))
     return np.asarray((sums + 2) >> 2).astype(planes.dtype)
+
+
+def reduced(pixels: NDArray[np.uint8], level: int) -> NDArray[np.uint8]:
+    """Return an image of 8 bits ``(height, width)`` reduced by a level: the means of its squares, whole or cut off."""
+    if level == 1:
+        return pixels
+    return np.asarray(Image.fromarray(pixels).reduce(level))
 
 
 def in_cycles(transfer: Transfer, height: int, width: int, level: float = 1.0) -> Transfer:

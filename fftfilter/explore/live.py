@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .wish import Wish, field_of
+from .wish import Wish, field_of, number_of, read
 from .words import gain_map, words
 
 if TYPE_CHECKING:
@@ -89,17 +89,20 @@ class Live:
 
     def _answer(self, text: str) -> tuple[list[str | bytes], Answer | None]:
         """Return the messages that answer a wish, and the answer if its words are still to be said."""
+        number = None
         try:
-            wish = Wish.parse(text, self._commands)
+            given = read(text)
+            number = number_of(given)
+            answer = self._engine.answer(Wish.of(given, self._commands))
+            if monotonic() - self._said_at < APART:
+                return [answer.frame()], answer
+            return [*self._words(answer), answer.frame()], None
         except FftfilterError as error:
-            return [_refusal(None, error)], None
-        try:
-            answer = self._engine.answer(wish)
-        except FftfilterError as error:
-            return [_refusal(wish.id, error)], None
-        if monotonic() - self._said_at < APART:
-            return [answer.frame()], answer
-        return [*self._words(answer), answer.frame()], None
+            return [_refusal(number, str(error))], None
+        except MemoryError:
+            return [_refusal(number, "out of memory: take a smaller picture")], None
+        except Exception as error:  # noqa: BLE001  the page must not wait for ever
+            return [_refusal(number, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")], None
 
     def _words(self, answer: Answer) -> list[str | bytes]:
         """Return what is said of an answer, and the map of its gains if they are others than before."""
@@ -121,5 +124,5 @@ async def _send(socket: web.WebSocketResponse, message: str | bytes) -> None:
         await socket.send_bytes(message)
 
 
-def _refusal(number: int | None, error: FftfilterError) -> str:
-    return json.dumps({"id": number, "error": str(error), "field": field_of(str(error))})
+def _refusal(number: int | None, line: str) -> str:
+    return json.dumps({"id": number, "error": line, "field": field_of(line)})

@@ -66,16 +66,20 @@ class Page:
         """What users of its samples may not expect of magnitudes."""
         return self.picture.cautions()
 
-    def planes(self, level: int) -> Array:
-        """Return the planes reduced by a level; raises ParameterError for one that the picture has not."""
+    def check_level(self, level: int) -> None:
+        """Raise ParameterError for a level that the picture has not."""
         if level not in levels(*self.size):
             raise ParameterError(f"level {level} is none of {', '.join(map(str, levels(*self.size)))}")
+
+    def planes(self, level: int) -> Array:
+        """Return the planes reduced by a level."""
         if level not in self._levels:
             self._levels[level] = halved(self.planes(level // 2))
         return self._levels[level]
 
     def pixels(self, level: int) -> Pixels:
-        """Return the picture as it is shown."""
+        """Return the picture as it is shown; raises ParameterError for a level that it has not."""
+        self.check_level(level)
         return joined(eight_bits(self.planes(level), self.white))
 
     @cached_property

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     Array = NDArray[Any]
@@ -39,11 +41,11 @@ def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place:
     return b"".join((head, np.ascontiguousarray(pixels).data))
 
 
-def joined(planes: Pixels) -> Pixels:
-    """Return planes ``(channels, height, width)`` as gray ``(height, width)``, or with an opaque alpha as RGBA."""
+def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
+    """Return one plane ``(height, width)`` as it is, three as RGBA ``(height, width, 4)``, opaque."""
     if len(planes) == 1:
         return np.asarray(planes[0])
-    rgba = np.empty((*planes.shape[1:], 4), np.uint8)
+    rgba = np.empty((*planes[0].shape, 4), np.uint8)
     for i, plane in enumerate(planes):
         rgba[..., i] = plane
     rgba[..., 3] = 255

@@ -61,41 +61,50 @@ class Wish:
     """The command and its options."""
     page: int = 0
     level: int = 1
-    """The reduction of the picture that is filtered."""
+    """The reduction of what is sent."""
+    rest: bool = True
+    """Whether the picture itself is to be filtered, however long that takes: nothing is dragged."""
     removed: bool = False
     """Whether what is removed is to be shown, not what is left."""
-    region: tuple[int, int, int, int] | None = None
-    """The part of the level that is sent: x, y, width, height."""
-
-    @classmethod
-    def parse(cls, text: str | bytes, commands: CommandLine) -> Wish:
-        """Return a wish in JSON; raises ParameterError."""
-        try:
-            given = json.loads(text)
-        except ValueError:
-            given = None
-        if not isinstance(given, dict):
-            raise ParameterError("a wish is no JSON object")
-        return cls.of(given, commands)
+    view: tuple[int, int, int, int] | None = None
+    """The part of the picture that is sent: from x, y to x, y, in pixels of the picture."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Wish:
         """Return a wish of the page; raises ParameterError."""
-        show, region = given.get("show", "result"), given.get("region")
+        show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {show!r} is unknown: choose {' or '.join(SHOWN)}")
-        if region is not None:
-            if not isinstance(region, list) or len(region) != 4:
-                raise ParameterError("a region has four numbers: x, y, width, height")
-            region = tuple(_whole(each, "region", 0) for each in region)
+        if view is not None:
+            if not isinstance(view, list) or len(view) != 4:
+                raise ParameterError("a view has four numbers: x and y of two corners")
+            view = tuple(_whole(each, "view", 0) for each in view)
         return cls(
-            _whole(given.get("id", 0), "id", 0) & 0xFFFFFFFF,
+            number_of(given),
             tuple(_words(given, commands)),
             _whole(given.get("page") or 0, "page", 0),
             _whole(given.get("level") or 1, "level", 1),
+            given.get("rest", True) is not False,
             show == "removed",
-            region,
+            view,
         )
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return the wish in a text of JSON; raises ParameterError."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise ParameterError("a wish is no JSON object")
+    return given
+
+
+def number_of(given: Mapping[str, Any]) -> int:
+    """Return the number by which the page knows a wish, 0 if it has none."""
+    number = given.get("id")
+    return number & 0xFFFFFFFF if isinstance(number, int) else 0
 
 
 def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:

@@ -42,7 +42,7 @@ def words(answer: Answer, session: Session) -> dict[str, Any]:
         "python": python_call(answer, session),
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(answer.transfer, *session.page(answer.wish.page).size),
-        "histogram": histogram(answer.pixels),
+        "histogram": histogram(answer.planes),
         "clipped": answer.clipped,
         "note": "; ".join(notes(answer, session)) or None,
     }
@@ -98,12 +98,11 @@ def gain_map(answer: Answer, session: Session) -> bytes:
     return frame(Kind.GAIN, pixels, number=answer.wish.id)
 
 
-def histogram(pixels: Pixels) -> dict[str, list[int]]:
+def histogram(planes: Pixels) -> dict[str, list[int]]:
     """Return how many samples have each of the 256 levels that are shown, of some that are evenly spread."""
-    step = max(1, int((pixels.size / COUNTED) ** 0.5))
-    some = pixels[::step, ::step]
-    colors = some[..., :3] if some.ndim == 3 else some
-    return {"edges": [0, 255], "counts": np.bincount(colors.ravel(), minlength=256).tolist()}
+    step = max(1, int((planes.size / COUNTED) ** 0.5))
+    counts = np.bincount(planes[:, ::step, ::step].ravel(), minlength=256)
+    return {"edges": [0, 255], "counts": counts.tolist()}
 
 
 def notes(answer: Answer, session: Session) -> list[str]:

@@ -86,6 +86,24 @@ class Transfer:
         """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
         return all(part.is_even_along_axes for part in self.parts)
 
+    @property
+    def is_by_channel(self) -> bool:
+        """Whether the channels of a color picture are filtered differently.
+
+        All else that is said of H is of the product of all parts, which a picture of one channel is filtered by.
+        """
+        return any(isinstance(part, Notch) and part.channels is not None for part in self.parts)
+
+    def of_channels(self, count: int) -> list[Transfer]:
+        """Return the transfer function of each of so many channels: one for all, if they are filtered alike."""
+        if count == 1 or not self.is_by_channel:
+            return [self]
+
+        def is_of(channel: int, part: Part) -> bool:
+            return not isinstance(part, Notch) or part.channels is None or channel in part.channels
+
+        return [replace(self, parts=tuple(part for part in self.parts if is_of(i, part))) for i in range(count)]
+
     def on_twice_the_sides(self) -> Transfer:
         """Return the same function of frequency for images of twice each side."""
         return replace(self, parts=tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))

@@ -31,8 +31,8 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale", "counted_row")),
-        *((name, np.uint32) for name in ("has_inner", "is_complement")),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "gains", "one_scale")),
+        *((name, np.uint32) for name in ("counted_row", "shape", "has_inner", "is_complement", "is_twofold")),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
@@ -70,10 +70,13 @@ def job(
         "zero_rows": zero_rows,
         "bands": bands(plan.height),
         "workspace": plan.workspace,
+        "gains": plan.gains,
         "one_scale": stack.one_scale,
         "counted_row": counted_row(plan.height, plan.width),
+        "shape": mask.shape,
         "has_inner": mask.has_inner,
         "is_complement": mask.is_complement,
+        "is_twofold": plan.inverses == 2,
         "outer_falloff": mask.falloffs[0],
         "inner_falloff": mask.falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side
