@@ -99,10 +99,8 @@ class Live:
             return [*self._words(answer), answer.frame()], None
         except FftfilterError as error:
             return [_refusal(number, str(error))], None
-        except MemoryError:
-            return [_refusal(number, "out of memory: take a smaller picture")], None
         except Exception as error:  # noqa: BLE001  the page must not wait for ever
-            return [_refusal(number, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")], None
+            return [_refusal(number, internal(error))], None
 
     def _words(self, answer: Answer) -> list[str | bytes]:
         """Return what is said of an answer, and the map of its gains if they are others than before."""
@@ -122,6 +120,13 @@ async def _send(socket: web.WebSocketResponse, message: str | bytes) -> None:
         await socket.send_str(message)
     else:
         await socket.send_bytes(message)
+
+
+def internal(error: Exception) -> str:
+    """Return the line on an error that nobody expects, as the command line has it."""
+    if isinstance(error, MemoryError):
+        return "out of memory: take a smaller picture"
+    return f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _refusal(number: int | None, line: str) -> str:

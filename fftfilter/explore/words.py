@@ -14,6 +14,7 @@ from ..output.scale import AUTO, STACK, Auto, parse
 from ..transfer import Transfer
 from ..transfer.radial import Radial
 from .levels import in_cycles
+from .session import MAP
 from .shown import Kind, frame
 
 if TYPE_CHECKING:
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 # Points of the curve up to 1 cycle per pixel, of which those up to a corner of the spectrum are sent.
 CURVE, CORNER = 512, 0.5**0.5
-# The side of the map of gains.
-MAP = 256
 # Samples that a histogram counts.
 COUNTED = 1 << 16
 
@@ -44,6 +43,7 @@ def words(answer: Answer, session: Session) -> dict[str, Any]:
         "curve": curve(answer.transfer, *session.page(answer.wish.page).size),
         "histogram": histogram(answer.planes),
         "clipped": answer.clipped,
+        "share": share(answer, session),
         "note": "; ".join(notes(answer, session)) or None,
     }
 
@@ -91,11 +91,26 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
 
 
+def gains(answer: Answer, session: Session) -> NDArray[np.float64]:
+    """Return H over the spectrum, MAP x MAP, DC in the middle."""
+    transfer = in_cycles(answer.transfer, *session.page(answer.wish.page).size)
+    return np.asarray(np.fft.fftshift(transfer.gain(MAP, MAP)))
+
+
 def gain_map(answer: Answer, session: Session) -> bytes:
-    """Return H over the spectrum as a frame: 255 is a gain of 1, 0 one of 0; DC in the middle."""
-    gains = in_cycles(answer.transfer, *session.page(answer.wish.page).size).gain(MAP, MAP)
-    pixels = np.rint(np.clip(np.fft.fftshift(gains), 0, 1) * 255).astype(np.uint8)
+    """Return H over the spectrum as a frame: 255 is a gain of 1, 0 one of 0."""
+    pixels = np.rint(np.clip(gains(answer, session), 0, 1) * 255).astype(np.uint8)
     return frame(Kind.GAIN, pixels, number=answer.wish.id)
+
+
+def share(answer: Answer, session: Session) -> float | None:
+    """Return about which part of the power is removed; None until the spectrum is there."""
+    page = session.page(answer.wish.page)
+    if "spectrum" not in vars(page):
+        return None
+    power = page.power_map
+    lost = float((power * np.square(1 - gains(answer, session))).sum())
+    return round(lost / (float(power.sum()) or 1.0), 6)
 
 
 def histogram(planes: Pixels) -> dict[str, list[int]]:
