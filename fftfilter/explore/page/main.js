@@ -103,7 +103,7 @@ async function start() {
 
   history.subscribe((filter, { lasts }) => {
     spectrum.drawHandles();
-    radial.draw();
+    radial.drawCutoffs();
     fields.draw(filter);
     byId("undo").disabled = !history.canUndo;
     byId("redo").disabled = !history.canRedo;
@@ -132,8 +132,8 @@ async function start() {
     spectrum.draw();
   });
   listenToTheme(byId("theme"), () => {
-    result.draw();
-    spectrum.draw();
+    result.canvas.recolor();
+    spectrum.canvas.recolor();
   });
   listenToCopy(say);
   listenToSave(picture.out, wish, say);

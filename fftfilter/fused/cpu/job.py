@@ -31,8 +31,11 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "gains", "one_scale")),
-        *((name, np.uint32) for name in ("counted_row", "shape", "has_inner", "is_complement", "is_twofold")),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "gains")),
+        *(
+            (name, np.uint32)
+            for name in ("pixel_bytes", "one_scale", "counted_row", "shape", "has_inner", "is_complement", "is_twofold")
+        ),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
@@ -71,6 +74,7 @@ def job(
         "bands": bands(plan.height),
         "workspace": plan.workspace,
         "gains": plan.gains,
+        "pixel_bytes": stack.out.itemsize,
         "one_scale": stack.one_scale,
         "counted_row": counted_row(plan.height, plan.width),
         "shape": mask.shape,

@@ -115,7 +115,6 @@ class FusedCpuPipeline:
             f"VECTOR={self.plan.lanes}",
             *launcher.device.own_builtins,
             f"LOAD_PIXEL={PIXELS[stack.pixel]}",
-            f"STORE_PIXEL={PIXELS[stack.out]}",
             f"EDGES={edges}",
         )
         files, defines = program(launcher.device, self.plan.columns, self.plan.rows, defines)

@@ -39,7 +39,7 @@
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
-            global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *deviation, global float *largest,
+            global const LOAD_PIXEL *image, global char *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
