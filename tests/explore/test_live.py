@@ -110,12 +110,7 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
             found = []
             for options in ({}, {"level": 2}, {"level": 2, "view": [200, 100, 412, 301]}):
                 await socket.send_str(json.dumps(wish(**SOFT, **options)))
-                while (
-                    isinstance(message := (await socket.receive(timeout=PATIENCE)).data, str)
-                    or unpacked(message)[0][1] == 4
-                ):
-                    pass
-                found.append(unpacked(message))
+                found.append(await result_on(socket))
             return found
 
     (_, whole), (header, half), (cut_header, cut) = visit(ask, tmp_path / "odd.png")
