@@ -114,6 +114,16 @@ def shown(page):
     return np.array(levels).reshape(SIDE, SIDE)
 
 
+def assert_shown(page, wanted):
+    """Hold the canvas to a picture; words come before their frame."""
+    for _ in range(50):
+        difference = np.abs(shown(page) - wanted)
+        if difference.max() <= 1:
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"{np.count_nonzero(difference > 1)} pixels differ, by up to {difference.max()} levels")
+
+
 def filtered(folder, command, page=0):
     """Return the pixels that a command line writes, and its file's bytes."""
     program, *arguments, source, target = shlex.split(command)
@@ -128,7 +138,7 @@ def test_it_opens_with_the_filtered_picture(page, folder):
     assert page.title() == "in.tif - fftfilter"
     expect(page.locator("[name=radius]")).to_have_value("8px")
     wanted, _ = filtered(folder, page.locator("#command").inner_text())
-    assert np.abs(shown(page) - wanted).max() <= 1
+    assert_shown(page, wanted)
 
 
 def test_a_ring_is_dragged_and_a_drag_is_undone(page, folder):
@@ -142,9 +152,8 @@ def test_a_ring_is_dragged_and_a_drag_is_undone(page, folder):
     radius = page.locator("[name=radius]")
     assert math.isclose(float(radius.input_value().removesuffix("px")), 4, rel_tol=0.02)
     said(page, f"--radius {radius.input_value()}")
-    page.wait_for_function("!document.querySelector('#status').textContent.includes('starts')")
     wanted, _ = filtered(folder, page.locator("#command").inner_text())
-    assert np.abs(shown(page) - wanted).max() <= 1
+    assert_shown(page, wanted)
     page.locator("#undo").click()
     said(page, "--radius 8px")
     expect(page.locator("#undo")).to_be_disabled()
@@ -195,18 +204,20 @@ def test_the_views_are_zoomed_together_and_a_double_click_fits(page):
 def test_before_and_after_are_wiped(page, folder):
     page.locator("#show").get_by_text("Before | after").click()
     wipe = page.locator("#wipe")
-    box = page.locator("#result-viewer .stage").bounding_box()
     expect(wipe).to_have_attribute("aria-valuetext", "50 % before")
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 50)
+    box = page.locator("#result-viewer .stage").bounding_box()
+    x, quarter = box["x"] + box["width"] / 2, min(box["width"], box["height"]) / 4
+    page.mouse.move(x, box["y"] + 50)
     page.mouse.down()
-    page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 50)
+    page.mouse.move(x + quarter, box["y"] + 50)
     page.mouse.up()
-    expect(wipe).to_have_attribute("aria-valuetext", "75 % before")
     before = tifffile.imread(folder / "in.tif")[0]
-    page.wait_for_load_state("networkidle")
-    assert np.array_equal(shown(page)[:, : SIDE // 2], before[:, : SIDE // 2])
-    wipe.press("Shift+ArrowLeft")
-    expect(wipe).to_have_attribute("aria-valuenow", "65")
+    after, _ = filtered(folder, page.locator("#command").inner_text())
+    border = SIDE * 3 // 4
+    assert_shown(page, np.hstack([before[:, :border], after[:, border:]]))
+    wipe.press("ArrowLeft")
+    now = 50 + 100 * quarter / box["width"] - 1
+    expect(wipe).to_have_attribute("aria-valuenow", f"{now:.0f}")
 
 
 def test_the_command_is_copied_and_the_file_saved_is_the_one_it_writes(page, folder):
@@ -288,7 +299,7 @@ def test_pages_of_a_stack_are_gone_through(page, folder):
     expect(page.locator("#page-number")).to_have_text("2 of 2")
     expect(page.locator("#peaks-found")).to_have_text("none found")
     wanted, _ = filtered(folder, page.locator("#command").inner_text(), page=1)
-    assert np.abs(shown(page) - wanted).max() <= 1
+    assert_shown(page, wanted)
 
 
 def test_the_steps_of_the_book_are_shown_with_their_kernels(page):
