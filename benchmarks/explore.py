@@ -167,6 +167,7 @@ async def dragged(browser: str, shape: Shape, device: str, runs: int, seconds: f
             await page.add_init_script(WATCH)
             await page.goto(url)
             await page.locator("#peaks[aria-busy=false]").wait_for()
+            await page.locator("#command").filter(has_text="fftfilter").wait_for()
             await drag(page, seconds)  # whatever is slow at first
             found = []
             for _ in range(runs):

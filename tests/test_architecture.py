@@ -60,7 +60,7 @@ ROOMS = {
         "fftfilter errors drivers startup signals system output transfer analysis preview device fused files images "
         "filters verify stacks imagej_filter"
     ),
-    "explore": "errors lengths output transfer analysis preview images filters stacks",
+    "explore": "errors lengths output transfer analysis preview device images filters stacks",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",
