@@ -13,11 +13,14 @@ Every pass through memory that is left has its reason: rows and columns need eac
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
 six launches in place of one. Small images whose rows and columns have the same plan go in one launch, whose work-groups
 wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
+
+Compiling programs for a size takes longer than filtering many a folder. So one set of programs serves any size
+(``any_size.py``), and a size that comes again gets programs of its own, which are faster.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +34,7 @@ from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
+from .any_size import AnySizeLaunches, has_own, may_have_own
 from .launches import ATTRIBUTES, DEVIATION, HISTOGRAM, PIXELS_AT_ONCE, QUANTIZE, Launch, Launches
 from .mask import mask
 from .plan import plan
@@ -65,7 +69,8 @@ class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``edges`` of
+    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``any_size``
+    the first stack is filtered by the programs for any size, unless this size has its own. With ``edges`` of
     "mirror" the transfer function has to be even along each axis, and no side too long for a work-group. Raises
     ParameterError for a size that is too large.
     """
@@ -78,6 +83,7 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
+        any_size: bool = False,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
@@ -126,7 +132,14 @@ class FusedGpuPipeline:
         self._ramps: Array = self._own_ramps[:0]
         self.set_ramps(None)
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
-        self._build(
+        self._size = np.uint32(height), np.uint32(width)
+        self._largest_at: list[tuple[cl.Kernel, int]] = []
+        self._runs = 0
+        fits = edges == "wrap" and all(isinstance(side, TransformPlan) for side in sides)
+        self._is_own = not (any_size and fits) or has_own(self.device, (height, width))
+        """Whether the programs are those of this size alone."""
+        self._make = partial(
+            self._build,
             self._constants[: len(row_tables)],
             self._constants[len(row_tables) : -3],
             masked,
@@ -134,8 +147,10 @@ class FusedGpuPipeline:
             complement=complement,
             dc=np.float32(dc),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
+            limits=limits,
             edges=edges,
         )
+        self._make()
 
     @property
     def launch_count(self) -> int:
@@ -152,6 +167,7 @@ class FusedGpuPipeline:
         complement: bool,
         dc: np.float32,
         one_launch: bool,
+        limits: Limits,
         edges: Edges,
     ) -> None:
         """Build the kernels and set every argument but the images."""
@@ -159,18 +175,15 @@ class FusedGpuPipeline:
         count, height, width = stack.shape
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-3]
-        launches = Launches(
-            self.launcher,
-            self.plan,
-            count,
-            tiles=tiles,
-            spectrum=spectrum,
-            work=work,
-            largest=self.largest,
-            edges=edges,
-        )
         scales = np.uint32(stack.one_scale)
         pixel = f"LOAD_PIXEL={PIXELS[stack.pixel]}"
+        given: dict[str, Any] = {"tiles": tiles, "spectrum": spectrum, "largest": self.largest}
+        launches: Launches | AnySizeLaunches
+        if self._is_own:
+            launches = Launches(self.launcher, self.plan, count, work=work, edges=edges, **given)
+        else:
+            launches = AnySizeLaunches(self.launcher, self.plan, count, pixel=pixel, limits=limits, **given)
+        self._made_by = launches  # and keeps its buffers
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
         self._at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
@@ -181,7 +194,7 @@ class FusedGpuPipeline:
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._largest_at = launches.largest_at
         whole = self._one_launch_plan() if one_launch else None
-        if whole:
+        if whole and isinstance(launches, Launches):
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
             sizes = (np.uint32(count), launches.reach, scales, dc, *self._on_ramp)
@@ -211,8 +224,8 @@ class FusedGpuPipeline:
         stack = self.stack
         count, height, width = stack.shape
         sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
-        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), *self._on_ramp)
+        defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
+        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), *self._on_ramp, *self._size)
         quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments)
         self._outputs_at.append((quantize, 0))
         self._images_at.append((quantize, 2))
@@ -239,10 +252,19 @@ class FusedGpuPipeline:
         Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
         given. Begins after an event of another queue, and returns that of its own end.
         """
+        self._take_own_programs_in_time()
+        self._runs += 1
         self._bind(image, output, largest or self.largest)
         for launch in self._launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
+
+    def _take_own_programs_in_time(self) -> None:
+        """Build the programs of this size when it comes again, if not too many sizes have theirs."""
+        if not self._is_own and self._runs == 1 and may_have_own(self.device, self.stack.shape[1:]):
+            self._is_own = True
+            vars(self).pop("_quantize", None)
+            self._make()
 
     def _bind(self, *bound: cl.Buffer) -> None:
         """Set image, output and the largest magnitudes among the kernels' arguments."""
@@ -274,8 +296,8 @@ class FusedGpuPipeline:
         far = np.zeros(self.stack.pictures, np.float32)
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[self.stack.pixel]}")
-        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale))
+        defines = (f"LOAD_PIXEL={PIXELS[self.stack.pixel]}",)
+        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale), *self._size)
         kernel = self.launcher.kernel((ATTRIBUTES, GROUND, DEVIATION), defines, "gpu_deviation", arguments)
         groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
         self.launcher.enqueue("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
@@ -295,17 +317,17 @@ class FusedGpuPipeline:
         counts = np.zeros((self.stack.pictures, BINS), np.uint32)
         buffer = self.launcher.allocate(counts.nbytes)
         self.launcher.write(buffer, counts)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}")
         own, every = cl.LocalMemory(4 * BINS), counted_row(height, width)
         arguments = (
             buffer,
             self._values,
             self.largest,
             np.uint32(self.stack.one_scale),
+            *self._size,
             *map(np.uint32, (BINS, every)),
             own,
         )
-        kernel = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", arguments)
+        kernel = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", arguments)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
         self.launcher.enqueue("histogram", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
         self.launcher.read(counts, buffer)
@@ -313,6 +335,7 @@ class FusedGpuPipeline:
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""
+        self._take_own_programs_in_time()
         self.set_ramps(None if isinstance(ramps, ByHistogram) else ramps)
         if self._images is None:
             allocate = self.launcher.allocate
