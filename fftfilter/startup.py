@@ -69,9 +69,12 @@ def load_platforms_ahead() -> None:
     The environment has to be as the platforms need it by now.
     """
     thread = threading.Thread(target=_load_platforms)
-    with suppress(RuntimeError):  # no thread can be started: they are loaded when they are asked for
+    system.starting_threads.acquire()  # the thread releases it
+    try:
         thread.start()
         _loading.append(thread)
+    except RuntimeError:  # no thread can be started: they are loaded when they are asked for
+        system.starting_threads.release()
 
 
 def wait_for_platforms() -> None:
@@ -82,12 +85,16 @@ def wait_for_platforms() -> None:
 
 def _load_platforms() -> None:
     """Ask for a device through ctypes: pyopencl would hold Python's lock."""
-    with suppress(AttributeError, ImportError, OSError):
+    try:
         import pyopencl as cl
 
         # The extension module leads to the very OpenCL that it is linked with. No platform means the first one, or an
         # error, for which all are loaded, too.
         ctypes.CDLL(cl._cl.__file__).clGetDeviceIDs(None, _ALL_DEVICE_TYPES, 0, None, ctypes.byref(ctypes.c_uint()))
+    except (AttributeError, ImportError, OSError):
+        pass
+    finally:
+        system.starting_threads.release()
 
 
 def looks_like_many(arguments: list[str]) -> bool:

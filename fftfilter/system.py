@@ -22,6 +22,8 @@ PLENTY = 4096
 SPARE_TASKS = 2
 # Threads and processes that a process for a folder takes, here and there, and those that all take together.
 TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
+# Held while OpenCL starts its threads: who tries how many can be started takes those away from it, for a moment.
+starting_threads = threading.Lock()
 
 
 def user_cache(name: str) -> Path | None:
@@ -90,6 +92,11 @@ def startable_threads(wanted: int) -> int:
     allowed = [limit for limit in (_limit("RLIMIT_NPROC"), _pids_of_container()) if limit is not None]
     if not allowed or min(allowed) >= PLENTY:
         return wanted
+    with starting_threads:
+        return _threads_that_start(wanted)
+
+
+def _threads_that_start(wanted: int) -> int:
     end, before = threading.Event(), _tasks()
     started: list[threading.Thread] = []
     try:

@@ -147,7 +147,7 @@ def test_a_limit_that_stops_the_compiler_is_named(sandbox, limit, commands, caus
 
 def test_few_processes_are_enough(sandbox):
     """One for the compiler's linker among them."""
-    done = sandbox(FOLDER, CACHE, HOME="{here}/cache", TMPDIR="{here}/cache", limit=("prlimit", "--nproc=6"))
+    done = sandbox(FOLDER, CACHE, HOME="{here}/cache", TMPDIR="{here}/cache", limit=("prlimit", "--nproc=4"))
     assert done.returncode == 0, done.stderr
     assert "40 of 40 files filtered" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -1,0 +1,137 @@
+"""A wish of the page: a command with its options, in the words of the command line, and how to look at its result."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..errors import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..output.modes import Output
+    from ..transfer import Transfer
+
+# What a page may set. Options that name files are not among them.
+OPTIONS = (
+    *("radius", "inner", "outer", "large", "small", "at", "harmonics", "angle", "spare", "shape", "order", "width"),
+    *("notch", "stripes", "pixel_size", "output", "edges", "scale"),
+)
+SHOWN = ("result", "removed")
+# Of a text; longer ones are mistakes.
+LONGEST = 200
+MOST_VALUES = 500
+
+
+class Described(NamedTuple):
+    """What a command line describes."""
+
+    transfer: Transfer
+    output: Output
+    scale: str
+    filter: dict[str, Any]
+    """The other options of :class:`Filter`."""
+
+
+class CommandLine(Protocol):
+    """The program's commands, for the file that is looked at: the one parser of options."""
+
+    @property
+    def always(self) -> tuple[str, ...]:
+        """Options that every command gets: the device, if one was chosen."""
+
+    def defaults(self, command: str) -> Mapping[str, Any]:
+        """Return the options of a command with their defaults; raises ParameterError if it is no filter."""
+
+    def describe(self, words: Sequence[str]) -> Described:
+        """Return what a command and its options describe; raises FftfilterError."""
+
+    def run(self, words: Sequence[str], target: str) -> None:
+        """Run the command with its options from IN to a file; raises FftfilterError."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the page asks for."""
+
+    id: int
+    words: tuple[str, ...]
+    """The command and its options."""
+    page: int = 0
+    level: int = 1
+    """The reduction of what is sent."""
+    rest: bool = True
+    """Whether the picture itself is to be filtered, however long that takes: nothing is dragged."""
+    removed: bool = False
+    """Whether what is removed is to be shown, not what is left."""
+    view: tuple[int, int, int, int] | None = None
+    """The part of the picture that is sent: from x, y to x, y, in pixels of the picture."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Wish:
+        """Return a wish of the page; raises ParameterError."""
+        show, view = given.get("show", SHOWN[0]), given.get("view")
+        if show not in SHOWN:
+            raise ParameterError(f"show {show!r} is unknown: choose {' or '.join(SHOWN)}")
+        if view is not None:
+            if not isinstance(view, list) or len(view) != 4:
+                raise ParameterError("a view has four numbers: x and y of two corners")
+            view = tuple(_whole(each, "view", 0) for each in view)
+        return cls(
+            number_of(given),
+            tuple(_words(given, commands)),
+            _whole(given.get("page") or 0, "page", 0),
+            _whole(given.get("level") or 1, "level", 1),
+            given.get("rest", True) is not False,
+            show == "removed",
+            view,
+        )
+
+
+def read(text: str) -> dict[str, Any]:
+    """Return the wish in a text of JSON; raises ParameterError."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise ParameterError("a wish is no JSON object")
+    return given
+
+
+def number_of(given: Mapping[str, Any]) -> int:
+    """Return the number by which the page knows a wish, 0 if it has none."""
+    number = given.get("id")
+    return number & 0xFFFFFFFF if isinstance(number, int) else 0
+
+
+def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
+    """Return the command with the options that it takes and that are not its defaults."""
+    command, options = given.get("command"), given.get("options") or {}
+    if not isinstance(command, str) or not isinstance(options, dict):
+        raise ParameterError("a wish has a command, and options by their names")
+    defaults, words = commands.defaults(command), [command]
+    for name in OPTIONS:
+        values = options.get(name)
+        for value in values if isinstance(values, list) else [values]:
+            text = "" if value is None else str(value).strip()
+            if name not in defaults or text in ("", str(defaults[name])):
+                continue
+            if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
+                raise ParameterError(f"{name} {text[:20]!r} is no value")
+            words += [f"--{name.replace('_', '-')}", text]
+    return [*words, *commands.always]
+
+
+def _whole(given: object, name: str, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | float) or given != int(given) or given < least:
+        raise ParameterError(f"{name} {given!r} is no whole number from {least} up")
+    return int(given)
+
+
+def field_of(message: str) -> str | None:
+    """Return the option that an error is about: the first one that its line names."""
+    heard = message.replace("--", "").replace("'", " ").split()
+    return next((word for word in heard if word in OPTIONS), None)
