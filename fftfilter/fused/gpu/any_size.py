@@ -16,6 +16,7 @@ from ...output.ground import KERNEL as GROUND
 from .launches import (
     ATTRIBUTES,
     BUTTERFLIES,
+    COSINES,
     EDGES,
     LARGEST,
     PACKED,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from ...device.device import Device
     from ...device.launcher import Launcher
+    from ...transfer.edges import Edges
     from .plan import FusedPlan
     from .transform import Limits, TransformPlan
 
@@ -51,7 +53,7 @@ SIDE_TYPE = np.dtype(
 )
 SIZES_TYPE = np.dtype(
     [
-        *((name, np.uint32) for name in ("height", "width", "pictures", "tile")),
+        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "is_twofold")),
         *((name, SIDE_TYPE) for name in ("rows", "columns")),
     ]
 )
@@ -123,6 +125,8 @@ class AnySizeLaunches:
         largest: cl.Buffer,
         pixel: str,
         limits: Limits,
+        edges: Edges = "wrap",
+        is_twofold: bool = False,
     ) -> None:
         self.launcher, self.count = launcher, count
         self.spectrum, self.largest = spectrum, largest
@@ -133,9 +137,15 @@ class AnySizeLaunches:
         kept = min(int(self.reach), plan.width // 2 + 1)
         self._rows = Side(rows, plan.pairs, limits)
         self._columns = Side(columns, kept, limits, limit=plan.tile)
-        self._pixel = pixel
+        self._pixel, self._edges = pixel, edges
         sizes = np.zeros(1, SIZES_TYPE)
-        numbers = {"height": plan.height, "width": plan.width, "pictures": count, "tile": plan.tile}
+        numbers = {
+            "height": plan.height,
+            "width": plan.width,
+            "pictures": count,
+            "tile": plan.tile,
+            "is_twofold": is_twofold,
+        }
         for name, number in numbers.items():
             sizes[name] = number
         for name, side in (("rows", self._rows), ("columns", self._columns)):
@@ -148,18 +158,25 @@ class AnySizeLaunches:
         """Return what makes the rows' spectra of pixels."""
         return [self._launch("rows", ROWS, self._rows, tables, image=None)]
 
-    def columns(self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any) -> list[Launch]:
+    def columns(
+        self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any, other: bool = False
+    ) -> list[Launch]:
         """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers."""
         (shape,) = (define.removeprefix("SHAPE=") for define in mask)
         given = np.uint32(SHAPES_IN_ORDER.index(shape)), *mask_arguments
-        return [self._launch("columns", COLUMNS, self._columns, tables, mask=given)]
+        return [self._launch("columns", COLUMNS, self._columns, tables, other=np.uint32(other), mask=given)]
 
     def inverse_rows(
-        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str
+        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str, other: bool = False
     ) -> list[Launch]:
         """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0)."""
         numbers = one_scale, self.reach, dc, np.uint32("COMPLEMENT=1" in defines)
-        arguments: dict[str, Any] = {"values": None, "subtracted_from": None, "numbers": numbers}
+        arguments: dict[str, Any] = {
+            "values": None,
+            "subtracted_from": None,
+            "numbers": numbers,
+            "other": np.uint32(other),
+        }
         return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, **arguments)]
 
     def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], **given: Any) -> Launch:
@@ -181,14 +198,15 @@ class AnySizeLaunches:
             np.uint32(step),
             *(self.spectrum, *tables, self.largest),
             *given.get("numbers", no_numbers),
+            given.get("other", np.uint32(0)),
             *(self._sizes, room),
             *given.get("mask", no_mask),
             given.get("subtracted_from", unused),
         )
-        files = (ATTRIBUTES, BUTTERFLIES, PACKED, SIDE, EDGES, SHAPES, ANY_MASK, GROUND, LARGEST, STEP)
+        files = (ATTRIBUTES, BUTTERFLIES, PACKED, SIDE, EDGES, SHAPES, ANY_MASK, COSINES, GROUND, LARGEST, STEP)
         # Radices and shape are not for the compiler to know.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
-        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", "EDGES=wrap", room_at, self._pixel)
+        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self._edges}", room_at, self._pixel)
         options = register_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
         kernel = self.launcher.kernel(files, defines, "gpu_any_size_step", arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]

@@ -13,9 +13,10 @@
 //
 // -D WIDTH, HEIGHT   of the image
 // -D TILE            columns side by side, a power of two
+// -D TWOFOLD=0 | 1   1: mirrored edges, and the transfer function is not even along each axis (mirrored_mask.cl)
 
-#if !defined WIDTH || !defined HEIGHT || !defined TILE
-#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT or TILE is missing"
+#if !defined WIDTH || !defined HEIGHT || !defined TILE || !defined TWOFOLD
+#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT, TILE or TWOFOLD is missing"
 #endif
 
 #define PAIRS ((HEIGHT + 1) / 2)
@@ -67,6 +68,12 @@ INLINE bool step_in_reach(const uint t, const uint q, const uint radix, const ui
 
 // Pixel of number t + n of a row that is transformed; n is a constant.
 #define PIXEL_OF(row, t, n) (IS_MIRRORED ? (row) + pixel_at((t) + (n), WIDTH) : (row) + (t) + (n))
+
+// Where the spectra begin that the other pixels come of, those whose row + column is odd: behind those of all pictures
+INLINE size_t of_pixels(const uint other, const size_t pictures)
+{
+    return TWOFOLD && other ? 2 * (size_t)PLANE * pictures : 0;
+}
 
 // Where a column starts in each plane. One that is its own partner lies in one plane alone.
 #define OWN_PLANE(kx) (IN_FIRST_PLANE(kx) ? 0 : PLANE)

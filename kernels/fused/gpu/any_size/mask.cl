@@ -30,15 +30,15 @@ INLINE real_t low(const uint shape, const real_t distance2, const real_t falloff
     }
 }
 
-// H at column kx, row number of the spectrum
+// H at column kx, row number of the spectrum; of mirrored edges the row of the cosine transform, up to the height
 INLINE real_t mask_gain(global const uint *data, const uint kx, const uint number, const uint height,
                         const cutoffs_t cutoffs)
 {
     if (kx == 0 && number == 0)
         return cutoffs.at_dc;
     if (cutoffs.shape == TABLE)
-        return as_float(data[(size_t)kx * height + number]);
-    const uint ky = min(number, height - number);
+        return as_float(data[(size_t)kx * (IS_MIRRORED ? height + 1 : height) + number]);
+    const uint ky = IS_MIRRORED ? number : min(number, height - number);
     real_t outer, inner;
     if (cutoffs.shape == IDEAL) {
         outer = ky < data[2 * kx];

@@ -21,9 +21,9 @@ typedef struct {
     uint stages, radices[5];
 } side_t;
 
-// Images, and the tiles of their spectrum (spectrum.cl)
+// Images, the tiles of their spectrum (spectrum.cl), and whether they are transformed back twice (mirrored_mask.cl)
 typedef struct {
-    uint height, width, pictures, tile;
+    uint height, width, pictures, tile, is_twofold;
     side_t rows, columns;
 } sizes_t;
 
@@ -50,6 +50,12 @@ INLINE rooms_t rooms_of(ROOM complex_t *room, constant side_t *side)
 #endif
     const rooms_t rooms = {room, room + size};
     return rooms;
+}
+
+INLINE void exchange(rooms_t *rooms)
+{
+    const rooms_t exchanged = {rooms->to, rooms->from};
+    *rooms = exchanged;
 }
 
 // Which of the batch a work-item works on, which of the transform's work-items it is, and how many there are
@@ -169,8 +175,7 @@ INLINE void transform(rooms_t *rooms, constant side_t *side, global const comple
         stage(rooms->from, rooms->to, side, spin, radix, length);
         spin += length > 1 ? length : 0;
         length *= radix;
-        const rooms_t other = {rooms->to, rooms->from};
-        *rooms = other;
+        exchange(rooms);
         barrier(EVERYWHERE);
     }
     if (is_bluestein)

@@ -53,14 +53,15 @@ INLINE void load_spectrum(ROOM complex_t *x, global const complex_t *spectrum, c
             ? spectrum[place_of(k, p, sizes)].yx : (complex_t)(0);
 }
 
-// Returns the largest magnitude of the values; those of a complement are subtracted from the image (values.cl).
+// Returns the largest magnitude of the values; those of a complement are subtracted from the image (values.cl). Where it is
+// transformed back twice, they are those whose row + column is even, or the `other` ones.
 INLINE real_t store_values(global real_t *values, ROOM const complex_t *x, global const LOAD_PIXEL *image, const uint p,
-                           const bool is_complement, const real_t dc, constant sizes_t *sizes)
+                           const bool is_complement, const bool other, const real_t dc, constant sizes_t *sizes)
 {
     const uint height = sizes->height, width = sizes->width, pairs = PAIRS(sizes);
     const bool alone = p + pairs >= height;
-    const size_t upper = (size_t)pixel_at(p, height) * width;
-    const size_t lower = (size_t)pixel_at(alone ? p : p + pairs, height) * width;
+    const uint upper_row = pixel_at(p, height), lower_row = pixel_at(alone ? p : p + pairs, height);
+    const size_t upper = (size_t)upper_row * width, lower = (size_t)lower_row * width;
     const real_t base = ground(image, height, width, width), back = dc * base;
     real_t most = 0;
     FOR_OWN(&sizes->rows, t, width) {
@@ -71,9 +72,11 @@ INLINE real_t store_values(global real_t *values, ROOM const complex_t *x, globa
             value.x = image[lower + at] - base - value.x;
         }
         value += back;
-        values[upper + at] = value.y;
-        most = fmax(most, fabs(value.y));
-        if (!alone) {
+        if (!sizes->is_twofold || (upper_row + at) % 2 == other) {
+            values[upper + at] = value.y;
+            most = fmax(most, fabs(value.y));
+        }
+        if (!alone && (!sizes->is_twofold || (lower_row + at) % 2 == other)) {
             values[lower + at] = value.x;
             most = fmax(most, fabs(value.x));
         }
@@ -109,18 +112,53 @@ INLINE void store_columns(global complex_t *own, global complex_t *mirrored, ROO
     }
 }
 
-// Columns times the mask and the scale, with real and imaginary parts exchanged for the way back; zeros behind them
-INLINE void mask_columns(ROOM complex_t *x, const uint kx, global const uint *mask_data, const real_t scale,
-                         const cutoffs_t cutoffs, constant sizes_t *sizes)
+// Gain of O, which lies behind the gains of E, for the pixels in question
+INLINE real_t odd_gain(global const uint *data, const uint kx, const uint ky, const bool other, constant sizes_t *sizes)
 {
-    FOR_OWN(&sizes->columns, ky, sizes->columns.length)
-        x[PADDED(ky)] = ky < sizes->height
-            ? x[PADDED(ky)].yx * (scale * mask_gain(mask_data, kx, ky, sizes->height, cutoffs)) : (complex_t)(0);
+    const size_t rows = sizes->height + 1, at = (sizes->width + 1) * rows + kx * rows + ky;
+    return sizes->is_twofold ? (other ? -1 : 1) * as_float(data[at]) : 0;
+}
+
+// Columns times the mask and the scale, from one room to the other, with real and imaginary parts exchanged for the way
+// back; zeros behind them
+INLINE void mask_columns(ROOM const complex_t *from, ROOM complex_t *to, const uint kx, global const uint *data,
+                         const real_t scale, const cutoffs_t cutoffs, const bool other, constant sizes_t *sizes)
+{
+    const uint height = sizes->height;
+    FOR_OWN(&sizes->columns, ky, sizes->columns.length) {
+        complex_t masked = 0;
+#if IS_MIRRORED
+        const uint width = sizes->width;
+        if (ky < height) {
+            const gains_t even = {
+                mask_gain(data, kx, ky, height, cutoffs),
+                mask_gain(data, width - kx, height - ky, height, cutoffs),
+                mask_gain(data, width - kx, ky, height, cutoffs),
+                mask_gain(data, kx, height - ky, height, cutoffs),
+            };
+            const gains_t odd = {
+                odd_gain(data, kx, ky, other, sizes),
+                odd_gain(data, width - kx, height - ky, other, sizes),
+                odd_gain(data, width - kx, ky, other, sizes),
+                odd_gain(data, kx, height - ky, other, sizes),
+            };
+            const complex_t own = from[PADDED(ky)], opposite = from[PADDED(ky ? height - ky : 0)];
+            const complex_t down = turn(ky, height), across = turn(kx, width);
+            // Apart, so that each is rounded as in mirrored_mask.cl.
+            masked = sizes->is_twofold ? scale * masked_cosines(own, opposite, down, across, even, true, odd)
+                                       : scale * masked_cosines(own, opposite, down, across, even, false, odd);
+        }
+#else
+        if (ky < height)
+            masked = from[PADDED(ky)] * (scale * mask_gain(data, kx, ky, height, cutoffs));
+#endif
+        to[PADDED(ky)] = masked.yx;
+    }
 }
 
 kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *images, const uint step,
                               global complex_t *spectra, global const complex_t *tables, global uint *largest,
-                              const uint one_scale, const uint reach, const real_t dc, const uint subtracts,
+                              const uint one_scale, const uint reach, const real_t dc, const uint subtracts, const uint other,
                               constant sizes_t *sizes, ROOM complex_t *room, const uint shape,
                               global const uint *mask_data, const real_t scale, const real_t scale_x2,
                               const real_t scale_y2, const real_t per_outer2, const real_t per_inner2,
@@ -139,6 +177,8 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
     for (uint task = get_group_id(0); task < groups * sizes->pictures; task += get_num_groups(0)) {
         const uint group = task % groups, picture = task / groups;
         global complex_t *spectrum = spectra + picture * (2 * plane_of(sizes));
+        // What the other pixels come of is behind the spectra of all pictures: left there, and found there.
+        const size_t behind = other ? 2 * plane_of(sizes) * sizes->pictures : 0;
         // Behind the last row and the last column there is room, but nothing.
         const uint row = group * batch + along, p = min(row, pairs - 1), kx = min(row, columns - 1);
         const uint column = group * batch + across, start = along * side->stride, start_across = across * side->stride;
@@ -153,12 +193,14 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
         else if (step == COLUMNS)
             load_columns(rooms.from + start_across, own, mirrored, sizes);
         else
-            load_spectrum(rooms.from + start, spectrum, p, reach, sizes);
+            load_spectrum(rooms.from + start, spectrum + behind, p, reach, sizes);
         barrier(EVERYWHERE);
 
         for (uint back = 0; back < (step == COLUMNS ? 2 : 1); back++) {
-            if (back)
-                mask_columns(rooms.from + start, kx, mask_data, scale, cutoffs, sizes);
+            if (back) {
+                mask_columns(rooms.from + start, rooms.to + start, kx, mask_data, scale, cutoffs, other, sizes);
+                exchange(&rooms);
+            }
             barrier(EVERYWHERE);
             transform(&rooms, side, tables, back);
         }
@@ -166,13 +208,13 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
         real_t most = 0;
         if (step == COLUMNS) {
             if (column < columns)
-                store_columns(own, mirrored, rooms.from + start_across, sizes);
+                store_columns(own + behind, mirrored + behind, rooms.from + start_across, sizes);
         } else if (row < pairs) {
             if (step == ROWS)
                 store_spectrum(spectrum, rooms.from + start, p, reach, sizes);
             else
                 most = store_values(values + picture * size, rooms.from + start, subtracted_from + picture * size, p,
-                                    subtracts, dc, sizes);
+                                    subtracts, other, dc, sizes);
         }
         keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);
         barrier(EVERYWHERE);
