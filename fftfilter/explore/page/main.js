@@ -84,7 +84,7 @@ async function start() {
       showWords(words);
       radial.put(words.curve);
       if (words.histogram) histogram.put(words.histogram);
-      if (words.clipped !== undefined) byId("clipped").textContent = words.clipped ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
+      if (words.clipped !== undefined) byId("clipped").textContent = words.clipped > 5e-5 ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
       status.note(words.note ?? "", true);
       status.tell(told(words));
     },
