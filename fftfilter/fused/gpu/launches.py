@@ -38,6 +38,7 @@ PIXELS_AT_ONCE = "fused/gpu/pixels.cl"
 QUANTIZE = "fused/gpu/quantize.cl"
 DEVIATION = "fused/gpu/deviation.cl"
 HISTOGRAM = "fused/gpu/histogram.cl"
+RAMP_OF_HISTOGRAM = "fused/gpu/ramp_of_histogram.cl"
 STEPS = "fused/gpu/long/steps.cl"
 LINES = "fused/gpu/long/lines.cl"
 LONG_ROWS = "fused/gpu/long/rows.cl"
@@ -120,10 +121,11 @@ class Launches:
         work: cl.Buffer | None,
         largest: cl.Buffer,
         edges: Edges = "wrap",
+        is_twofold: bool = False,
     ) -> None:
         self.launcher, self.plan, self.count = launcher, plan, count
         self.spectrum, self.work, self.largest = spectrum, work, largest
-        self.edges = edges
+        self.edges, self.is_twofold = edges, is_twofold
         self.tiles, self.reach = tiles, np.uint32(tiles * plan.tile)
         self.largest_at: list[tuple[cl.Kernel, int]] = []
         """Where the kernels made so far have the largest magnitudes among their arguments."""
@@ -150,13 +152,16 @@ class Launches:
         return launches
 
     def inverse_rows(
-        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str
+        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str, other: bool = False
     ) -> list[Launch]:
-        """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0)."""
+        """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0).
+
+        Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
+        """
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "inverse rows", self.reach
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
-            arguments = (None, spectrum, *tables, largest, one_scale, reach, dc, None)
+            arguments = (None, spectrum, *tables, largest, one_scale, reach, dc, np.uint32(other), None)
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, *arguments)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
@@ -171,11 +176,16 @@ class Launches:
         arguments = (None, lines, outer, between, largest, one_scale, dc, None)
         return [*launches, self._row_step(step, LONG_ROWS_TO_VALUES, rows, rows.outer, defines, *arguments)]
 
-    def columns(self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any) -> list[Launch]:
-        """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers."""
+    def columns(
+        self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any, other: bool = False
+    ) -> list[Launch]:
+        """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers.
+
+        ``other`` is as for :meth:`inverse_rows`: what those come of is left beside the spectrum, which stays.
+        """
         columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
         if isinstance(columns, TransformPlan):
-            arguments = (spectrum, *tables, *mask_arguments)
+            arguments = (spectrum, *tables, *mask_arguments, np.uint32(other))
             return [self._whole("columns", COLUMNS, columns, self._kept_columns, mask, *arguments)]
         outer, middle, between = tables
         strips = spectrum if paired else self.work
@@ -195,11 +205,15 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
-        """Return the one launch of all steps; ``plan`` is that of rows and columns."""
+    def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> tuple[Launch, Launch]:
+        """Return the one launch of all steps, and that of all but the last; ``plan`` is that of rows and columns."""
         kernel = self._kernel(FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item)
-        groups = 3 * -(-self.plan.pairs // plan.batch) + -(-self._kept_columns // plan.batch)
-        return Launch("filter", kernel, (groups * self.count * plan.group,), (plan.group,))
+        rows, columns = (-(-transforms // plan.batch) for transforms in (self.plan.pairs, self._kept_columns))
+        whole, values = (
+            Launch("filter", kernel, ((steps * rows + columns) * self.count * plan.group,), (plan.group,))
+            for steps in (3, 2)
+        )
+        return whole, values
 
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
@@ -229,7 +243,8 @@ class Launches:
     def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, per_item: int = 1) -> cl.Kernel:
         """Return the kernel of a file, named after it; ``per_item`` are the numbers that a work-item holds."""
         plan = self.plan
-        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", f"EDGES={self.edges}")
+        edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
+        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
         sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, SPECTRUM, *NEEDS.get(source, ()), source)
         options = self._options(source, per_item)

@@ -1,4 +1,4 @@
-// Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest, for the host to find a ramp.
+// Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest (ramp_of_histogram.cl).
 //
 // Launch   (some groups x GROUP, images) work-items
 // Reads    values[i] of every `every`-th row, every (groups x GROUP)-th     -> coalesced

@@ -1,5 +1,8 @@
 // Mirrored mask: the transfer function where the image is mirrored without end, as edges.cl has it. A frequency of a
 // column is filtered together with the opposite one, V[ky][kx] with V[HEIGHT - ky][kx], which another work-item has.
+//
+// Where there is an O (TWOFOLD), columns and inverse rows are done twice, first for the `other`
+// pixels, those whose row + column is odd: the columns of the first ones are filtered in place.
 
 #if IS_MIRRORED
 
@@ -51,12 +54,18 @@ INLINE complex_t conjugate(const complex_t a)
 
 // A column's numbers times the mask and `scale`
 INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, global const mask_data_t *mask_data,
-                          const real_t scale, const cutoffs_t cutoffs)
+                          const real_t scale, const cutoffs_t cutoffs, const uint other)
 {
     complex_t opposite[PER_ITEM];
     opposite_numbers(opposite, v, x);
 
     const column_t near = mask_column(kx, mask_data, cutoffs), far = mask_column(WIDTH - kx, mask_data, cutoffs);
+#if TWOFOLD
+    // Behind the gains of E are those of O.
+    global const mask_data_t *odd = mask_data + (size_t)(WIDTH + 1) * (HEIGHT + 1);
+    const column_t near_odd = mask_column(kx, odd, cutoffs), far_odd = mask_column(WIDTH - kx, odd, cutoffs);
+    const real_t sign = other ? -1 : 1;
+#endif
     const complex_t across = turn(kx, WIDTH);
     FOR_OWN(own_item(INNER), SPECTRUM_RADIX, n, t) {
         UNROLL
@@ -66,10 +75,16 @@ INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, glo
                 continue;
             const complex_t down = turn(ky, HEIGHT), uv = times(down, across);
             const complex_t a = times(uv, v[i]), b = times(times(conjugate(down), across), opposite[i]);
-            const real_t both = mask_gain(near, kx, ky, cutoffs) * (b.x + a.x);
-            const real_t none = mask_gain(far, WIDTH - kx, HEIGHT - ky, cutoffs) * (b.x - a.x);
-            const real_t of_row = mask_gain(far, WIDTH - kx, ky, cutoffs) * (b.y + a.y);
-            const real_t of_column = mask_gain(near, kx, HEIGHT - ky, cutoffs) * (b.y - a.y);
+            real_t both = mask_gain(near, kx, ky, cutoffs) * (b.x + a.x);
+            real_t none = mask_gain(far, WIDTH - kx, HEIGHT - ky, cutoffs) * (b.x - a.x);
+            real_t of_row = mask_gain(far, WIDTH - kx, ky, cutoffs) * (b.y + a.y);
+            real_t of_column = mask_gain(near, kx, HEIGHT - ky, cutoffs) * (b.y - a.y);
+#if TWOFOLD
+            both -= sign * far_odd[HEIGHT - ky] * (b.x - a.x);
+            none -= sign * near_odd[ky] * (b.x + a.x);
+            of_row += sign * near_odd[HEIGHT - ky] * (b.y - a.y);
+            of_column += sign * far_odd[ky] * (b.y + a.y);
+#endif
             v[i] = scale * times(conjugate(uv), (complex_t)(both - none, of_row - of_column));
         }
     }

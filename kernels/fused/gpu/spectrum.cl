@@ -13,9 +13,10 @@
 //
 // -D WIDTH, HEIGHT   of the image
 // -D TILE            columns side by side, a power of two
+// -D TWOFOLD=0 | 1   1: mirrored edges, and the transfer function is not even along each axis (mirrored_mask.cl)
 
-#if !defined WIDTH || !defined HEIGHT || !defined TILE
-#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT or TILE is missing"
+#if !defined WIDTH || !defined HEIGHT || !defined TILE || !defined TWOFOLD
+#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT, TILE or TWOFOLD is missing"
 #endif
 
 #define PAIRS ((HEIGHT + 1) / 2)
@@ -80,6 +81,18 @@ INLINE void pack(global complex_t *z, global complex_t *mirrored, const complex_
 {
     *z = (complex_t)(upper.x - lower.y, upper.y + lower.x);
     *mirrored = (complex_t)(upper.x + lower.y, lower.x - upper.y);
+}
+
+// Where the spectra begin that the other pixels come of, those whose row + column is odd: behind those of all pictures
+INLINE size_t of_pixels(const uint other, const size_t pictures)
+{
+    return TWOFOLD && other ? 2 * (size_t)PLANE * pictures : 0;
+}
+
+// Whether a pixel comes of these spectra
+INLINE bool is_of_pixels(const uint other, const uint row, const uint column)
+{
+    return TWOFOLD ? (row + column) % 2 == other : true;
 }
 
 // Where a column starts in each plane. One that is its own partner lies in one plane alone.

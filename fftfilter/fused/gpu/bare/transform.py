@@ -140,7 +140,7 @@ class GpuTransform:
         planned = images.plan(shape.height, shape.width, limits)
         rows: Any = planned.rows
         columns: Any = planned.columns
-        size = (f"WIDTH={shape.width}", f"HEIGHT={shape.height}", f"TILE={planned.tile}", "EDGES=wrap")
+        size = (f"WIDTH={shape.width}", f"HEIGHT={shape.height}", f"TILE={planned.tile}", "EDGES=wrap", "TWOFOLD=0")
         row_table, column_table = self._table(rows), self._table(columns)
         # The steps of a filter keep two numbers of each image there.
         largest = self._keep(self.launcher.allocate(8 * shape.count))
@@ -167,7 +167,8 @@ class GpuTransform:
             self._launch("columns", first, columns, kept_columns)
             self._scales.append((first, 3))
             # Nothing is read of an image: its place is anything's.
-            arguments = [None, self._scratch, row_table, largest, np.uint32(0), reach, np.float32(0), largest]
+            numbers = (np.uint32(0), reach, np.float32(0), np.uint32(0))
+            arguments = [None, self._scratch, row_table, largest, *numbers, largest]
             defines = (*rows.defines(), *size, own_load, "COMPLEMENT=0")
             names = (EDGES, SPECTRUM, NO_GROUND, VALUES, INVERSE_ROWS)
             last = self._kernel(names, rows.per_item, defines, "gpu_inverse_rows", arguments)
