@@ -29,6 +29,8 @@ import { listenToCopy, listenToSave, showWords } from "./words.js";
 
 /** After as many ms without a change the picture is asked for as it will be saved. */
 const REST = 120;
+/** While something is dragged the fields follow after as many ms. */
+const SELDOM = 100;
 
 const byId = (id) => document.getElementById(id);
 
@@ -99,14 +101,20 @@ async function start() {
     timer = setTimeout(() => live.ask(wish()), REST);
   }
 
-  history.subscribe((filter, { lasts }) => {
-    spectrum.drawHandles();
+  let drawn = 0;
+  const drawFields = (filter) => {
+    drawn = performance.now();
     radial.drawCutoffs();
     fields.draw(filter);
     byId("undo").disabled = !history.canUndo;
     byId("redo").disabled = !history.canRedo;
-    status.changed();
+  };
+  history.subscribe((filter, { lasts }) => {
     live.ask(wish(lasts));
+    spectrum.drawHandles();
+    // While a handle is dragged the frame's time belongs to it and to the picture.
+    if (lasts || performance.now() - drawn > SELDOM) drawFields(filter);
+    status.changed();
     if (!lasts) rest();
   });
 
