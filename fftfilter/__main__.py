@@ -17,6 +17,7 @@ from . import signals, startup, system
 def main() -> None:
     """Run the command line and end the process."""
     startup.pause_collector()
+    startup.postpone_unused_imports()
     try:
         signals.end_by_exception()
         if startup.looks_like_many(sys.argv):

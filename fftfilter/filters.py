@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .device.launcher import Precision
+    from .device.page_locked import PageLocked
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
-    from .fused.gpu.stream import PageLocked, Started, Stream
+    from .fused.gpu.stream import Started, Stream
     from .output.histogram import Ramps
     from .output.scale import Given
     from .staged.algorithms import Algorithm, Option
@@ -296,7 +297,7 @@ class Filter:
             try:
                 fits = retune is not None and made.engine == FUSED and retune(self._on_grid)
             finally:
-                if not fits:
+                if not fits or self._of_channels:
                     self.close()
             self.__dict__.pop("_in_double", None)
             self.engine = made.engine
@@ -391,12 +392,10 @@ class Filter:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
                 call = self._prepare(image, channel_axis, dtype, levels, white)
-                # What was rounded on its way to the device may be needed again as it was; histograms are waited for.
-                ramps_now, stream = call.ramps, None
-                if not (call.is_rounded or isinstance(ramps_now, ByHistogram)):
-                    stream = self._stream_of(call.pipeline)
-                if stream is not None and not isinstance(ramps_now, ByHistogram):
-                    on_their_way.append((stream.start(call.pixels, ramps_now), call))
+                # What was rounded on its way to the device may be needed again as it was.
+                stream = None if call.is_rounded else self._stream_of(call.pipeline)
+                if stream is not None:
+                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
@@ -438,9 +437,9 @@ class Filter:
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            inverses = 2 if self._edges == "mirror" and not self.transfer.is_even_along_axes else 1
+            is_twofold = self._edges == "mirror" and not doubled and not self.transfer.is_even_along_axes
             real = self._output == "real" or doubled
-            return device_bytes(self.launcher.device, shape, real=real, inverses=inverses)
+            return device_bytes(self.launcher.device, shape, real=real, inverses=2 if is_twofold else 1)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -457,8 +456,8 @@ class Filter:
                 self._stream.wait_until_read()
             if "_in_double" in self.__dict__:
                 self._in_double.close()
-            for each in self._of_channels.values():
-                each.close()
+            while self._of_channels:
+                self._of_channels.popitem()[1].close()
             self._stack, self._pipeline, self._stream, self._found = None, None, None, np.empty((0, 2))
 
     def __enter__(self) -> Self:
@@ -621,7 +620,7 @@ class Filter:
 
     def _mirrors_by_itself(self, height: int, width: int) -> bool:
         """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self._algorithm is None and mirrors(self.launcher.device, self._on_grid, height, width)
+        return self._algorithm is None and mirrors(self.launcher.device, height, width)
 
     def _grid(self, height: int, width: int) -> EdgedGrid:
         return grid_with(self._edges, self._on_grid, height, width)
@@ -667,7 +666,7 @@ class Filter:
 
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
-            from .fused.gpu.stream import PageLocked
+            from .device.page_locked import PageLocked
 
             self._page_locked = PageLocked(self.launcher)
         return self._page_locked

@@ -21,13 +21,22 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import os
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from importlib.machinery import PathFinder
+from importlib.util import LazyLoader
 from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from . import signals, system
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from importlib.machinery import ModuleSpec
 
 HAS_FORKSERVER = hasattr(os, "fork")
 # Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
@@ -35,6 +44,9 @@ HAS_FORKSERVER = hasattr(os, "fork")
 MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
+_METADATA = "importlib.metadata"
+# Modules that others import and this program does not use: 50 types of vectors, docstrings.
+_UNUSED = {"numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"}
 
 
 def pause_collector() -> None:
@@ -53,14 +65,56 @@ def limit_openblas() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+class _Postponed:
+    """Finds the modules that are not used, and puts off their execution until somebody uses one."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in _UNUSED else None
+        if spec and spec.loader:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+def postpone_unused_imports() -> None:
+    """Let modules that others import and this program does not use wait until they are used."""
+    sys.meta_path.insert(0, _Postponed)
+
+
+class _Versions(ModuleType):
+    """``importlib.metadata`` for who asks for a version, which is in a folder's name; for all else the real one."""
+
+    def version(self, name: str) -> str:
+        """Return the version of a package."""
+        begin, end = f"{name}-", ".dist-info"
+        for folder in sys.path:
+            with suppress(OSError):
+                for entry in os.listdir(folder):  # noqa: PTH208
+                    if entry.startswith(begin) and entry.endswith(end):
+                        return entry.removeprefix(begin).removesuffix(end)
+        return str(self.__getattr__("version")(name))
+
+    def __getattr__(self, name: str) -> Any:
+        sys.modules.pop(_METADATA, None)
+        return getattr(importlib.import_module(_METADATA), name)
+
+
 def import_ahead() -> None:
     """Import pyopencl, and NumPy with it, where the stack is shallow.
 
     Python 3.11 gives its stack back to the system piece by piece and takes it again, which costs a twentieth of the
-    whole from the depth of click's calls.
+    whole from the depth of click's calls. pyopencl asks ``importlib.metadata`` for its own version, which parses it as
+    mail; that takes a tenth.
     """
-    with suppress(ImportError):
-        import pyopencl  # noqa: F401
+    versions = _Versions(_METADATA)
+    if sys.modules.setdefault(_METADATA, versions) is versions:
+        vars(importlib)["metadata"] = versions
+    try:
+        with suppress(ImportError):
+            import pyopencl  # noqa: F401
+    finally:
+        if sys.modules[_METADATA] is versions:
+            del sys.modules[_METADATA], vars(importlib)["metadata"]
 
 
 def load_platforms_ahead() -> None:
@@ -95,6 +149,19 @@ def _load_platforms() -> None:
         pass
     finally:
         system.starting_threads.release()
+
+
+@contextmanager
+def importing(name: str) -> Iterator[None]:
+    """Let a thread import a module while this one waits for something that does without Python."""
+    thread = threading.Thread(target=importlib.import_module, args=(name,))
+    try:
+        with suppress(RuntimeError):  # no thread can be started: it is imported when it is needed
+            thread.start()
+        yield
+    finally:
+        if thread.ident is not None:
+            thread.join()
 
 
 def looks_like_many(arguments: list[str]) -> bool:

@@ -213,6 +213,9 @@ def test_channels_may_have_notches_of_their_own(engine, options, rng):
         most = [each.extremes()[0][1] for each in alone]
         assert notch.extremes() == [(min(each.extremes()[0][0] for each in alone), max(most))]
         assert notch.clipped() == [np.mean([each.clipped() for each in alone])]
+        notch.retune(others)
+        assert (notch(planes, channel_axis=0)[0] == Filter(H.Transfer(()), engine=engine, **options)(planes[0])).all()
+        notch.retune(red * others)
         assert all((each == got).all() for each in notch.stream([np.moveaxis(planes, 0, -1)] * 2, channel_axis=-1))
         gray = Filter(red, engine=engine, **options).again()  # which has no other channel
         assert (gray(planes[:1], channel_axis=0) == alone[0](planes[:1])).all()

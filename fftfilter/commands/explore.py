@@ -91,7 +91,7 @@ def explore(
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture of this machine's files, and {name!r} is none.")
     if os.path.isfile(source):  # noqa: PTH113  likewise
-        load_ahead()
+        load_ahead(device)
     always = ("--device", device) if device and _is_typed(context, "device") else ()
     commands = Commands(context, source, always)
     start = commands.start(filter_)

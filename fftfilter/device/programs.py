@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import startup
 from ..errors import BuildError
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def build(
 
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), startup.importing("pyopencl.invoker"):  # which every kernel needs
         # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         try:

@@ -21,6 +21,8 @@ MODULES = (
 startup.pause_collector()
 startup.limit_openblas()
 system.spare_pyopencl_its_cache()
+startup.postpone_unused_imports()
+startup.import_ahead()
 for name in MODULES:
     import_module(name)
 

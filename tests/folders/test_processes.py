@@ -76,21 +76,19 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
 
 
 @pytest.mark.parametrize("device", [None, "auto", "cpu"])
-def test_beside_a_gpu_a_folder_is_filtered_on_the_cores(monkeypatch, device):
+def test_beside_a_gpu_a_folder_is_filtered_on_the_cores_without_asking_it(monkeypatch, tmp_path, device):
     """Where OpenCL takes a GPU by itself, and pip has brought PoCL."""
-    monkeypatch.setattr(processes, "_is_cpu", lambda _: False)
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
+    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
+    monkeypatch.setattr(processes, "_is_cpu", lambda asked: asked == "cpu" or pytest.fail("a driver is loaded"))
     monkeypatch.setattr(processes, "cores", lambda: 16)
     assert set(choose_workers(Survey(10**4, 10**9), [device], None, over_network=False).devices) == {"cpu"}
+
+
+def test_a_gpu_that_is_asked_for_is_taken_by_this_process(monkeypatch):
+    monkeypatch.setattr(processes, "_is_cpu", lambda _: False)
+    monkeypatch.setattr(processes, "cores", lambda: 16)
     assert choose_workers(Survey(10**4, 10**9), ["gpu"], None, over_network=False) == Plan(["gpu"], 0, 16)
-
-
-def test_a_driver_that_is_registered_and_no_cpus_is_asked_for_its_devices(monkeypatch, tmp_path):
-    monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))
-    (tmp_path / "pocl.icd").write_text("libpocl.so\n")
-    assert not processes._registered(lambda name: not processes._is_of_cpu(name))
-    (tmp_path / "nvidia.icd").write_text("libnvidia-opencl.so.1\n")
-    assert processes._registered(lambda name: not processes._is_of_cpu(name))
-    assert processes._is_cpu("cpu")
 
 
 # What they write

@@ -12,6 +12,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.page_locked import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
@@ -282,6 +283,16 @@ def test_values_that_are_not_scaled(launcher, height, width):
     np.testing.assert_allclose(pipeline.extremes()[:, 1], np.abs(got).max(axis=(1, 2)), rtol=1e-6)
 
 
+def test_results_are_page_locked_from_the_second_on_but_not_those_of_who_keeps_many(launcher):
+    image = noise((1, 12, 10))
+    pipeline = FusedGpuPipeline(launcher, HIGH, stack_of(image))
+    kept = [pipeline.run(image) for _ in range(7)]
+    assert [PageLocked.holds(result) for result in kept] == [False, True, True, True, True, False, False]
+    assert all((result == kept[0]).all() for result in kept)
+    del kept[1]
+    assert PageLocked.holds(pipeline.run(image))
+
+
 def test_device_buffers_are_left_to_the_caller(launcher):
     image = noise((1, 12, 10))
     pipeline = FusedGpuPipeline(launcher, HIGH, stack_of(image))
@@ -331,6 +342,19 @@ def test_all_buffers_are_checked_before_any_is_allocated_and_announced(launcher,
 def test_edges_are_mirrored(launcher, height, width, transfer, limits):
     image = noise((1, height, width))
     assert_real(fused(launcher, image, transfer, limits=limits, real=True, edges="mirror"), image, transfer, "mirror")
+
+
+SLANTED = H.highpass("6px") * H.notch((0.2, 0.13), width="0.05cyc")
+
+
+@pytest.mark.parametrize(("count", "height", "width"), [(1, 17, 5), (2, 16, 16)])
+def test_edges_are_mirrored_where_the_function_is_not_even_along_each_axis(launcher, count, height, width):
+    images = noise((count, height, width))
+    for real in (True, False):
+        pipeline = FusedGpuPipeline(launcher, SLANTED, stack_of(images, real=real), one_launch=True, edges="mirror")
+        assert pipeline.launch_count == (5 if real else 6)  # columns and inverse rows twice
+        got = pipeline.run(images)
+        (assert_real if real else assert_as_the_reference)(got, images, SLANTED, edges="mirror")
 
 
 def test_one_launch_mirrors_edges(launcher):

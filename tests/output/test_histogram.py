@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.output.histogram import counted_row, range_of
+from fftfilter.output.histogram import ByHistogram, counted_row, range_of
 from fftfilter.output.scale import Auto
 
 
@@ -40,6 +40,12 @@ def test_zeros_have_no_range(output):
 def test_equal_values_are_white_or_nearly():
     low, high = ends([5, 5, 5])
     assert 4.99 < low < high <= 5
+
+
+def test_kernels_are_told_how_many_samples_are_smaller_than_each_end():
+    for output, ends in (("magnitude", [25.25, 479.75]), ("signed", [454.5, 454.5])):
+        (wanted,) = ByHistogram(output, Auto(10), np.dtype("u1"), 255).wanted(505)
+        np.testing.assert_allclose(wanted["smaller"] + wanted["part"], ends)
 
 
 def test_of_a_large_plane_some_rows_are_counted():

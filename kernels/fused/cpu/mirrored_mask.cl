@@ -1,12 +1,7 @@
 // Mirrored mask: the transfer function where the picture is mirrored without end, as edges.cl has it. A frequency of a
 // row is filtered together with the opposite one: V[ky][kx] with V[ky][width - kx].
 //
-// A transfer function H that is not even along each axis is the sum of one that is, E, and of one that is odd along
-// both, O. O makes sines of cosines, and sin(pi k (2j + 1) / 2n) = (-1)^j cos(pi (n - k) (2j + 1) / 2n): so it moves O C
-// to the opposite frequencies, and changes the sign of every second pixel. Of pixels whose row + column is even the
-// transform is E[ky][kx] C[ky][kx] - O[h-ky][w-kx] C[h-ky][w-kx], of the others it is the sum. Both are transformed back,
-// and each pixel is taken from its own.
-// Only a job that is twofold has an O.
+// Only a job that is twofold has an O (edges.cl).
 
 #if IS_MIRRORED
 
