@@ -53,7 +53,9 @@ WATCH = """
   const moves = new Map();
   const watched = (window.watched = []);
   let moved = 0;
-  addEventListener("pointermove", (event) => { moved = event.timeStamp; }, true);
+  for (const name of ["pointermove", "pointerrawupdate"]) {
+    addEventListener(name, (event) => { moved = Math.max(moved, event.timeStamp); }, true);
+  }
   const painted = (call) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = call;

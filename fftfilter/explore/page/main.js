@@ -102,20 +102,29 @@ async function start() {
   }
 
   let drawn = 0;
-  const drawFields = (filter) => {
+  let dragged = 0;
+  const draw = () => {
     drawn = performance.now();
+    spectrum.drawHandles();
     radial.drawCutoffs();
-    fields.draw(filter);
+    fields.draw(history.filter);
     byId("undo").disabled = !history.canUndo;
     byId("redo").disabled = !history.canRedo;
-  };
-  history.subscribe((filter, { lasts }) => {
-    live.ask(wish(lasts));
-    spectrum.drawHandles();
-    // While a handle is dragged the frame's time belongs to it and to the picture.
-    if (lasts || performance.now() - drawn > SELDOM) drawFields(filter);
     status.changed();
-    if (!lasts) rest();
+  };
+  // While a handle is dragged, once for each picture of the browser, whose time belongs to the handle and the result.
+  const drawDragged = () => {
+    dragged = 0;
+    if (performance.now() - drawn > SELDOM) draw();
+    else spectrum.drawHandles();
+  };
+  history.subscribe((_, { lasts }) => {
+    live.ask(wish(lasts));
+    if (lasts) draw();
+    else {
+      dragged ||= requestAnimationFrame(drawDragged);
+      rest();
+    }
   });
 
   // The rest of the controls.
