@@ -313,6 +313,18 @@ def test_cutoffs_mean_on_the_page_what_they_mean_to_the_program(page):
     assert found["again"] == pytest.approx([0.0987] * len(found["again"]), rel=1e-3)
 
 
+def test_a_start_by_the_sizes_of_structures_has_their_cutoffs(page):
+    found = page.evaluate(
+        """async (options) => {
+            const {filterOf, optionsOf} = await import("./page/filter.js");
+            return optionsOf(filterOf({command: "bandpass", options}), null);
+        }""",
+        {"large": "40", "small": "2.6um", "notch": ["0.1,0.2"], "output": "keep"},
+    )
+    given = {name: value for name, value in found.items() if value is not None}
+    assert given == {"inner": "40px", "outer": "2.6um", "notch": ["0.1,0.2"], "output": "keep"}
+
+
 def test_every_control_has_a_name(page):
     page.locator("[name=command]").select_option("bandstop")
     page.locator("[name=stripesOn]").check()
