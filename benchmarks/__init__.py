@@ -3,6 +3,7 @@
     start.py          the command as a whole process, beside a NumPy and Pillow script
     folder.py         a folder of files, beside the programs in by_others/ and coding alone
     cluster.py        what a Dask cluster costs
+    explore.py        the page of `fftfilter explore` in a browser, while a handle is dragged
     stream.py         a stream of images beside copying and filtering alone
     png_levels.py     time and size of each --png-level
     numpy_tests.py    NumPy's own tests of its transforms, run against ours

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .device.launcher import Precision
+    from .device.page_locked import PageLocked
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
-    from .fused.gpu.stream import PageLocked, Started, Stream
+    from .fused.gpu.stream import Started, Stream
     from .output.histogram import Ramps
     from .output.scale import Given
     from .staged.algorithms import Algorithm, Option
@@ -210,9 +211,9 @@ class Filter:
         )
         _ = self.launcher  # without a usable device there is no filter
 
-    def again(self, **options: Unpack[FilterOptions]) -> Filter:
-        """Return this filter with other options, on the same open device."""
-        made = _unopened(type(self), self.transfer, {**self._options, **options})
+    def again(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Filter:
+        """Return this filter with other options, or of another transfer function, on the same open device."""
+        made = _unopened(type(self), transfer or self.transfer, {**self._options, **options})
         made.launcher = self.launcher
         return made
 
@@ -265,12 +266,41 @@ class Filter:
         self._found: Array = np.empty((0, 2))
         self._weak_below = 0.0
         self._clipped: list[float] = []
+        self._of_channels: dict[Transfer, Filter] = {}
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._dc_of: tuple[tuple[int, int], float] | None = None
         self._ramps_of: tuple[tuple[Any, ...], Array] | None = None
         self._pipeline: Pipeline | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
+
+    def retune(self, transfer: Transfer) -> None:
+        """Filter with another transfer function from now on, with the same options, on the same open device.
+
+        The fused form for CPUs keeps its buffers and its program, so that a new cutoff costs little more than an image.
+        Raises ParameterError for a transfer function that does not fit the options, and leaves the filter as it was.
+
+            with fftfilter.Filter(H.lowpass(10)) as f:
+                for radius in range(10, 60):
+                    f.retune(H.lowpass(radius))
+                    out = f(image)
+        """
+        with self._alone():
+            made, stack = _unopened(type(self), transfer, self._options), self._stack
+            if stack is not None:
+                made._grid(stack.height, stack.width).at_dc()  # raises what does not fit
+            self.transfer, self._on_grid = made.transfer, made._on_grid
+            self._algorithm = made._algorithm
+            self._mean_gain_of, self._dc_of, self._ramps_of = made._mean_gain_of, made._dc_of, made._ramps_of
+            # A pipeline that has none is made anew.
+            retune, fits = getattr(self._pipeline, "retune", None), False
+            try:
+                fits = retune is not None and made.engine == FUSED and retune(self._on_grid)
+            finally:
+                if not fits or self._of_channels:
+                    self.close()
+            self.__dict__.pop("_in_double", None)
+            self.engine = made.engine
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unopened, (type(self), self.transfer, self._options)
@@ -311,11 +341,19 @@ class Filter:
         ``observe`` is called with the name and contents of every intermediate result, which the fused
         engine does not have.
 
+        Notches of some channels alone are for pictures with a ``channel_axis``, and for outputs that have no scale in
+        common ("keep", "real", a ``scale`` of (LO, HI)); pictures of one channel are filtered by all of them.
+
         Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without
         its ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
+        if channel_axis is not None and self.transfer.is_by_channel:
+            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+            planes, _ = planes_of(image, channel_axis)
+            if len(planes) > 1:
+                return np.moveaxis(self._by_channel(planes, of_pixels, observes=observe is not None), 0, channel_axis)
         with self._alone():
             call = self._prepare(image, channel_axis, dtype, levels, white)
             run: Any = call.pipeline.run
@@ -338,6 +376,10 @@ class Filter:
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
         turn: one is read while the next is filled.
         """
+        if channel_axis is not None and self.transfer.is_by_channel:
+            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+            yield from (self(image, channel_axis=channel_axis, **of_pixels) for image in images)
+            return
         on_their_way: deque[tuple[Started, _Call]] = deque()
 
         def first() -> Array:
@@ -350,12 +392,10 @@ class Filter:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
                 call = self._prepare(image, channel_axis, dtype, levels, white)
-                # What was rounded on its way to the device may be needed again as it was; histograms are waited for.
-                ramps_now, stream = call.ramps, None
-                if not (call.is_rounded or isinstance(ramps_now, ByHistogram)):
-                    stream = self._stream_of(call.pipeline)
-                if stream is not None and not isinstance(ramps_now, ByHistogram):
-                    on_their_way.append((stream.start(call.pixels, ramps_now), call))
+                # What was rounded on its way to the device may be needed again as it was.
+                stream = None if call.is_rounded else self._stream_of(call.pipeline)
+                if stream is not None:
+                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
@@ -397,9 +437,9 @@ class Filter:
         if doubled:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
-            inverses = 2 if self._edges == "mirror" and not self.transfer.is_even_along_axes else 1
+            is_twofold = self._edges == "mirror" and not doubled and not self.transfer.is_even_along_axes
             real = self._output == "real" or doubled
-            return device_bytes(self.launcher.device, shape, real=real, inverses=inverses)
+            return device_bytes(self.launcher.device, shape, real=real, inverses=2 if is_twofold else 1)
         from .staged.pipeline import buffer_bytes
 
         return buffer_bytes(self._algorithm or _algorithm("book"), shape, self.launcher.complex)
@@ -416,6 +456,8 @@ class Filter:
                 self._stream.wait_until_read()
             if "_in_double" in self.__dict__:
                 self._in_double.close()
+            while self._of_channels:
+                self._of_channels.popitem()[1].close()
             self._stack, self._pipeline, self._stream, self._found = None, None, None, np.empty((0, 2))
 
     def __enter__(self) -> Self:
@@ -544,6 +586,30 @@ class Filter:
                 result[own] = self._in_double(again, channel_axis=0 if call.stack.one_scale else None, **of_pixels)
                 found[i], clipped[i] = self._in_double.extremes()[0], self._in_double.clipped()[0]
 
+    def _by_channel(self, planes: Array, of_pixels: PixelOptions, *, observes: bool) -> Array:
+        """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
+        if isinstance(self._scale, Auto) or (self._output in ("magnitude", "signed") and self._scale is None):
+            raise ParameterError(
+                f"{self._output} of channels that are filtered differently has no scale in common: take keep, real or "
+                "a scale of (LO, HI)"
+            )
+        if observes:
+            raise ParameterError("channels that are filtered differently have no intermediate results in common")
+        with self._alone():
+            results, extremes, clipped = [], [], []
+            for plane, transfer in zip(planes, self.transfer.of_channels(len(planes)), strict=True):
+                if transfer not in self._of_channels:
+                    self._of_channels[transfer] = _unopened(Filter, transfer, self._options)
+                    self._of_channels[transfer].launcher = self.launcher
+                own = self._of_channels[transfer]
+                results.append(own(plane, **of_pixels))
+                extremes += own.extremes()
+                clipped += own.clipped()
+            self.engine = own.engine
+            self._found = np.array([(min(low for low, _ in extremes), max(high for _, high in extremes))])
+            self._clipped = [float(np.mean(clipped))]
+            return np.stack(results)
+
     @cached_property
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
@@ -554,7 +620,7 @@ class Filter:
 
     def _mirrors_by_itself(self, height: int, width: int) -> bool:
         """Whether the engine needs no picture of twice each side for mirrored edges."""
-        return self._algorithm is None and mirrors(self.launcher.device, self._on_grid, height, width)
+        return self._algorithm is None and mirrors(self.launcher.device, height, width)
 
     def _grid(self, height: int, width: int) -> EdgedGrid:
         return grid_with(self._edges, self._on_grid, height, width)
@@ -600,7 +666,7 @@ class Filter:
 
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
-            from .fused.gpu.stream import PageLocked
+            from .device.page_locked import PageLocked
 
             self._page_locked = PageLocked(self.launcher)
         return self._page_locked

@@ -62,6 +62,8 @@ class ImageJFilter(Filter):
         own = {"autoscale": autoscale, "saturate": saturate}
         self._options |= {name: value for name, value in own.items() if not value}
         self._autoscale, self._saturated = autoscale, _SATURATED if saturate else 0.0
+        self._nudge = 0.0
+        self._range = 0.0, 0.0
         self._extremes: list[tuple[float, float]] = []
         self._values_clipped: list[float] = []
 
@@ -130,9 +132,13 @@ class ImageJFilter(Filter):
             padded[0] = 0
         if (side - x) % width == 0:
             padded[:, 0] = 0
-        values: Array = super().__call__(padded, observe=observe)[y : y + height, x : x + width]
+        values = self._values(padded, observe)[y : y + height, x : x + width]
         self._extremes.append((float(values.min()), float(values.max())))
         return values
+
+    def _values(self, padded: Array, observe: Observe) -> Array:
+        """Return the filtered values of a padded image."""
+        return super().__call__(padded, observe=observe)
 
     def _gray(self, plane: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
         """Return an image of one channel, filtered."""
@@ -142,9 +148,10 @@ class ImageJFilter(Filter):
             return values if plane.dtype.kind == "f" else values / white
         low, high = 0.0, white
         if self._autoscale and plane.dtype.kind != "f":
-            low, high = _stretched(values, self._saturated)
+            low, high = _stretched(values, self._saturated, self._nudge)
             if high - low <= NOISE * float(deviation(plane)):
                 low, high = high, high + 1  # one color becomes black
+        self._range = low, high
         levels: Array = np.floor((values.astype(np.float64) - low) * (top / (high - low)) + 0.5)
         self._values_clipped.append(float(np.mean((levels < 0) | (levels > top))))
         return levels.clip(0, top).astype(out)
@@ -159,6 +166,36 @@ class ImageJFilter(Filter):
         levels = hue * values.clip(0, white) * (top / white)
         rounded: Array = levels if out.kind == "f" else np.floor(levels + 0.5)
         return rounded.astype(out)
+
+
+class ImageJReference(ImageJFilter):
+    """The same filter with transforms in float64 by NumPy, without a device: what ``--verify`` compares with.
+
+    ``nudge`` moves all values by a part of a bin before they are counted: a value on the edge of a bin may lie on
+    either side of it.
+    """
+
+    values: Array
+    """The filtered values of the last picture, of one with colors those of its brightness."""
+
+    @property
+    def width(self) -> float:
+        """How far apart the values are that became black and white in the last gray picture of whole numbers."""
+        low, high = self._range
+        return high - low
+
+    def __init__(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, nudge: float = 0) -> None:
+        self._describe(transfer, autoscale=autoscale, saturate=saturate)
+        self._nudge = nudge
+
+    def _filtered(self, plane: Array, observe: Observe) -> Array:
+        self.values = super()._filtered(plane, observe)
+        return self.values
+
+    def _values(self, padded: Array, observe: Observe) -> Array:  # noqa: ARG002  there are no steps
+        from .transfer.reference import filtered
+
+        return filtered(padded, self.transfer.gain(*padded.shape)).real
 
 
 def open_filter(transfer: Transfer, output: Output, scale: Given | None, options: dict[str, Any]) -> Filter:
@@ -176,12 +213,16 @@ def _largest(pixel: np.dtype[Any]) -> int:
     return 1 if pixel.kind == "f" else int(np.iinfo(pixel).max)
 
 
-def _stretched(values: Array, saturated: float) -> tuple[float, float]:
-    """Return the values that become black and white by ImageJ's contrast enhancer: edges of a histogram's bins."""
+def _stretched(values: Array, saturated: float, nudge: float) -> tuple[float, float]:
+    """Return the values that become black and white by ImageJ's contrast enhancer: edges of a histogram's bins.
+
+    Values are moved by ``nudge`` bins before they are counted.
+    """
     low, high = float(values.min()), float(values.max())
     if low == high:
         return low, high
-    bins = np.minimum((_BINS / (high - low) * (values.astype(np.float64) - low)).astype(np.int64), _BINS - 1)
+    places = _BINS / (high - low) * (values.astype(np.float64) - low) + nudge
+    bins = np.clip(places.astype(np.int64), 0, _BINS - 1)
     counts = np.bincount(bins.ravel(), minlength=_BINS)
     beyond = int(values.size * saturated / 200)
     first = int(np.argmax(np.cumsum(counts) > beyond))

@@ -1,7 +1,7 @@
 """Mirrored edges by any pipeline: it filters the image with its mirror images beside it, and the image is cut out.
 
-The plain way, right for every transfer function and engine, and four times the work. Where a transfer function is even
-along each axis, the fused forms do with the image alone.
+The plain way, right for every transfer function, engine and size, and four times the work. The fused forms do with the
+image alone, on GPUs for sides that a work-group holds.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from .output.modes import check_scale
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .output.modes import Output
     from .output.scale import Given
     from .transfer import Transfer
-    from .transfer.edges import Edges
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -56,7 +55,8 @@ class Way:
     strip: bool = False
     output: Output = "magnitude"
     scale: Given | None = None
-    edges: Edges = "wrap"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the filter."""
 
     def read(self, pages: Pages, index: int, working: Working | None = None) -> Read:
         """Return a page, and how many milliseconds it is shown."""
@@ -133,7 +133,7 @@ def filter_stack(
     if one_scale:
         options["scale"] = None
     way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")))
-    way = replace(way, edges=options.get("edges", "wrap"))
+    way = replace(way, options=options)
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     if way.output == "real":
@@ -286,7 +286,7 @@ def difference(pages: Pages, written: Pages, transfer: Transfer, way: Way, suffi
         if len(got.planes) < len(given.planes):
             got.planes = got.planes.repeat(3, axis=0)  # an animation without color anywhere
         name, depth = f"{written.name}, page {index + 1}", way.depth(suffix, given)
-        page = verify.compare(given, got, transfer, way.output, way.scale, depth=depth, edges=way.edges, name=name)
+        page = verify.compare(given, got, transfer, way.output, way.scale, depth=depth, options=way.options, name=name)
         verify.check(page, name)
         found.append(page)
     return Difference.of_all(found)

@@ -19,6 +19,7 @@ from .output.difference import Difference
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from .transfer.edges import Edges
 
     Array = NDArray[Any]
+    Reference = tuple[Array, Array, float, float | None]
+
+# Bins of ImageJ's histogram: no value of the device is farther from the reference's.
+NUDGES = (0.0, 1e-3, -1e-3)
 
 
 def refuse(
@@ -52,15 +57,15 @@ def difference(
     *,
     target: str | os.PathLike[str],
     depth: Depth,
-    edges: Edges = "wrap",
+    options: Mapping[str, Any],
 ) -> Difference:
     """Return how an output differs from the reference.
 
-    ``given`` is the picture that was read; ``output``, ``scale``, ``depth`` and ``edges`` are the output's. Raises what
-    :func:`images.read` raises, VerifyError for a picture of another size.
+    ``given`` is the picture that was read; ``output``, ``scale`` and ``depth`` are the output's, ``options`` those of
+    the filter. Raises what :func:`images.read` raises, VerifyError for a picture of another size.
     """
     name = shown(target, "standard output")
-    return compare(given, images.read(target), transfer, output, scale, depth=depth, edges=edges, name=name)
+    return compare(given, images.read(target), transfer, output, scale, depth=depth, options=options, name=name)
 
 
 def compare(
@@ -71,13 +76,25 @@ def compare(
     scale: Given | None,
     *,
     depth: Depth,
-    edges: Edges,
+    options: Mapping[str, Any],
     name: str,
 ) -> Difference:
     """Return how the picture ``found`` in an output differs from the reference; as :func:`difference`."""
-    *of_reference, stretch, unit = right(
-        given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges
-    )
+    made: list[Difference] = []
+    if "autoscale" not in options:
+        edges = options.get("edges", "wrap")
+        reference = right(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges)
+        return _compare(given, found, reference, depth, name)
+    for nudge in NUDGES if options["autoscale"] else (0,):
+        reference = _right_of_imagej(given, transfer, options, depth, nudge)
+        made.append(_compare(given, found, reference, depth, name))
+        if made[-1].is_right:
+            return made[-1]
+    return made[0]
+
+
+def _compare(given: Picture, found: Picture, reference: Reference, depth: Depth, name: str) -> Difference:
+    *of_reference, stretch, unit = reference
     # A picture may have been turned upright where the tag that says so could not travel.
     found = images.without_orientation(found)
     wanted, values = (
@@ -89,6 +106,28 @@ def compare(
         # Some formats hold gray as equal colors.
         wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
     return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
+
+
+def _right_of_imagej(
+    given: Picture, transfer: Transfer, options: Mapping[str, Any], depth: Depth, nudge: float
+) -> Reference:
+    """Return what :func:`right` does of ImageJ's filter."""
+    import numpy as np
+
+    from .imagej_filter import ImageJReference
+    from .output.ground import deviation
+
+    own = {name: options[name] for name in ("autoscale", "saturate")}
+    filter_, white = ImageJReference(transfer, **own, nudge=nudge), float(given.maxval)
+    wanted = filter_(given.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=white)
+    largest = float(np.abs(filter_.values).max())
+    largest_deviation = float(deviation(given.planes).max())
+    is_gray, unit = len(given.planes) == 1, 1.0
+    if is_gray and depth.dtype.kind == "f":
+        unit = max(largest, largest_deviation) / white or 1.0
+    shown_range = filter_.width if is_gray and depth.dtype.kind != "f" else white
+    stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
+    return wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit
 
 
 def another(name: str) -> VerifyError:
@@ -112,7 +151,7 @@ def right(
     scale: Given | None,
     depth: Depth,
     edges: Edges = "wrap",
-) -> tuple[Array, Array, float, float | None]:
+) -> Reference:
     """Return the reference's picture, its filtered values, how often a range is stretched, and a unit of raw values.
 
     ``white`` is that of ``planes``, the channels of one picture.
@@ -130,7 +169,8 @@ def right(
     from .transfer.edges import grid_with
 
     kept = transfer.keeping_mean() if output == "keep" else transfer
-    gain = grid_with(edges, kept, *planes.shape[1:]).gain()
+    gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
+    gain = np.stack(gains) if len(gains) > 1 else gains[0]
     largest_deviation = float(deviation(planes).max()) * transfer.largest
     if output == "magnitude" and scale is None:
         values = np.abs(reference.filtered(planes, gain, edges))

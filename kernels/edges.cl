@@ -14,6 +14,13 @@
 //                 = conj(u) v conj V[ky][w-kx]     as images are real
 //
 //           The mask solves a and b for the four C, multiplies each by its gain, and makes V of them again.
+//
+// A transfer function H that is not even along each axis is the sum of one that is, E, and of one that is odd along
+// both, O. O makes sines of cosines, and sin(pi k (2j + 1) / 2n) = (-1)^j cos(pi (n - k) (2j + 1) / 2n): so it moves O C
+// to the opposite frequencies, and changes the sign of every second pixel. Of pixels whose row + column is even the
+// transform is E[ky][kx] C[ky][kx] - O[h-ky][w-kx] C[h-ky][w-kx], of the others it is the sum. Both are transformed back,
+// and each pixel is taken from its own.
+//
 // Source: J. Makhoul, A fast cosine transform in one and two dimensions, IEEE Trans. ASSP 28 (1980), 27-34.
 //
 // -D EDGES=wrap | mirror

@@ -19,6 +19,30 @@ typedef struct {
     uint of_largest, magnitude, counts, unused;
 } ramp_t;
 
+// What a histogram of magnitudes makes a ramp of, between two values: the ramp between 0 and 1, and for each of the two
+// how many samples are smaller, a whole number and a part (the same fields: fftfilter/output/ramp.py). is_symmetric:
+// the lower one is minus the upper. Where there is no range between them, the ramp is `of_largest`.
+typedef struct {
+    ramp_t of_range, of_largest;
+    uint smaller[2];
+    float part[2];
+    uint is_symmetric, unused[3];
+} wanted_t;
+
+// The ramp between two values; beyond single precision 0 must not become a NaN
+static inline ramp_t ramp_between(const wanted_t wanted, const real_t lower, const real_t upper)
+{
+    const real_t low = wanted.is_symmetric ? -upper : lower;
+    if (!(low < upper))
+        return wanted.of_largest;
+    ramp_t ramp = wanted.of_range;
+    const real_t stretch = ramp.stretch / (upper - low);
+    ramp.stretch = stretch < 3e38f ? stretch : 3e38f;
+    ramp.shift -= low * ramp.stretch;
+    ramp.white = low + ramp.white * (upper - low);
+    return ramp;
+}
+
 // The ramp of a picture whose largest magnitude is known; rounding noise becomes what 0 does.
 static inline ramp_t ramp_for(ramp_t ramp, const real_t most, const bool is_noise)
 {

@@ -6,9 +6,6 @@
 //
 // One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. A built-in
 // function that is called here has to be declared in fused/cpu/builtins.cl, too.
-//
-// -D SHAPE=ideal | gaussian | butterworth | cosine | fermi
-//                                                     for the files behind this one: which of them
 
 #ifndef GAIN
 #define GAIN real_t
@@ -39,10 +36,8 @@ static inline GAIN fermi(const GAIN distance2, const real_t width)
     return distance2 > 0 ? 1 / (1 + exp((sqrt(distance2) - 1) / width)) : (GAIN)(1);
 }
 
+// Each with its place among the SHAPES of shapes.py, for a program that has them all
+#define EACH_SMOOTH_SHAPE(each) each(1, gaussian) each(2, butterworth) each(3, cosine) each(4, fermi)
+
 // What is made of a low-pass with the outer cutoff and one with the inner: of a pass with one cutoff the inner is 0.
 #define BAND(outer, inner, is_complement) ((is_complement) ? 1 - (outer) * (1 - (inner)) : (outer) * (1 - (inner)))
-
-#define ideal_is_ideal 1
-#define table_is_table 1
-#define IS_IDEAL PASTE(SHAPE, _is_ideal)
-#define IS_TABLE PASTE(SHAPE, _is_table)

@@ -50,16 +50,17 @@ ROOMS = {
     "images": "errors lengths memory files",
     "mirrored": "output",
     "filters": "errors output transfer device staged fused mirrored",
-    "imagej_filter": "errors memory output filters",
+    "imagej_filter": "errors memory output transfer filters",
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused",
     "dask": "errors transfer filters",
-    "verify": "errors output transfer files images",
+    "verify": "errors output transfer files images imagej_filter",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
         "fftfilter errors drivers memory startup signals system output transfer analysis preview device fused files "
         "images filters verify stacks imagej_filter"
     ),
+    "explore": "errors lengths output transfer analysis preview device images filters stacks",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

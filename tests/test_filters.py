@@ -14,7 +14,7 @@ import subprocess
 import sys
 import weakref
 from concurrent.futures import ProcessPoolExecutor
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -26,7 +26,7 @@ from PIL import Image
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.device.launcher import PRECISIONS, Precision
-from fftfilter.errors import DeviceError, ParameterError, TooLargeError
+from fftfilter.errors import DeviceError, ParameterError, TooLargeError, check_unmasked
 from fftfilter.filters import Filter, FilterOptions, PixelOptions
 from fftfilter.fused import serves
 from fftfilter.transfer import reference
@@ -201,6 +201,35 @@ def test_channels_may_lie_along_any_axis(rng):
         assert (highpass(planes.transpose(1, 0, 2), channel_axis=1) == first.transpose(1, 0, 2)).all()
 
 
+@both_engines
+@pytest.mark.parametrize("options", [{"output": "real"}, {"output": "signed", "scale": (0, 255)}], ids=str)
+def test_channels_may_have_notches_of_their_own(engine, options, rng):
+    planes = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
+    red, others = H.notch((0.25, 0.125), channels=(0,)), H.notch((0.125, 0.25), channels=(1, 2))
+    with Filter(red * others, engine=engine, **options) as notch:
+        got = notch(np.moveaxis(planes, 0, -1), channel_axis=-1)
+        alone = [Filter(each, engine=engine, **options) for each in (red, others, others)]
+        assert (got == np.stack([each(plane) for each, plane in zip(alone, planes, strict=True)], axis=-1)).all()
+        most = [each.extremes()[0][1] for each in alone]
+        assert notch.extremes() == [(min(each.extremes()[0][0] for each in alone), max(most))]
+        assert notch.clipped() == [np.mean([each.clipped() for each in alone])]
+        notch.retune(others)
+        assert (notch(planes, channel_axis=0)[0] == Filter(H.Transfer(()), engine=engine, **options)(planes[0])).all()
+        notch.retune(red * others)
+        assert all((each == got).all() for each in notch.stream([np.moveaxis(planes, 0, -1)] * 2, channel_axis=-1))
+        gray = Filter(red, engine=engine, **options).again()  # which has no other channel
+        assert (gray(planes[:1], channel_axis=0) == alone[0](planes[:1])).all()
+
+
+def test_channels_that_are_filtered_differently_have_nothing_else_in_common(image):
+    notch, planes = H.notch((0.25, 0.125), channels=(0,)), np.stack([image] * 3)
+    for options in ({}, {"output": "signed"}, {"output": "signed", "scale": "auto"}):
+        with pytest.raises(ParameterError, match="of channels that are filtered differently has no scale in common"):
+            Filter(notch, **options)(planes, channel_axis=0)
+    with pytest.raises(ParameterError, match="have no intermediate results in common"):
+        Filter(notch, output="keep", engine="book")(planes, channel_axis=0, observe=print)
+
+
 @pytest.mark.parametrize("shape", [(6, 8, 3), (600, 400, 4), (5, 5, 1)])
 def test_a_color_picture_without_its_channel_axis_is_refused(shape):
     message = (
@@ -234,6 +263,11 @@ def test_masked_values_are_refused_and_a_mask_of_none_is_not(image):
         with pytest.raises(ParameterError, match=r"3 values of the image are masked, .* with \.filled\(0\)"):
             highpass(masked)
         np.testing.assert_array_equal(highpass(np.ma.masked_array(image)), highpass(image))
+
+
+def test_numpy_ma_may_just_be_loaded_by_another_thread(image, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))
+    check_unmasked("image", image)
 
 
 def test_an_image_larger_than_the_device_is_refused_with_its_bytes():
@@ -310,6 +344,37 @@ def test_a_pipeline_is_used_again_and_its_result_is_the_same(camera):
         first = highpass(camera)
         assert (highpass(camera) == first).all()
         assert (highpass(camera[:64]).shape, (highpass(camera) == first).all()) == ((64, 512), True)
+
+
+BROAD, FINE, NOTCHED = H.lowpass(5), H.lowpass("4px"), H.lowpass(5) * H.notch((0.2, 0.1))
+
+
+@pytest.mark.parametrize("options", [{}, {"engine": "book"}, {"edges": "mirror", "output": "keep"}], ids=str)
+def test_a_filter_that_is_retuned_is_a_new_one(image, options):
+    with Filter(BROAD, **options) as tuned:
+        tuned(image)
+        # Other cutoffs, gains from a table, of which two parts where edges are mirrored, and back.
+        for transfer in (FINE, NOTCHED, H.lowpass(9) * H.notch((0.2, 0.1)), BROAD):
+            tuned.retune(transfer)
+            assert (tuned(image) == Filter(transfer, **options)(image)).all()
+            assert repr(tuned) == repr(Filter(transfer, **options))
+
+
+def test_other_cutoffs_need_no_other_buffers(image):
+    with Filter(BROAD, device="cpu") as tuned:
+        tuned(image)
+        pipeline = tuned._pipeline
+        tuned.retune(FINE)
+        assert tuned._pipeline is pipeline
+
+
+def test_a_filter_stays_as_it_was_if_it_cannot_be_retuned(image):
+    with Filter(BROAD) as tuned:
+        wanted = tuned(image)
+        for transfer in (H.lowpass("2um"), H.bandpass("8px", image.shape[0] / 8), H.mask(np.ones((3, 3)))):
+            with pytest.raises(ParameterError):
+                tuned.retune(transfer)
+            assert (tuned(image) == wanted).all()
 
 
 def test_extremes_are_those_of_the_last_call(image):

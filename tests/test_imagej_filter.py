@@ -12,12 +12,14 @@ from click.testing import CliRunner
 from PIL import Image
 
 import fftfilter
+from fftfilter import images, verify
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError, TooLargeError
-from fftfilter.imagej_filter import ImageJFilter
+from fftfilter.imagej_filter import ImageJFilter, ImageJReference
 
 GOLDEN = Path(__file__).parent / "imagej"
+AUTOSCALE = ("autoscale", "saturate")
 MADE = sorted(path.stem for path in GOLDEN.glob("*-*.png"))
 
 
@@ -126,6 +128,44 @@ def test_invalid_values_are_refused(gray, given, message):
     image = gray[..., None] if "channel_axis" in given else gray
     with pytest.raises(ParameterError, match=message):
         fftfilter.imagej(image, **given)
+
+
+@pytest.mark.parametrize("options", [(), ("--no-autoscale",)], ids=str)
+@pytest.mark.parametrize("name", ["gray.png", "color.png", "deep.png", "gray.tif", "color.tif", "stack.tif"])
+def test_an_output_is_compared_with_float64(tmp_path, gray, name, options):
+    source = GOLDEN / name
+    if name.endswith(".tif"):
+        source = tmp_path / name
+        made = {"gray": gray / np.float32(8) - 16, "color": picture("color") / np.float32(255)}
+        is_color = source.stem == "color"
+        pages = made.get(source.stem, np.stack([gray, 255 - gray]))
+        tifffile.imwrite(source, pages, photometric="rgb" if is_color else "minisblack")
+    arguments = ["imagej", "--verify", *options, str(source), str(tmp_path / f"out{source.suffix}")]
+    result = CliRunner().invoke(cli, arguments)
+    assert (result.exit_code, result.stdout.count(": off by at most ")) == (0, 1)
+
+
+def test_another_output_is_told(tmp_path, gray, monkeypatch):
+    Image.fromarray(gray).save(tmp_path / "in.png")
+    given, depth, options = (
+        images.read(tmp_path / "in.png"),
+        images.Depth(gray.dtype, 255),
+        dict.fromkeys(AUTOSCALE, True),
+    )
+
+    def is_right(pixels):
+        Image.fromarray(pixels).save(tmp_path / "out.png")
+        return verify.difference(
+            given, H.imagej(), "keep", None, target=tmp_path / "out.png", depth=depth, options=options
+        ).is_right
+
+    assert is_right(fftfilter.imagej(gray))
+    assert not is_right(fftfilter.imagej(gray, saturate=False))
+    # As if half of the pixels lay on the edges of the histogram's bins.
+    moved = ImageJReference(H.imagej(), nudge=9.0)(gray)
+    assert not is_right(moved)
+    monkeypatch.setattr("fftfilter.verify.NUDGES", (0.0, 9.0))
+    assert is_right(moved)
 
 
 def test_what_does_not_fit_into_memory_when_padded_is_refused(monkeypatch, gray):

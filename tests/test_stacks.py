@@ -117,6 +117,17 @@ def test_an_animation_stays_one(tmp_path, suffix):
         assert (i, out.info["loop"]) == (3, 3)
 
 
+def test_the_transparent_pixels_of_a_gif_stay_so(tmp_path):
+    clear = np.arange(24 * 32).reshape(24, 32) % 7
+    frames = [np.stack([frame // 16] * 3 + [np.where(clear == i, 0, 255)], axis=-1) for i, frame in enumerate(STACK)]
+    first, *others = [Image.fromarray(frame.astype(np.uint8)) for frame in frames]
+    first.save(tmp_path / "in.gif", save_all=True, append_images=others, duration=40, disposal=2)
+    fftfilter.filter_stack(tmp_path / "in.gif", tmp_path / "out.gif", BLUR)
+    with Image.open(tmp_path / "out.gif") as out:
+        for i, frame in enumerate(ImageSequence.Iterator(out)):
+            assert ((np.asarray(frame.convert("RGBA"))[..., 3] == 0) == (clear == i)).all()
+
+
 def test_a_file_of_one_page_is_a_picture(tmp_path, blur):
     Image.fromarray(STACK[0]).save(tmp_path / "in.png")
     assert fftfilter.filter_stack(tmp_path / "in.png", tmp_path / "out.tif", BLUR, output="keep") == 1

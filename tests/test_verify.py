@@ -90,7 +90,7 @@ def test_a_file_with_other_pixels_is_told(tmp_path):
 
     def found():
         return verify.difference(
-            given, transfer.highpass(), "magnitude", None, target=tmp_path / "out.png", depth=depth
+            given, transfer.highpass(), "magnitude", None, target=tmp_path / "out.png", depth=depth, options={}
         )
 
     verify.check(found(), tmp_path / "out.png")

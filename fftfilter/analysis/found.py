@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ..transfer.shapes import ShapeName
 
 
+COLORS = ("red", "green", "blue")
+
+
 @dataclass(frozen=True)
 class Peak:
     """A wave in a picture: a peak of its spectrum, with its conjugate at ``(-fx, -fy)``."""
@@ -28,6 +31,8 @@ class Peak:
     """Of the notch that removes it, in cycles per pixel."""
     channels: tuple[int, ...] = (0,)
     """Those in which it was found."""
+    searched: int = 1
+    """How many channels there are."""
     harmonics: tuple[Harmonic, ...] = ()
     """Its multiples that were found, too."""
 
@@ -49,6 +54,18 @@ class Peak:
     def all(self) -> tuple[Peak, ...]:
         """Return the peak and its harmonics."""
         return (self, *(each.peak for each in self.harmonics))
+
+    @property
+    def is_in_all(self) -> bool:
+        """Whether it was found in every channel."""
+        return len(self.channels) == self.searched
+
+    @property
+    def colors(self) -> str:
+        """The channels in which it was found, in words: all, red, green blue; 0 3 if they are not red, green, blue."""
+        if self.is_in_all:
+            return "all"
+        return " ".join(COLORS[i] if self.searched == len(COLORS) else str(i) for i in self.channels)
 
     @property
     def at(self) -> str:
@@ -80,9 +97,15 @@ class Peak:
         }
 
     def notch(self, shape: ShapeName = "gaussian") -> Transfer:
-        """Return the transfer function that removes it and its harmonics."""
+        """Return the transfer function that removes it and its harmonics, each from the channels that have it."""
         first, *rest = (
-            transfer.notch((each.fx, each.fy), width=f"{each.width:.3g}cyc", shape=shape) for each in self.all()
+            transfer.notch(
+                (each.fx, each.fy),
+                width=f"{each.width:.3g}cyc",
+                shape=shape,
+                channels=None if each.is_in_all else each.channels,
+            )
+            for each in self.all()
         )
         return math.prod(rest, start=first)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Bins between two peaks: two nearer ones are the spot of one.
 APART = 3
+# In different channels, where two screens may be almost alike; what is nearer has one frequency in both.
+APART_BY_CHANNEL = 1
 MULTIPLES = range(2, 41)
 # Of the two waves of a screen, whose periods and right angle are alike up to a small part.
 SUMS: list[tuple[int, ...]] = [(m, n) for m in range(1, 6) for n in range(-5, 6) if n]
@@ -42,7 +44,8 @@ def without_doubles(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
     alone: list[Peak] = []
     for peak in sorted(peaks, key=lambda each: -each.strength_db):
         places = np.array([(each.fx, each.fy) for each in alone]).reshape(-1, 2)
-        same = np.flatnonzero(bins_apart(places, peak, mean) < APART)
+        nearest = np.array([APART if {*each.channels} & {*peak.channels} else APART_BY_CHANNEL for each in alone])
+        same = np.flatnonzero(bins_apart(places, peak, mean) < nearest)
         if not len(same):
             alone.append(peak)
             continue

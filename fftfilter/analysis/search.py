@@ -2,6 +2,8 @@
 
     spectrum -> what stands out, by channel -> refined below a bin -> one list for all channels -> harmonics grouped
 
+A wave of several channels is one peak. Where it stands out enough in one channel, less is enough in the others.
+
 Under a Hann window a wave has the power W(x)^2 at x bins from its frequency, W(x) = sinc(x) / (1 - x^2). Of two
 neighbors W(1 - x) / W(x) = (1 + x) / (2 - x), so that their ratio says where between them the frequency lies (Grandke,
 Interpolation algorithms for discrete Fourier transforms of weighted signals, 1983).
@@ -9,6 +11,7 @@ Interpolation algorithms for discrete Fourier transforms of weighted signals, 19
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +19,7 @@ import numpy as np
 from ..errors import ParameterError, check_unmasked
 from .broad import broad_peaks
 from .found import Peak, canonical
-from .grouping import bins_apart, grouped, without_doubles
+from .grouping import APART, bins_apart, grouped, without_doubles
 from .power import Spectrum, spectrum, window
 from .surroundings import Bins, around, at, standing_out
 from .widths import of_skirt, of_tails
@@ -93,8 +96,8 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
         sharp = _of_channel(power, mean.width, strength, channel)
         broad = broad_peaks(power, mean.width, strength, channel)
         found += sharp + [peak for peak in broad if not _is_of(peak, sharp, mean)]
-    alone = without_doubles(found, mean)
-    return grouped([peak for peak in alone if peak.amplitude >= FAINTEST * 255 * mean.step], mean)
+    alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
+    return grouped([replace(peak, channels=_with(peak, alone, mean), searched=len(mean.power)) for peak in alone], mean)
 
 
 def check_strength(strength: float) -> None:
@@ -136,6 +139,24 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
             )
         )
     return found
+
+
+def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
+    """Return the channels that have a peak: also those in which it is too weak to be found by itself."""
+    if len(peak.channels) == len(mean.power):
+        return peak.channels
+    place = np.array([peak.fx, peak.fy])
+    # What stands out there may be another peak's spot.
+    beside = {i for other in others if bins_apart(place, other, mean) < APART for i in other.channels}
+    ky, kx = np.rint(place[::-1] * (mean.height, mean.width)).astype(np.int64)
+    here, steps = Bins(ky[None], kx[None]), np.arange(-1, 2)
+
+    def has(power: Power) -> bool:
+        most = at(power, mean.width, ky + steps[:, None], kx + steps).max()
+        return bool(most >= 10 ** (WEAKEST / 10) * around(power, mean.width, here)[0])
+
+    rest = (i for i, power in enumerate(mean.power) if i not in beside and has(power))
+    return tuple(sorted({*peak.channels, *rest}))
 
 
 def _is_of(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:

@@ -45,7 +45,7 @@ OWN = (
     *("large", "small", "suppress", "tolerance"),
 )
 # Outputs of what has no options for them.
-KEPT = {"output": "keep", "scale": "each", "verify": None}
+KEPT = {"output": "keep", "scale": "each"}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -106,12 +106,19 @@ peak_options = combined(
         group="Filter",
         metavar=PEAK,
         multiple=True,
-        short="A peak to take out, in cycles per pixel: 0.123,0.047, as 'peaks' finds them.",
-        help="A peak in cycles per pixel, x to the right and y downward; it goes with its conjugate. WIDTH, in the "
-        "units of a cutoff, is the distance where the gain is 1/2, 0.006cyc if left out. May be repeated.",
+        short="A wave to remove: 0.123,0.047 are its cycles per pixel. May be repeated.",
+        help="A wave to remove: its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. At the "
+        "distance WIDTH, in the units of a cutoff, half of the amplitude is left; 0.006cyc if left out. May be "
+        "repeated.",
     ),
     option(
-        "--harmonics", group="Filter", type=int, default=1, show_default=True, metavar="N", help="Multiples, 1 to N."
+        "--harmonics",
+        group="Filter",
+        type=int,
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Remove multiples of each --at, too, up to N times its frequency.",
     ),
     option(
         "--shape",
@@ -119,7 +126,7 @@ peak_options = combined(
         type=click.Choice(list(SHAPES)),
         default="gaussian",
         show_default=True,
-        help="How the gain rises around the peak.",
+        help="How the gain rises with the distance from the wave's frequency.",
     ),
     auto_options,
 )
@@ -280,7 +287,7 @@ def filter_command(
 ) -> click.Command:
     """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
 
-    ``outputs`` stand in the place of :func:`output_options`, for what has no reference that is compared with.
+    ``outputs`` stand in the place of :func:`output_options`.
     """
     factors = [factor for key, factor in FACTORS.items() if key != name]
 
@@ -296,7 +303,7 @@ def filter_command(
         # What repairs a picture leaves its brightness alone.
         outputs or output_options("keep" if name in FACTORS else "magnitude"),
         other_options,
-        *(() if outputs else (verify_option,)),
+        verify_option,
     )(command)
     text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
     return click.command(name, cls=FilterCommand, help=text)(decorated)
@@ -392,7 +399,7 @@ bandstop = filter_command(
 notch = filter_command(
     "notch",
     peak_options,
-    "Take out waves, such as a printer's screen: peaks of the spectrum, each with its conjugate; given, or found.",
+    "Remove waves, such as a printer's screen: those that you give with --at, or those that --auto finds.",
     "--at 0.123,0.047 --harmonics 3 in.png out.png",
     "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
     "--auto scan.png clean.png",

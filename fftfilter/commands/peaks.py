@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 # Meters: smaller ones are those of microscopes.
 PIXEL_OF_PRINTS = 5e-6
-CHANNELS = ("red", "green", "blue")
 
 
 @click.command(cls=GroupedCommand)
@@ -26,7 +25,7 @@ CHANNELS = ("red", "green", "blue")
         group="Search",
         type=float,
         metavar="DB",
-        help="How far a peak has to stand out of the frequencies around it; 10 at least.  [default: 18]",
+        help="The least strength of a wave; 10 or more.  [default: 18]",
     ),
     option(
         "--pixel-size",
@@ -55,12 +54,21 @@ def peaks(
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
-    """Find the periodic structures of a picture: screens of prints, moire, hum, patterns of a sensor.
+    """Find the waves in a picture: screens of prints, moire, hum, patterns of a sensor.
 
-    Prints a line for each, the strongest first: its period in pixels, its angle (along the stripes, counterclockwise,
-    0 for horizontal ones), its frequency, how far it stands out of the frequencies around it, its amplitude (white
-    being 255) and its harmonics; then the command that removes them. Of a folder, of several IN or
-    of a file with pages, it is the mean spectrum that is searched.
+    Prints a line for each wave, the strongest first, and the command that removes them all.
+
+    \b
+    period     from crest to crest; in mm and lines per inch, too, if the
+               size of a pixel is known
+    angle      of the stripes, counterclockwise; 0 is horizontal
+    fx, fy     cycles per pixel to the right and down, for 'notch --at'
+    strength   above the frequencies around it, in dB
+    amplitude  of the wave, white being 255
+    channels   of a color picture: those that have it
+    harmonics  its multiples that were found, too
+
+    Of a folder, several IN or a file with pages, the mean of all spectra is searched.
 
     \b
     Example: fftfilter peaks scan.png
@@ -68,6 +76,7 @@ def peaks(
     """
     from ..analysis.search import USUAL_STRENGTH, peaks_of
     from ..transfer.units import parse_pixel_size
+    from .shared.inputs import is_folder
     from .shared.spectra import of_sources
 
     wanted = USUAL_STRENGTH if strength is None else strength
@@ -98,14 +107,18 @@ def peaks(
         described = [each.described() | length for each, length in zip(found, lengths, strict=True)]
         click.echo(json.dumps({"peaks": described, **about}, indent=2))
     elif found:
-        click.echo(table(found, len(mean.power), pixel))
+        click.echo(table(found, pixel))
         click.echo(f"\nfftfilter notch {at_options(found)} {shlex.quote(name)} OUT")
+        if not all(each.is_in_all for peak in found for each in peak.all()):
+            auto = "--auto folder" if len(sources) > 1 or is_folder(sources[0]) else "--auto"
+            auto += "" if strength is None else f" --strength {strength:g}"
+            click.echo(f"fftfilter notch {auto} {shlex.quote(name)} OUT  # each from its own channels only")
     else:
         click.echo(f"{name}: no periodic structure of {wanted:g} dB or more")
     return 0 if searched.is_whole else 1
 
 
-def table(found: list[Peak], channels: int, pixel: tuple[float, float] | None) -> str:
+def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
     """Return peaks as lines under a header."""
     from ..bench.tables import text_table
 
@@ -122,9 +135,8 @@ def table(found: list[Peak], channels: int, pixel: tuple[float, float] | None) -
         "amplitude": [f"{each.amplitude:.1f}" for each in found],
     }
     numbers = len(columns)
-    if channels > 1:
-        names = (" ".join(CHANNELS[i] for i in each.channels) for each in found)
-        columns["channels"] = ["all" if name == " ".join(CHANNELS) else name for name in names]
+    if found[0].searched > 1:
+        columns["channels"] = [each.colors for each in found]
     columns["harmonics"] = [" ".join(one.name for one in each.harmonics) for each in found]
     return text_table(list(columns), list(zip(*columns.values(), strict=True)), right="r" * numbers)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import shlex
 from typing import TYPE_CHECKING
 
 import click
@@ -65,11 +64,11 @@ def spectrum(
 
     from .. import images
     from ..files.leftovers import remove_leftovers_beside
+    from ..preview.stages import log_magnitude
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from ..transforms.engine import FUSED
-    from .shared.stage_pictures import log_magnitude
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
@@ -102,20 +101,12 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, device: str | None) -> None:
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
-    from .filters import KEPT, FilterCommand, transfer_of
+    from .filters import KEPT, transfer_of
     from .shared.one_file import FileOptions, look
+    from .shared.worded import parsed, split
 
-    try:
-        name, *words = shlex.split(text)
-    except ValueError as error:
-        raise click.UsageError(f'--with {text!r} is no filter: give one such as "lowpass --radius 8px".') from error
-    root = context.find_root()
-    command = root.command.get_command(root, name) if isinstance(root.command, click.Group) else None
-    if not isinstance(command, FilterCommand):
-        raise click.UsageError(f'--with: {name!r} is no filter: give one such as "lowpass --radius 8px".')
-    given = command.make_context(name, [*words, source, target], parent=root).params
+    words = split("--with", text)
+    given = parsed(context, words, source, target, "--with")
     given["device"] = device or given["device"]
-    if given.pop("sources") != (source,) or given.pop("target") != target:
-        raise click.UsageError(f"--with {text!r}: give options only, as IN and OUT stand at the end.")
-    transfer = transfer_of(name, [source], given)
+    transfer = transfer_of(words[0], [source], given)
     look(transfer, source, target, FileOptions.of(KEPT | given))

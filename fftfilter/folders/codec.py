@@ -131,8 +131,7 @@ def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened 
 
 def way_of(settings: Settings) -> stacks.Way:
     """Return how the pages of a file are read and written."""
-    edges = settings.options.get("edges", "wrap")
-    return stacks.Way(None, settings.coding, settings.strip, settings.output, settings.scale, edges)
+    return stacks.Way(None, settings.coding, settings.strip, settings.output, settings.scale, settings.options)
 
 
 def _check_target(job: Job, settings: Settings) -> None:
@@ -166,9 +165,9 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     if loaded.given is None or not loaded.job.verify:
         return
     began, target = time.perf_counter(), loaded.job.target
-    output, scale, edges = settings.output, settings.scale, settings.options.get("edges", "wrap")
+    output, scale, options = settings.output, settings.scale, settings.options
     found = verify.difference(
-        loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth, edges=edges
+        loaded.given, loaded.transfer, output, scale, target=target, depth=loaded.depth, options=options
     )
     loaded.outcome.difference = found
     loaded.outcome.seconds["verify"] = time.perf_counter() - began

@@ -36,7 +36,7 @@ def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "
     if launcher.device.is_gpu:
         from .gpu.pipeline import FusedGpuPipeline
 
-        return FusedGpuPipeline(launcher, transfer, stack, edges=edges)
+        return FusedGpuPipeline(launcher, transfer, stack, edges=edges, any_size=True)
     from .cpu.pipeline import FusedCpuPipeline
 
     return FusedCpuPipeline(launcher, transfer, stack, edges=edges)
@@ -51,24 +51,23 @@ def serves(device: Device, height: int, width: int) -> bool:
     return supports((height, width))
 
 
-def mirrors(device: Device, transfer: Transfer, height: int, width: int) -> bool:
+def mirrors(device: Device, height: int, width: int) -> bool:
     """Tell whether the device's form mirrors edges by itself.
 
-    That for CPUs always does so. That for GPUs does if the transfer function is even along each axis, for sides that a
-    work-group holds.
+    That for CPUs always does so, that for GPUs for sides that a work-group holds.
     """
     if not device.is_gpu:
         return True
     from .gpu import plan
 
-    return transfer.is_even_along_axes and plan.mirrors(height, width)
+    return plan.mirrors(height, width)
 
 
 def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inverses: int = 1) -> int:
     """Return how many bytes of the device a stack ``(count, height, width)`` takes, of a size that it filters.
 
     Pixels count as bytes, tables are not counted; ``real`` is for filtered values as they are, ``inverses`` how often
-    the form for CPUs transforms back.
+    a picture is transformed back.
     """
     count, height, width = shape
     level = 4 if real else 1
@@ -81,4 +80,4 @@ def device_bytes(device: Device, shape: tuple[int, int, int], *, real: bool, inv
     pixels = count * height * width
     between = plan(height, width)
     values = 0 if real else 4 * pixels
-    return 8 * count * (between.spectrum_length + between.work_length) + values + (1 + level) * pixels
+    return 8 * count * (inverses * between.spectrum_length + between.work_length) + values + (1 + level) * pixels

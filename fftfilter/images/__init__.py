@@ -11,6 +11,7 @@
     depth.py           and so how an output is stored
     writing.py         a picture to bytes: pnm.py, pfm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
     animation_writer.py    pictures joined to a GIF, PNG or WebP of several
+    gif_palette.py     the colors of a GIF with transparency
     metadata.py        color profile, EXIF, resolution and text, from file to file
     pixel_size.py      the size of a pixel, where the file says it
     orientation.py     pictures turned upright

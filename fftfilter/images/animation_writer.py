@@ -83,16 +83,21 @@ class GifSink(_AnimationSink):
         data = frame.data
         flags = data[10]
         start = 13 + (3 << (1 + (flags & 7)))
-        colors, position = data[13:start], start
+        colors, position, clear = data[13:start], start, None
         while data[position] == ord("!"):
             end = position + 2
             while data[end]:
                 end += 1 + data[end]
             if data[position + 1] == _GIF_COMMENT and self._is_first:
                 self._file.write(data[position : end + 1])
+            if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
+                clear = data[position + 6]
             position = end + 1
         hundredths = min(65535, round(frame.milliseconds / 10))
-        self._file.write(struct.pack("<4sHBB", b"!\xf9\x04\x04", hundredths, 0, 0))
+        # Cleared after it was shown, or it would be seen where the next frame is transparent.
+        after = _GIF_CLEARED if frame.has_alpha else _GIF_STAYS
+        self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
+        self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
         head, own = data[position : position + 9], data[position + 9]
         self._file.write(head + bytes((own & 0x40 | 0x80 | flags & 7,)) + colors)
         self._file.write(data[position + 10 : -1])
@@ -171,7 +176,8 @@ class WebpSink(_AnimationSink):
 
 
 SINKS: dict[str, type[_AnimationSink]] = {"GIF": GifSink, "PNG": PngSink, "WEBP": WebpSink}
-_GIF_COMMENT = 0xFE
+_GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
+_GIF_STAYS, _GIF_CLEARED = 0x04, 0x08
 _WEBP_FLAGS = {b"ICCP": 0x20, b"EXIF": 0x08, b"XMP ": 0x04}
 _WEBP_REPLACES = 0x02  # and is not blended with the frame before
 

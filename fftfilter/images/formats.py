@@ -19,7 +19,7 @@ from ..files.standard_streams import STANDARD_STREAM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .picture import Picture
+    from .picture import Picture, Samples
 
 
 class Format(NamedTuple):
@@ -32,6 +32,8 @@ class Format(NamedTuple):
     color: int | None = 8
     """Most bits a sample of any other image; None if it cannot hold color."""
     alpha: bool = False
+    shades_of_alpha: bool = True
+    """Whether alpha has more than two values: 0, and that of opaque pixels."""
     longest: int = 2**31 - 1
     """Largest width and height."""
     lossy: bool = False
@@ -85,7 +87,7 @@ FORMATS = {
     ),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
-    ".gif": Format("GIF", longest=65535, lossy=True, pages=True),
+    ".gif": Format("GIF", alpha=True, shades_of_alpha=False, longest=65535, lossy=True, pages=True),
     ".tga": Format("TGA", alpha=True, longest=65535),
     ".sgi": Format("SGI", longest=65535),
     ".pcx": Format("PCX", longest=65535),
@@ -196,8 +198,16 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     height, width = picture.planes.shape[1:]
     if picture.alpha is not None and not kind.alpha:
         return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
+    if picture.alpha is not None and not kind.shades_of_alpha and _has_shades(picture.alpha):
+        return f"{suffix} holds no pixels that are partly transparent; write .png"
     if len(picture.planes) > 1 and kind.color is None:
         return f"{suffix} has no color; write .ppm or .png"
     if max(width, height) > kind.longest:
         return f"{suffix} holds at most {kind.longest} pixels a side, not {width} x {height}; write .png"
     return None
+
+
+def _has_shades(alpha: Samples) -> bool:
+    from .picture import MAXVAL_OF
+
+    return bool(((alpha != 0) & (alpha != MAXVAL_OF[alpha.dtype])).any())

@@ -188,7 +188,15 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
     from PIL import Image
 
     file = io.BytesIO()
-    Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples).save(file, format_, **options)
+    if format_ == "GIF" and samples.shape[2] in (2, 4):
+        from .gif_palette import CLEAR, with_transparent_entry
+
+        image = with_transparent_entry(samples)
+        # Also a frame without transparent pixels keeps the entry, without which it is not cleared after it was shown.
+        options |= {"transparency": CLEAR, "optimize": False}
+    else:
+        image = Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
+    image.save(file, format_, **options)
     return file.getbuffer()
 
 

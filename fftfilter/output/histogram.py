@@ -5,8 +5,8 @@ default 0.35 percent. A magnitude's range begins where P/2 percent are darker an
 That of signed values is symmetric: P percent are farther from 0.
 
 The histogram is of magnitudes, in bins from 0 to the largest. Within a bin values count as spread evenly, so that
-a value that rounding puts into the next one changes next to nothing. Of more than 2^18 samples some rows are counted,
-evenly spread.
+a value that rounding puts into the next one changes next to nothing. Of large planes some rows are counted, evenly
+spread.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .ramp import ramps
+from .ramp import WANTED, of_values, ramps
 from .scale import Auto, Range
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 BINS = 1 << 12
-# Samples of a plane that are enough: of more, only some rows are counted, which takes next to no time.
-_ENOUGH = 1 << 18
+# Counting all samples would take half as long as the filter: so many rows or columns are enough, and so many samples.
+_ENOUGH_ROWS, _ENOUGH = 128, 1 << 18
 
 
 class ByHistogram(NamedTuple):
@@ -42,17 +42,28 @@ class ByHistogram(NamedTuple):
 
         ``largest`` is the largest magnitude of each picture, and ``counts``, (pictures, BINS), are those of its bins.
         """
-        made = [
-            ramps(
-                self.output,
-                _ends(float(most), of_bins, self.output, self.scale),
-                white=1,
-                dtype=self.dtype,
-                maxval=self.maxval,
-            )
-            for most, of_bins in zip(largest, counts, strict=True)
-        ]
-        return np.concatenate(made)
+        ends = (
+            _ends(float(most), of_bins, self.output, self.scale) for most, of_bins in zip(largest, counts, strict=True)
+        )
+        return np.concatenate([self._ramp(each) for each in ends])
+
+    def wanted(self, samples: int, scale: float = 1.0) -> Array:
+        """Return the same for kernels, an array of one :data:`ramp.WANTED`.
+
+        ``samples`` of a picture are counted, and values are ``scale`` times what they should be.
+        """
+        made = np.zeros(1, WANTED)
+        of_range = self._ramp(Range(0, 1))
+        of_range["of_largest"] = True  # until the range is known
+        made["of_range"], made["of_largest"] = of_values(of_range, scale), of_values(self._ramp(None), scale)
+        made["of_range"]["of_largest"] = False
+        is_signed = self.output == "signed"
+        smaller = _shares(self.output, self.scale) * samples
+        made["smaller"], made["part"], made["is_symmetric"] = smaller, smaller % 1, is_signed
+        return made
+
+    def _ramp(self, scale: Range | None) -> Array:
+        return ramps(self.output, scale, white=1, dtype=self.dtype, maxval=self.maxval)
 
 
 Ramps = Array | ByHistogram | None
@@ -61,7 +72,12 @@ Ramps = Array | ByHistogram | None
 
 def counted_row(height: int, width: int) -> int:
     """Return n if every n-th row of a plane is counted, from the first one on."""
-    return max(1, height * width // _ENOUGH)
+    return max(1, min(height, width) // _ENOUGH_ROWS, height * width // _ENOUGH)
+
+
+def counted_samples(height: int, width: int) -> int:
+    """Return how many samples of a plane are counted."""
+    return width * -(-height // counted_row(height, width))
 
 
 def counts_of(values: Array) -> tuple[float, Array]:
@@ -83,9 +99,14 @@ def _ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range |
     if not largest:
         return None
     sums = np.concatenate([[0], np.cumsum(counts)])
-    half = scale.saturated / 200
-    shares = np.array([half, 1 - half, 1 - 2 * half]) * sums[-1]
-    low, high, far = (np.interp(shares, sums, np.arange(BINS + 1)) * (largest / BINS)).tolist()
+    smaller = _shares(output, scale) * sums[-1]
+    low, high = (np.interp(smaller, sums, np.arange(BINS + 1)) * (largest / BINS)).tolist()
     if output == "signed":
-        return Range(-far, far) if far else None
+        low = -high
     return Range(low, high) if low < high else None
+
+
+def _shares(output: Output, scale: Auto) -> Array:
+    """Return which part of the magnitudes is below either end of the range; signed values have the upper one alone."""
+    beyond = scale.saturated / 100
+    return np.array([1 - beyond] * 2 if output == "signed" else [beyond / 2, 1 - beyond / 2])

@@ -36,6 +36,13 @@ FLAGS = ("of_largest", "magnitude", "counts", "unused")
 RAMP = np.dtype([*((name, np.float64) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])
 ON_DEVICE = np.dtype([*((name, np.float32) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])
 """ramp_t of ramp.cl"""
+WANTED = np.dtype(
+    [
+        *((name, ON_DEVICE) for name in ("of_range", "of_largest")),
+        *(("smaller", np.uint32, 2), ("part", np.float32, 2), ("is_symmetric", np.uint32), ("unused", np.uint32, 3)),
+    ]
+)
+"""wanted_t of ramp.cl"""
 
 
 def ramps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -58,27 +59,44 @@ class Look:
         return height, width
 
     @cached_property
+    def _powers(self) -> list[Floats]:
+        """The power of each channel, or the mean of all, if they are filtered alike."""
+        powers = spectrum(self.planes, self.white).power
+        alike = not self.transfer.is_by_channel
+        return [powers.mean(axis=0, dtype=np.float64)] if alike else list(powers.astype(np.float64))
+
+    @cached_property
+    def _gains(self) -> list[Floats]:
+        """H for each of :attr:`_powers`."""
+        return [_half(each, *self.size) for each in self.transfer.of_channels(len(self.planes))]
+
+    @cached_property
     def power(self) -> Floats:
         """The mean power of all channels, ``(height, width // 2 + 1)``, kx from 0 up, faded out at the borders."""
-        return np.asarray(spectrum(self.planes, self.white).power.mean(axis=0, dtype=np.float64))
+        return np.asarray(np.mean(self._powers, axis=0))
 
     @cached_property
     def gain(self) -> Floats:
-        """H, of the shape of :attr:`power`; of a mask with H(-k) other than H(k) the mean of both."""
-        return _half(self.transfer, *self.size)
+        """H, of the shape of :attr:`power`; of a mask with H(-k) other than H(k), or of channels the mean."""
+        return np.asarray(np.mean(self._gains, axis=0))
+
+    def _times(self, factors: list[Floats]) -> Floats:
+        """Return the mean power of all channels, each times a factor of its own."""
+        return np.asarray(np.mean([power * each for power, each in zip(self._powers, factors, strict=True)], axis=0))
 
     @cached_property
     def removed(self) -> Array:
         """The input less the filtered values, float32 ``(channels, height, width)``; DC is left out."""
         height, width = self.size
-        grid = grid_with(self.edges, self.transfer, height, width)
-        lost = (1 - _half(grid.transfer, grid.height, grid.width)).astype(np.float32)
-        lost[0, 0] = 0
+        grids = [grid_with(self.edges, each, height, width) for each in self.transfer.of_channels(len(self.planes))]
+        lost = [(1 - _half(each.transfer, each.height, each.width)).astype(np.float32) for each in grids]
+        beyond = (0, grids[0].height - height), (0, grids[0].width - width)
         removed = np.empty(self.planes.shape, np.float32)
-        for plane, result in zip(self.planes, removed, strict=True):
+        for plane, part, result in zip(self.planes, cycle(lost), removed, strict=False):
+            part[0, 0] = 0
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
-            whole = np.pad(away, ((0, grid.height - height), (0, grid.width - width)), "symmetric")
-            result[:] = np.fft.irfft2(np.fft.rfft2(whole) * lost, s=whole.shape)[:height, :width]
+            whole = np.pad(away, beyond, "symmetric")
+            result[:] = np.fft.irfft2(np.fft.rfft2(whole) * part, s=whole.shape)[:height, :width]
         return removed
 
     @cached_property
@@ -88,9 +106,9 @@ class Look:
         weights[0] = 1
         if self.size[1] % 2 == 0:
             weights[-1] = 1
-        power = self.power * weights
-        whole = float(power.sum())
-        return float((power * np.square(1 - self.gain)).sum() / whole) if whole else 0.0
+        whole = float((self.power * weights).sum())
+        lost = self._times([weights * np.square(1 - gain) for gain in self._gains])
+        return float(lost.sum() / whole) if whole else 0.0
 
     @cached_property
     def rings(self) -> Rings:
@@ -102,10 +120,12 @@ class Look:
         ring = np.log(f / low) * ((RINGS - 1) / np.log(HIGHEST / low))
         ring = np.clip(ring, 0, RINGS - 1).astype(np.intp).ravel()
         gain, power = self.gain.ravel(), self.power.ravel()
+        after = self._times([each**2 for each in self._gains]).ravel()
         count = np.bincount(ring, minlength=RINGS)
         least, most = np.full(RINGS, np.inf), np.full(RINGS, -np.inf)
-        np.minimum.at(least, ring, gain)
-        np.maximum.at(most, ring, gain)
+        for each in self._gains:
+            np.minimum.at(least, ring, each.ravel())
+            np.maximum.at(most, ring, each.ravel())
         if power.size > 1:  # without DC
             count[ring[0]] -= 1
         known = count > 0
@@ -115,7 +135,7 @@ class Look:
             sums[ring[0]] -= values[0] if power.size > 1 else 0
             return sums[known] / count[known]
 
-        return Rings(mean(f.ravel()), least[known], mean(gain), most[known], mean(power), mean(power * gain**2))
+        return Rings(mean(f.ravel()), least[known], mean(gain), most[known], mean(power), mean(after))
 
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:

@@ -29,6 +29,8 @@ from .radial import Radial
 from .ridges import Stripes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike
 
     from .imagej_band import Suppress
@@ -85,17 +87,24 @@ def bandstop(
 
 
 def notch(
-    at: tuple[float, float], *, width: Given | None = None, shape: ShapeName = "gaussian", harmonics: int = 1
+    at: tuple[float, float],
+    *,
+    width: Given | None = None,
+    shape: ShapeName = "gaussian",
+    harmonics: int = 1,
+    channels: Iterable[int] | None = None,
 ) -> Transfer:
     """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
 
     ``at`` is in cycles per pixel, x to the right and y downward; gain 1/2 lies at the distance ``width`` from the peak,
     a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number go, too, up to
-    the highest frequency. Raises ParameterError.
+    the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of a
+    :class:`fftfilter.Filter`) is filtered in these only. Raises ParameterError.
 
         H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
+        H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
     """
-    return Transfer((Notch.of(at, width=width, shape=shape, harmonics=harmonics),))
+    return Transfer((Notch.of(at, width=width, shape=shape, harmonics=harmonics, channels=channels),))
 
 
 def stripes(angle: float, *, width: Given | None = None, spare: Given | None = None) -> Transfer:

@@ -101,6 +101,17 @@ def table_reach(gains: NDArray[np.floating], height: int, width: int) -> Reach:
     return Reach(reached(rows, height), reached(columns, width), beyond)
 
 
+def unfolded(quarter: Gain, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+    """Return gains that are even along each axis, given those of kx and ky from 0 up: the first rows and columns."""
+    rows, columns = (min(n, n if given is None else given) for n, given in ((height, rows), (width, columns)))
+    down, across = quarter.shape
+    whole = np.empty((rows, columns))
+    whole[:down, :across] = quarter
+    whole[:down, across:] = quarter[:, (width - 1) // 2 : 0 : -1][:, : columns - across]
+    whole[down:] = whole[(height - 1) // 2 : 0 : -1][: rows - down]
+    return whole
+
+
 def parts_along_axes(gains: Gain) -> tuple[Gain, Gain]:
     """Return the part of even gains ``(rows, width)`` that is even along each axis, and the one that is odd.
 

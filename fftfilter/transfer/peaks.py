@@ -3,7 +3,8 @@
     notch = product of 1 - low(width) around m (fx, fy) and around -m (fx, fy), m = 1 ... harmonics
 
 low is a shape (``shapes.py``) of the distance from the peak. Frequencies repeat: those beside a peak near the highest
-frequency go on at the opposite side. NumPy is imported only for gains on a grid.
+frequency go on at the opposite side. A print has a screen of its own for each ink: a notch may be that of some channels
+alone. NumPy is imported only for gains on a grid.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from .shapes import SHAPES
 from .units import Radius
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from .grid import Gain
@@ -35,6 +38,8 @@ class Notch:
     width: Radius
     shape: ShapeName = "gaussian"
     harmonics: int = 1
+    channels: tuple[int, ...] | None = None
+    """Of color pictures, those that it is for; None for all."""
 
     largest: ClassVar[float] = 1.0
     """No gain exceeds it."""
@@ -43,7 +48,13 @@ class Notch:
 
     @classmethod
     def of(
-        cls, at: tuple[float, float], *, width: Given | None = None, shape: ShapeName = "gaussian", harmonics: int = 1
+        cls,
+        at: tuple[float, float],
+        *,
+        width: Given | None = None,
+        shape: ShapeName = "gaussian",
+        harmonics: int = 1,
+        channels: Iterable[int] | None = None,
     ) -> Notch:
         """Check what is given, and return the function; raises ParameterError."""
         try:
@@ -59,7 +70,8 @@ class Notch:
             raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
         if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or harmonics < 1:
             raise ParameterError(f"harmonics {harmonics!r} are impossible: give a whole number from 1 up")
-        return cls((fx, fy), Radius.parse(USUAL_WIDTH if width is None else width, "width"), shape, int(harmonics))
+        radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
+        return cls((fx, fy), radius, shape, int(harmonics), None if channels is None else _checked(channels))
 
     @property
     def is_even_along_axes(self) -> bool:
@@ -91,15 +103,21 @@ class Notch:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
-        fx, fy = np.fft.fftfreq(width)[:columns], np.fft.fftfreq(height)[:rows]
+        gains = np.ones((height, width))[:rows, :columns]
+        self.take_out_of(gains, height, width)
+        return gains
+
+    def take_out_of(self, gains: Gain, height: int, width: int) -> None:
+        """Multiply the first rows and columns of the gains of a size by H, in their place."""
+        import numpy as np
+
+        fx, fy = np.fft.fftfreq(width)[: gains.shape[1]], np.fft.fftfreq(height)[: gains.shape[0]]
         zero = np.zeros(1)
-        gains = np.ones((len(fy), len(fx)))
         for x, y in self.peaks():
             # Gains fall with the distance: only rows and columns near the peak have others than 1.
             down = np.flatnonzero(self._passes(zero, fy - y, height, width) != 1)
             across = np.flatnonzero(self._passes(fx - x, zero, height, width) != 1)
             gains[np.ix_(down, across)] *= self._passes(fx[across] - x, fy[down, None] - y, height, width)
-        return gains
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if the notch lies between the frequencies of an image of that size, None if not."""
@@ -122,21 +140,32 @@ class Notch:
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
-        return {
+        given: dict[str, Any] = {
             "kind": "notch",
             "at": list(self.at),
             "width": str(self.width),
             "shape": self.shape,
             "harmonics": self.harmonics,
         }
+        return given if self.channels is None else {**given, "channels": list(self.channels)}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it."""
         given = [repr(self.at), f"width={self.width.as_given()!r}"]
         given += [f"shape={self.shape!r}"] if self.shape != "gaussian" else []
         given += [f"harmonics={self.harmonics}"] if self.harmonics != 1 else []
+        given += [f"channels={self.channels}"] if self.channels is not None else []
         return f"H.notch({', '.join(given)})"
 
     def __str__(self) -> str:
         harmonics = f", {self.harmonics} harmonics" if self.harmonics > 1 else ""
-        return f"notch at {self._where}, {self.shape}, width {self.width}{harmonics}"
+        channels = f", channels {', '.join(map(str, self.channels))}" if self.channels is not None else ""
+        return f"notch at {self._where}, {self.shape}, width {self.width}{harmonics}{channels}"
+
+
+def _checked(channels: Iterable[int]) -> tuple[int, ...]:
+    """Return numbers of channels in order; raises ParameterError."""
+    found = tuple(channels)
+    if not found or any(isinstance(each, bool) or not isinstance(each, Integral) or each < 0 for each in found):
+        raise ParameterError(f"channels {found!r} are impossible: give whole numbers from 0 up, such as (0, 2)")
+    return tuple(sorted({int(each) for each in found}))

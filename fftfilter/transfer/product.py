@@ -7,6 +7,7 @@ from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from .peaks import Notch
 from .radial import Radial
 from .units import Radius, parse_pixel_size, physical, with_radii
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from .gains import Mask
     from .grid import Gain, Reach
     from .imagej_band import ImageJBand
-    from .peaks import Notch
     from .ridges import Stripes
 
     Part = Radial | Notch | Stripes | ImageJBand | Mask
@@ -86,6 +86,24 @@ class Transfer:
         """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
         return all(part.is_even_along_axes for part in self.parts)
 
+    @property
+    def is_by_channel(self) -> bool:
+        """Whether the channels of a color picture are filtered differently.
+
+        All else that is said of H is of the product of all parts, which a picture of one channel is filtered by.
+        """
+        return any(isinstance(part, Notch) and part.channels is not None for part in self.parts)
+
+    def of_channels(self, count: int) -> list[Transfer]:
+        """Return the transfer function of each of so many channels: one for all, if they are filtered alike."""
+        if count == 1 or not self.is_by_channel:
+            return [self]
+
+        def is_of(channel: int, part: Part) -> bool:
+            return not isinstance(part, Notch) or part.channels is None or channel in part.channels
+
+        return [replace(self, parts=tuple(part for part in self.parts if is_of(i, part))) for i in range(count)]
+
     def on_twice_the_sides(self) -> Transfer:
         """Return the same function of frequency for images of twice each side."""
         return replace(self, parts=tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
@@ -105,10 +123,14 @@ class Transfer:
             import numpy as np
 
             return np.ones((height, width))[:rows, :columns]
-        first, *rest = (part.gain(height, width, rows, columns) for part in self.parts)
-        gain = prod(rest, start=first)
+        first, *rest = self.parts
+        gain = first.gain(height, width, rows, columns)
+        for part in rest:
+            if isinstance(part, Notch):
+                part.take_out_of(gain, height, width)
+            else:
+                gain *= part.gain(height, width, rows, columns)
         if self.keeps_mean:
-            gain = gain.copy()
             gain[0, 0] = 1
         return gain
 
@@ -124,7 +146,8 @@ class Transfer:
             return self.radial.reach(height, width), None
         from .grid import table_reach
 
-        table = self.gain(height, width, rows, columns) / self.largest
+        table = self.gain(height, width, rows, columns)
+        table /= self.largest
         return table_reach(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:

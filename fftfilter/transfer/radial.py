@@ -192,13 +192,16 @@ class Radial:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
-        kx = np.minimum(np.arange(width), width - np.arange(width))[:columns]
-        ky = np.minimum(np.arange(height), height - np.arange(height))[:rows, None]
+        from .grid import unfolded
+
+        # A quarter has all gains: the others are those of the opposite frequencies.
+        kx = np.arange(width // 2 + 1)[:columns]
+        ky = np.arange(height // 2 + 1)[:rows, None]
         outer, inner = self.cutoffs(height, width)
         passed = outer.low(self.shape, kx, ky)
         if inner is not None:
-            passed = passed * (1 - inner.low(self.shape, kx, ky))
-        return 1 - passed if self.is_complement else passed
+            passed *= 1 - inner.low(self.shape, kx, ky)
+        return unfolded(1 - passed if self.is_complement else passed, height, width, rows, columns)
 
     @property
     def passes_dc(self) -> bool:

@@ -32,15 +32,16 @@ def dft(x: NDArray[Any], direction: int = -1) -> NDArray[np.complex128]:
 def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wrap") -> NDArray[np.complex128]:
     """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency.
 
-    With edges of "mirror" the grid is that of twice each side (``edges.py``). The ground goes around the transforms, so
-    that of a constant image nothing is left, not even rounding.
+    Channels may have a gain each, ``(channels, height, width)``. With edges of "mirror" the grid is that of twice each
+    side (``edges.py``). The ground goes around the transforms, so that of a constant image nothing is left, not even
+    rounding.
     """
     base = ground(image)[..., None, None]
     whole, (height, width) = np.asarray(image, dtype=np.float64) - base, image.shape[-2:]
     if edges == "mirror":
         whole = np.pad(whole, [(0, 0)] * (image.ndim - 2) + [(0, height), (0, width)], "symmetric")
     inside = np.fft.ifft2(np.fft.fft2(whole) * gain)[..., :height, :width]
-    return np.asarray(inside + gain[0, 0] * base)
+    return np.asarray(inside + gain[..., :1, :1] * base)
 
 
 def filter_image(

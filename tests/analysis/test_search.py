@@ -7,6 +7,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 import fftfilter
+from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from tests.helpers import SAMPLES
 
@@ -119,7 +120,22 @@ def test_each_channel_is_searched():
     picture[..., 0] = levels(picture[..., 0] * 0.8 + 25 + 15 * wave((512, 512), 0.31, 0.2))
     picture[..., 1:] = levels(picture[..., 1:] * 0.8 + 25 + 5 * wave((512, 512), 0.2, 0.4)[..., None])
     found = fftfilter.find_peaks(picture, channel_axis=-1)
-    assert [peak.channels for peak in found] == [(0,), (1, 2)]
+    assert [(peak.channels, peak.colors) for peak in found] == [((0,), "red"), ((1, 2), "green blue")]
+    assert found[0].notch().of_channels(3) == [found[0].notch(), H.Transfer(()), H.Transfer(())]
+
+
+def test_a_wave_that_is_found_in_one_channel_may_be_weaker_in_the_others(rng):
+    noise = rng.normal(128, 20, (256, 256, 3))
+    found = fftfilter.find_peaks(levels(noise + wave((256, 256), 0.21, 0.13)[..., None] * (4, 1.3, 0)), channel_axis=-1)
+    assert [peak.colors for peak in found] == ["red green"]
+    assert fftfilter.find_peaks(levels(noise[..., 1] + wave((256, 256), 0.21, 0.13))) == []
+
+
+def test_almost_alike_waves_of_two_channels_are_two(rng):
+    size = (512, 512)
+    picture = np.stack([128 + 20 * wave(size, (100 + x) / 512, 60 / 512) for x in (0, 0.3, 2)], axis=-1)
+    found = fftfilter.find_peaks(levels(picture + rng.normal(0, 5, picture.shape)), channel_axis=-1)
+    assert sorted((round(peak.fx * 512), peak.channels[-1]) for peak in found) == [(100, 1), (102, 2)]
 
 
 @pytest.mark.parametrize("name", ["camera.pgm", "astronaut.png", "chelsea.png", "brick.png"])
@@ -192,8 +208,6 @@ def test_what_has_no_spectrum_is_refused(image, options, message):
 @pytest.mark.parametrize("name", ["camera.pgm", "brick.png"])
 @pytest.mark.parametrize("waves", [[(0.123, 0.047, 20)], [(0.31, -0.22, 25), (0.2, 0.3, 8)], [(100.5 / 512, 0.0, 15)]])
 def test_a_picture_is_restored_as_by_who_knows_the_wave(name, waves):
-    from fftfilter import transfer as H
-
     clean = 0.7 * photograph(name) + 38
     given = levels(clean + sum(amplitude * wave((512, 512), fx, fy) for fx, fy, amplitude in waves))
     found = fftfilter.find_peaks(given)

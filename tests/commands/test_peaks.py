@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import shlex
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from fftfilter import transfer as H
+from fftfilter.filters import Filter
 from tests.helpers import SAMPLES
 
 
@@ -175,3 +179,89 @@ def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_pat
         assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
         assert "fftfilter: 1 file: no periodic structure of 18 dB or more: nothing is removed" in err
         assert (tmp_path / "out" / "2.png").stat().st_size > 0
+
+
+# Color
+
+SCREENS = {"red": (0.123, 0.047), "green": (0.2, -0.11), "blue": (0.05, 0.19)}
+
+
+@pytest.fixture
+def color(save):
+    """A photograph in which each channel is under a wave of its own, and the same without."""
+    with Image.open(SAMPLES / "astronaut.png") as picture:
+        clean = 0.7 * np.asarray(picture, float) + 38
+    waves = [wave(clean.shape[:2], *at) for at in SCREENS.values()]
+    return save("color.png", clean + np.stack(waves, axis=-1)), clean
+
+
+def test_each_channel_is_restored_as_by_who_knows_its_wave(run, color, tmp_path):
+    path, clean = color
+    out, page = tmp_path / "out.png", tmp_path / "page.png"
+    code, verified, err = run("notch", "--auto", "-v", "--verify", "--preview", page, path, out)
+    assert code == 0
+    assert re.fullmatch(rf"{out}: off by at most [01] of 255 levels, in \d+ of 786432 samples\n", verified.decode())
+    assert sorted(re.findall(r"dB\) in (\w+)", err)) == sorted(SCREENS)
+    assert Image.open(page).size[0] > 1000
+    truth = math.prod((H.notch(at, channels=(i,)) for i, at in enumerate(SCREENS.values())), start=H.Transfer(()))
+    with Image.open(path) as picture, Filter(truth, output="keep") as notch:
+        Image.fromarray(notch(np.asarray(picture), channel_axis=-1)).save(tmp_path / "truth.png")
+    assert psnr(out, clean) > psnr(tmp_path / "truth.png", clean) - 1
+
+
+def test_peaks_says_whose_they_are_and_how_to_remove_them_there(run, color, tmp_path):
+    path, clean = color
+    _, out, _ = run("peaks", "--strength", "20", path)
+    header, *rows, blank, of_all, of_each = out.decode().splitlines()
+    assert header.split()[-2:] == ["channels", "harmonics"]
+    assert sorted(row.split()[-1] for row in rows) == sorted(SCREENS)
+    assert (blank, of_each) == (
+        "",
+        f"fftfilter notch --auto --strength 20 {path} OUT  # each from its own channels only",
+    )
+    for i, line in enumerate((of_all, of_each)):
+        arguments = shlex.split(line, comments=True)[1:-1]
+        assert run(*arguments, tmp_path / f"{i}.png") == (0, b"", "")
+    assert psnr(tmp_path / "1.png", clean) > psnr(tmp_path / "0.png", clean) + 1
+
+
+@pytest.mark.parametrize("how", ["each", "folder", "pages"])
+def test_channels_of_many_are_filtered_by_themselves_as_well(run, color, how, tmp_path):
+    path, _ = color
+    run("notch", "--auto", path, tmp_path / "wanted.png")
+    (tmp_path / "in").mkdir()
+    with Image.open(path) as picture:
+        if how == "pages":
+            picture.save(tmp_path / "in" / "0.tif", save_all=True, append_images=[picture])
+        else:
+            [picture.save(tmp_path / "in" / f"{i}.png") for i in range(2)]
+    report, options = tmp_path / "report.jsonl", [] if how == "pages" else [how]
+    code, said, err = run(
+        "notch", "--auto", *options, "-v", "--verify", "--report", report, tmp_path / "in", tmp_path / "out"
+    )
+    assert (code, said.count(b"off by at most"), " in red" in err) == (0, 1 if how == "pages" else 2, True)
+    with Image.open(tmp_path / "wanted.png") as wanted:
+        for made in (tmp_path / "out").iterdir():
+            if made.suffix in (".png", ".tif"):
+                with Image.open(made) as picture:
+                    assert (np.asarray(picture) == np.asarray(wanted)).all()
+    parts = json.loads(report.read_text().splitlines()[0])["filter"]["parts"]
+    assert sorted(part["channels"] for part in parts) == [[0], [1], [2]]
+
+
+def test_a_gray_picture_in_color_is_filtered_as_a_gray_one(run, disturbed, tmp_path):
+    path, _ = disturbed
+    with Image.open(path) as picture:
+        picture.convert("RGB").save(tmp_path / "rgb.png")
+    assert run("peaks", tmp_path / "rgb.png")[1].splitlines()[-1].startswith(b"fftfilter notch --at")
+    _, _, err = run("notch", "--auto", "-v", tmp_path / "rgb.png", tmp_path / "out.png")
+    assert " in red" not in err
+    run("notch", "--auto", path, tmp_path / "wanted.png")
+    with Image.open(tmp_path / "out.png") as got, Image.open(tmp_path / "wanted.png") as wanted:
+        assert (np.asarray(got) == np.asarray(wanted)[..., None]).all()
+
+
+def test_what_has_one_scale_for_all_channels_is_filtered_alike(run, color, tmp_path):
+    path, _ = color
+    code, _, err = run("notch", "--auto", "-v", "--verify", "--output", "signed", path, tmp_path / "out.png")
+    assert (code, " in red" in err) == (0, False)

@@ -135,7 +135,8 @@ def gpu():
     check(make, H.highpass(), (2, 11, 11), real=True)
     check(make, H.highpass(), (2, 3, 17), histogram=True)
     mirrored = partial(FusedGpuPipeline, edges="mirror")
-    check(mirrored, H.highpass(), (2, 10, 7), edges="mirror")
+    for transfer in (H.highpass(), H.highpass() * H.notch((0.2, 0.1))):
+        check(mirrored, transfer, (2, 10, 7), edges="mirror")
     for shape in ((2, 5, 9), (1, 12, 10)):
         for data in ("complex", "real", "values"):
             check_bare(GpuTransform, data, "both", shape)

@@ -20,6 +20,8 @@ from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.bare.transform import GpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.scale import Auto
 from tests.fused.helpers import stack_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fused.md"
@@ -66,7 +68,9 @@ def programs(launcher):
                     pipeline = FusedGpuPipeline(recording["gpu"], transfer, stack, limits=limits, one_launch=True)
                     pipeline.deviations()
                     if not real:
-                        pipeline.histograms()
+                        pipeline.set_ramps(ByHistogram("signed", Auto(), stack.out, 255))
+                if (height, width) == (8, 8):
+                    FusedGpuPipeline(recording["gpu"], transfer, stack, any_size=True)
         for data in ("complex", "real", "values"):
             shape = Shape(data, "both", 1, height, width, half=data == "values")
             CpuTransform(recording["cpu"], shape)

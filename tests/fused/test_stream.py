@@ -12,11 +12,12 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
+from fftfilter.device.page_locked import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.fused.gpu.stream import PageLocked, Stream
+from fftfilter.fused.gpu.stream import Stream
 from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
@@ -131,6 +132,16 @@ def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, r
 
 
 # Filters that stream
+
+
+def test_ranges_are_found_within_a_stream_too(make_filter, rng):
+    images = [image for (image,) in pictures(rng, 5)]
+    with make_filter(HIGH, output="signed", scale=("auto", 5)) as high:
+        wanted = [(high(image), high.clipped()) for image in images]
+        got = [(result, high.clipped()) for result in high.stream(iter(images))]
+    for (result, clipped), (alone, own_clipped) in zip(got, wanted, strict=True):
+        np.testing.assert_array_equal(result, alone)
+        assert clipped == own_clipped == [pytest.approx(0.05, abs=0.01)]
 
 
 @pytest.mark.parametrize("count", [0, 1, 10])

@@ -15,6 +15,7 @@ from fftfilter.images import (
     Asked,
     Coding,
     Pages,
+    Picture,
     check_alike,
     measure,
     opened,
@@ -170,6 +171,22 @@ def test_metadata_and_alpha_are_joined_once(suffix):
         assert "exif" in image.info
         image.seek(1)
         np.testing.assert_array_equal(np.asarray(image.convert("RGBA"))[..., 3], given.alpha)
+
+
+@pytest.mark.parametrize("frames", [GRAY[:, None], COLOR.transpose(0, 3, 1, 2)], ids=["gray", "color"])
+def test_the_frames_of_a_gif_are_transparent_each_by_itself(frames):
+    alpha = np.where(RNG.random((4, 20, 30)) < 0.3, 0, 255).astype(np.uint8)
+    alpha[2] = 255
+    pictures = [Picture(planes, clear, 255, "GIF") for planes, clear in zip(frames, alpha, strict=True)]
+    with Image.open(io.BytesIO(joined(".gif", pictures, SHOWN))) as image:
+        for frame, planes, clear in zip(ImageSequence.Iterator(image), frames, alpha, strict=True):
+            colors, got = np.split(np.asarray(frame.convert("RGBA")), [3], axis=2)
+            assert (got[..., 0] == clear).all()
+            # Of 256 grays one is spent, whose pixels become the next gray.
+            off = np.abs(
+                colors[clear > 0].astype(int) - np.broadcast_to(planes, (3, 20, 30)).transpose(1, 2, 0)[clear > 0]
+            )
+            assert off.max() <= (1 if len(planes) == 1 else 0)
 
 
 @pytest.mark.parametrize("milliseconds", [0, 1000 / 30, 41.7, 65535, 70000.5, 10_000_000])

@@ -99,6 +99,24 @@ def test_standard_output_gets_png_where_that_format_cannot_be_written(tmp_path, 
     assert read(tmp_path / "out").format == "PNG"
 
 
+@pytest.mark.parametrize("levels", [255, 256])
+def test_a_gif_spends_the_rarest_gray_on_transparent_pixels(tmp_path, levels):
+    gray = np.append(np.arange(256), np.arange(levels)).astype(np.uint8)
+    alpha = np.where(np.arange(len(gray)) < 256, 255, 0).astype(np.uint8)  # all grays are opaque, each once
+    gray[7] = 8 if levels == 255 else 7  # and then all but 7
+    write(Picture(gray.reshape(1, 1, -1), alpha[None], 255, "GIF"), tmp_path / "x.gif")
+    got = read(tmp_path / "x.gif")
+    assert (got.alpha == alpha).all()
+    wanted = gray[:256].copy()
+    wanted[0] = 0 if levels == 255 else 1
+    assert (got.planes[0, 0, :256] == wanted).all()
+
+
+def test_a_gif_of_partly_transparent_pixels_is_refused(tmp_path):
+    with pytest.raises(WriteError, match=r"x\.gif: \.gif holds no pixels that are partly transparent; write \.png"):
+        write(picture(alpha=True), tmp_path / "x.gif")
+
+
 def test_errors_of_the_system_begin_with_the_name(tmp_path):
     (tmp_path / "a.png").symlink_to("a.png")
     for name, words in (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.output.histogram import counted_row, range_of
+from fftfilter.output.histogram import ByHistogram, counted_row, range_of
 from fftfilter.output.scale import Auto
 
 
@@ -42,7 +42,14 @@ def test_equal_values_are_white_or_nearly():
     assert 4.99 < low < high <= 5
 
 
+def test_kernels_are_told_how_many_samples_are_smaller_than_each_end():
+    for output, ends in (("magnitude", [25.25, 479.75]), ("signed", [454.5, 454.5])):
+        (wanted,) = ByHistogram(output, Auto(10), np.dtype("u1"), 255).wanted(505)
+        np.testing.assert_allclose(wanted["smaller"] + wanted["part"], ends)
+
+
 def test_of_a_large_plane_some_rows_are_counted():
-    assert (counted_row(512, 512), counted_row(2048, 1024), counted_row(1, 1 << 20)) == (1, 8, 4)
+    found = [counted_row(*size) for size in ((255, 999), (512, 512), (2048, 1024), (4096, 4096), (1, 1 << 20))]
+    assert found == [1, 4, 8, 64, 4]
     rows = np.repeat(np.arange(1024.0)[:, None], 1024, axis=1)
-    assert ends(rows) == (pytest.approx(51, abs=4), pytest.approx(972, abs=4))
+    assert ends(rows) == (pytest.approx(51, abs=8), pytest.approx(972, abs=8))

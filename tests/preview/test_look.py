@@ -56,3 +56,16 @@ def test_mirrored_edges_are_those_of_the_picture_with_its_mirror_images(rng, siz
     spectrum = np.fft.fft2(whole) * (1 - H.lowpass("4px").gain(2 * height, 2 * width))
     wanted = np.fft.ifft2(spectrum).real[:height, :width]
     np.testing.assert_allclose(Look(planes, 1, H.lowpass("4px"), "mirror").removed[0], wanted, atol=1e-5)
+
+
+def test_channels_that_are_filtered_differently_count_each_by_itself(rng):
+    planes = rng.normal(size=(3, 32, 48))
+    red, others = H.mask(np.full((1, 1), 0.5), any_size=True), H.notch((0.25, 0.125), channels=(1, 2))
+    look, alone = Look(planes, 1, red * others), [red, red * others, red * others]
+    by_itself = [Look(plane[None], 1, each) for plane, each in zip(planes, alone, strict=True)]
+    np.testing.assert_allclose(look.removed, np.concatenate([each.removed for each in by_itself]), atol=1e-6)
+    powers = [each.power.sum() for each in by_itself]
+    assert look.share == pytest.approx(np.average([each.share for each in by_itself], weights=powers), rel=1e-2)
+    np.testing.assert_allclose(look.rings.after, np.mean([each.rings.after for each in by_itself], axis=0), rtol=1e-5)
+    assert (look.rings.least == np.min([each.rings.least for each in by_itself], axis=0)).all()
+    np.testing.assert_allclose(look.gain, np.mean([each.gain for each in by_itself], axis=0))

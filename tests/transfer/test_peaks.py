@@ -79,6 +79,8 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
         ((0.1, 0.1), {"width": "wide"}, "width 'wide' is no number"),
         ((0.1, 0.1), {"shape": "square"}, "'square' is no shape"),
         ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 are impossible"),
+        ((0.1, 0.1), {"channels": ()}, r"channels \(\) are impossible"),
+        ((0.1, 0.1), {"channels": (-1,)}, "channels .* are impossible"),
     ],
 )
 def test_invalid_values_are_refused_at_once(at, options, message):
@@ -106,3 +108,14 @@ def test_a_notch_is_printed_reported_and_pickled():
     }
     assert pickle.loads(pickle.dumps(notch)) == notch  # noqa: S301  our own
     assert notch != H.notch((0.123, -0.047))
+
+
+def test_channels_have_the_notches_that_are_theirs():
+    all_of_them, red, others = H.lowpass(5), H.notch((0.1, 0.2), channels=[0]), H.notch((0.3, 0.2), channels=(2, 1, 2))
+    both = all_of_them * red * others
+    assert both.of_channels(3) == [all_of_them * red, all_of_them * others, all_of_them * others]
+    assert both.of_channels(1) == [both]  # a gray picture has them all
+    assert (all_of_them * H.notch((0.1, 0.2))).of_channels(3) == [all_of_them * H.notch((0.1, 0.2))]
+    assert eval(repr(others)) == others  # noqa: S307  our own
+    assert str(others) == "notch at 0.3,0.2, gaussian, width 0.006cyc, channels 1, 2"
+    assert others.given()["channels"] == [1, 2]

@@ -24,16 +24,18 @@ auto_options = combined(
         group="Filter",
         type=click.Choice([EACH, FOLDER]),
         metavar="[each|folder]",
-        short="Find the peaks of each picture, or of a whole folder, by itself.",
-        help="Find the peaks, as 'fftfilter peaks' does. Of a folder: for each picture its own, or for all those of "
-        "their mean spectrum.  [default of a folder: each]",
+        short="Find the waves and remove them: those of each picture, or of a folder.",
+        help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (from "
+        "all of them for --output magnitude and signed). In a folder: from each picture its own waves, or from all "
+        "those of the folder's mean spectrum.  [default: each]",
     ),
     option(
         "--strength",
         group="Filter",
         type=float,
         metavar="DB",
-        help="How far what --auto finds has to stand out of the frequencies around it; 10 at least.  [default: 18]",
+        help="The least strength of a wave for --auto: how far it stands out of the frequencies around it; 10 or "
+        "more.  [default: 18]",
     ),
 )
 
@@ -52,13 +54,13 @@ def taken(given: dict[str, Any]) -> tuple[str | None, Auto | None]:
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
-    return mode, Auto(wanted, given["shape"])
+    # Magnitudes and signed values have one scale for all channels.
+    return mode, Auto(wanted, given["shape"], by_channel=given["output"] in ("keep", "real"))
 
 
 def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
     from ...analysis.automatic import notches
-    from ...analysis.search import peaks_of
     from .inputs import is_folder
     from .spectra import of_sources
 
@@ -66,7 +68,7 @@ def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Tran
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is none: leave {FOLDER} out.")
     only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
     mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given)).spectrum
-    found = peaks_of(mean, auto.strength)
+    found = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, auto, f"{mean.pictures} pictures", given["verbose"])
     return notches(found, auto.shape)

@@ -159,7 +159,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
             given_range,
             target=target,
             depth=depth,
-            edges=for_filter.get("edges", "wrap"),
+            options=for_filter,
         )
         verify.check(found, target)
         if not options.quiet:
@@ -189,8 +189,7 @@ def _filter_pages(
         only["profile"] = options.filter["profile"]
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         given_range, is_of_stack = parse(options.scale), options.scale == STACK
-        edges = options.filter.get("edges", "wrap")
-        way = Way(options.format, options.coding, options.strip, options.output, given_range, edges)
+        way = Way(options.format, options.coding, options.strip, options.output, given_range, options.filter)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
         with open_filter(transfer, options.output, given_range, options.filter) as filter_:
             try:

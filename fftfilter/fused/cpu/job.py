@@ -31,12 +31,20 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "one_scale", "counted_row")),
-        *((name, np.uint32) for name in ("has_inner", "is_complement")),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "gains")),
+        *(
+            (name, np.uint32)
+            for name in ("pixel_bytes", "one_scale", "counted_row", "shape", "has_inner", "is_complement", "is_twofold")
+        ),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
+
+
+def bands(height: int) -> int:
+    """Return how many tasks write the pixels of an image."""
+    return -(-height // BAND)
 
 
 def job(
@@ -63,12 +71,16 @@ def job(
         "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
         "row_groups": row_groups,
         "zero_rows": zero_rows,
-        "bands": -(-plan.height // BAND),
+        "bands": bands(plan.height),
         "workspace": plan.workspace,
+        "gains": plan.gains,
+        "pixel_bytes": stack.out.itemsize,
         "one_scale": stack.one_scale,
         "counted_row": counted_row(plan.height, plan.width),
+        "shape": mask.shape,
         "has_inner": mask.has_inner,
         "is_complement": mask.is_complement,
+        "is_twofold": plan.inverses == 2,
         "outer_falloff": mask.falloffs[0],
         "inner_falloff": mask.falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side

@@ -50,6 +50,11 @@ class MixedRadix(NamedTuple):
         """The radices, first stage first; their product is n."""
         return tuple(stage.radix for stage in self.stages)
 
+    @property
+    def part(self) -> int:
+        """How many numbers a part has, as part_length in transform.cl."""
+        return self.stages[self.whole_stages - 1].span if self.whole_stages else self.n
+
     def table(self) -> NDArray[np.uint32]:
         """Return the stages as the kernels read them, four numbers each."""
         return np.array([(s.radix, s.span, s.spin, s.roots) for s in self.stages], np.uint32)

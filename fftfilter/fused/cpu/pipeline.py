@@ -25,14 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...output.histogram import BINS, ByHistogram
+from ...output.histogram import BINS, ByHistogram, counted_samples
 from ...output.noise import WEAK
-from ...output.ramp import of_values, own_ramps
+from ...output.ramp import ON_DEVICE, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
-from .job import job, spin_factors
+from .job import bands, job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
 from .memory import aligned
 from .plan import plan
@@ -48,11 +48,16 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-STEPS = ("columns forward", "rows", "columns inverse", "histogram", "quantize")
+STEPS = ("columns forward", "rows", "columns inverse", "histogram", "ramp", "quantize")
 ALL_STEPS = (0, len(STEPS))
-QUANTIZE = STEPS.index("quantize")
-# Where image, pixels and the range of steps stand among the kernel's arguments.
-IMAGE, PIXELS_OUT, COUNTS, BINS_COUNTED, FIRST_STEP, END_STEP = 4, 5, 19, 20, 21, 22
+# Steps that do nothing where the ramps are given.
+OF_HISTOGRAM = ("histogram", "ramp")
+# Histograms of a picture, COUNTERS times COPIES of histogram.cl.
+HISTOGRAMS = 8
+# Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments; and the job
+# with the tables that follow from the transfer function.
+IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 19, 22, 23
+OF_TRANSFER = (1, *range(10, 17))
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 
@@ -78,19 +83,56 @@ class FusedCpuPipeline:
         limits: Limits | None = None,
         edges: Edges = "wrap",
     ) -> None:
-        self.launcher, self.stack = launcher, stack
+        self.launcher, self.stack, self._edges = launcher, stack, edges
         count, height, width = stack.shape
-        is_twofold = edges == "mirror" and not transfer.is_even_along_axes
-        inverses = 2 if is_twofold else 1
+        self._is_twofold = self._needs_two(transfer)
+        inverses = 2 if self._is_twofold else 1
         self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
-        lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
+        self._buffers: list[Any] = []
+        counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
+        progress = self._kept(launcher.wrap(counters))
+        self._strips = self._in_huge_pages(strips)
+        # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
+        self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
+        self._clipped = np.zeros((count, bands(height)), np.uint32)
+        found = (self._far, self._largest, self._clipped)
+        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        self._ramps: Ramps = own_ramps(stack)
+        self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
+        self._steps = ALL_STEPS
+        # By their places; None is set later, and by `retune` what the transfer function decides.
+        arguments = [
+            *(progress, None, self._strips, self._in_huge_pages(workspaces), None, None),
+            *(self._far_buffer, self._largest_buffer),
+            *map(self._constant, (spin_factors(self.plan.columns), spin_factors(self.plan.rows))),
+            *(None for _ in OF_TRANSFER[1:]),
+            *(self._ramps_buffer, self._clipped_buffer, None, None, None),
+            *map(np.uint32, ALL_STEPS),
+        ]
+        defines = (
+            f"VECTOR={self.plan.lanes}",
+            *launcher.device.own_builtins,
+            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
+            f"EDGES={edges}",
+        )
+        files, defines = program(launcher.device, self.plan.columns, self.plan.rows, defines)
+        self._filter = launcher.kernel(files, defines, "filter", arguments)
+        self._set_ramps(None)
+        self.retune(transfer)
 
+    def retune(self, transfer: Transfer) -> bool:
+        """Take another transfer function, in the same buffers; return whether these serve it."""
+        if self._needs_two(transfer) != self._is_twofold:
+            return False
+        stack, edges = self.stack, self._edges
+        _, height, width = stack.shape
+        lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
         reach, table = grid.on_grid()
-        if is_twofold:  # all rows, as the other pixels have strips of their own
+        if self._is_twofold:  # all rows, as the other pixels have strips of their own
             reach = Reach(height, width, 1.0)
         reached = max(reach.rows, 1)
         frequencies = columns.frequencies()
@@ -109,42 +151,22 @@ class FusedCpuPipeline:
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
         size, dc = (grid.height, grid.width), transfer.at_dc(table)
         odd_gains = np.zeros(1, np.float32)
-        if is_twofold and table is not None:
+        if self._is_twofold and table is not None:
             table, odd = parts_along_axes(table)
             odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
-        self._buffers: list[Any] = []
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
         described = job(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
-        counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        progress = self._kept(launcher.wrap(counters))
-        self._strips = self._in_huge_pages(strips)
-        # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
-        self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
-        self._clipped = np.zeros((count, int(described["bands"][0])), np.uint32)
-        found = (self._far, self._largest, self._clipped)
-        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
-        self._ramps = self._own_ramps = own_ramps(stack)
-        self._ramps_buffer = self._constant(of_values(self._ramps, height))
-        arguments = [
-            *(progress, self._constant(described), self._strips, self._in_huge_pages(workspaces), None, None),
-            *(self._far_buffer, self._largest_buffer),
-            *map(self._constant, (spin_factors(columns), spin_factors(rows), places.astype(np.uint32))),
-            *map(self._constant, (mask.across, mask.down, mask.gains, odd_gains, twins, turns)),
-            *(self._ramps_buffer, self._clipped_buffer, self._clipped_buffer, np.uint32(0)),
-            *map(np.uint32, ALL_STEPS),
-        ]
-        self._steps = ALL_STEPS
-        defines = (f"VECTOR={lanes}", *launcher.device.own_builtins, *mask.defines)
-        pixels = (
-            f"LOAD_PIXEL={PIXELS[stack.pixel]}",
-            f"STORE_PIXEL={PIXELS[stack.out]}",
-            f"EDGES={edges}",
-            f"TWOFOLD={int(is_twofold)}",
-        )
-        files, defines = program(launcher.device, columns, rows, (*defines, *pixels))
-        self._filter = launcher.kernel(files, defines, "filter", arguments)
+        tables = (described, places.astype(np.uint32), mask.across, mask.down, mask.gains, odd_gains, twins, turns)
+        self._of_transfer = [self._copied(table) for table in tables]
+        for place, buffer in zip(OF_TRANSFER, self._of_transfer, strict=True):
+            self._filter.set_arg(place, buffer)
+        return True
+
+    def _needs_two(self, transfer: Transfer) -> bool:
+        """Whether mirrored edges take two inverse transforms."""
+        return self._edges == "mirror" and not transfer.is_even_along_axes
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images ``(count, height, width)`` and return their pixels on the ramp of each picture.
@@ -152,30 +174,30 @@ class FusedCpuPipeline:
         Kernels read and write the arrays where they are; nothing is copied but images narrower than a strip.
         """
         result = self._bind(images)
-        first = 0
-        if isinstance(ramps, ByHistogram):
-            counts = self._count()
-            ramps, first = ramps(self.extremes()[:, 1], counts), QUANTIZE
-        ramps = self._own_ramps if ramps is None else ramps
-        if ramps.tobytes() != self._ramps.tobytes():
-            self.launcher.write(self._ramps_buffer, of_values(ramps, self.plan.height))
-            self._ramps = ramps
-        self._launch(first, len(STEPS))
+        self._set_ramps(ramps)
+        self._launch(0, len(STEPS))
         return self._pixels(result)
 
-    def _count(self) -> Array:
-        """Filter what is bound, but for the pixels, and return the histogram of each picture: (pictures, BINS)."""
-        pictures, workers = self.stack.pictures, self.plan.workers
-        counts = np.zeros((pictures, workers, BINS + 1), np.uint32)
-        buffer = self.launcher.wrap(counts)
-        self._filter.set_arg(COUNTS, buffer)
-        self._filter.set_arg(BINS_COUNTED, np.uint32(BINS))
-        self._launch(0, QUANTIZE, skip=None)
-        self.launcher.finish(buffer, counts)
-        self._filter.set_arg(COUNTS, self._clipped_buffer)
-        self._filter.set_arg(BINS_COUNTED, np.uint32(0))
-        found: Array = counts[:, :, :BINS].sum(axis=1)
-        return found
+    def _set_ramps(self, ramps: Ramps) -> None:
+        """Set the ramps of the pictures, or what a histogram finds them by, unless they are set already."""
+        if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
+            return
+        stack, lanes = self.stack, self.plan.lanes
+        counting: tuple[Any, ...] = (self._clipped_buffer, self._clipped_buffer, np.uint32(0))  # nothing is counted
+        if isinstance(ramps, ByHistogram):
+            samples = counted_samples(stack.height, stack.width) * (stack.count // stack.pictures)
+            counts = aligned((stack.pictures, HISTOGRAMS, BINS + lanes), np.dtype(np.uint32))
+            counts[...] = 0
+            wanted = self.launcher.wrap(ramps.wanted(samples, self.plan.height), constant=True)
+            counting = self._counting = wanted, self.launcher.wrap(counts), np.uint32(BINS)
+            self._clips = True
+        else:
+            made = own_ramps(stack) if ramps is None else ramps
+            self.launcher.write(self._ramps_buffer, of_values(made, self.plan.height))
+            self._clips = bool(made["counts"].any())
+        for i, argument in enumerate(counting):
+            self._filter.set_arg(WANTED + i, argument)
+        self._ramps = ramps
 
     def strips_after(self, steps: int, images: Array) -> Array:
         """Return what lies in memory after the first 1, 2 or 3 steps: ``(count, strips, rows, 2, lanes)``.
@@ -203,7 +225,7 @@ class FusedCpuPipeline:
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        if not self._ramps["counts"].any():
+        if not self._clips:
             return np.zeros(self.stack.pictures)
         self.launcher.finish(self._clipped_buffer, self._clipped)
         counted: Array = self._clipped.reshape(self.stack.pictures, -1).sum(axis=1)
@@ -229,11 +251,12 @@ class FusedCpuPipeline:
         self._image = image
         return pixels, result
 
-    def _launch(self, first: int, end: int, skip: str | None = "histogram") -> None:
-        """Launch a range of steps at once, or each by itself to be timed, but for one that does nothing."""
+    def _launch(self, first: int, end: int) -> None:
+        """Launch a range of steps at once, or each by itself to be timed, but for those that do nothing."""
         launches = {"filter": (first, end)}
         if self.launcher.profiles:
-            launches = {name: (i, i + 1) for i, name in enumerate(STEPS) if first <= i < end and name != skip}
+            skipped = () if isinstance(self._ramps, ByHistogram) else OF_HISTOGRAM
+            launches = {name: (i, i + 1) for i, name in enumerate(STEPS) if first <= i < end and name not in skipped}
         for name, steps in launches.items():
             if steps != self._steps:
                 self._steps = steps
@@ -254,7 +277,11 @@ class FusedCpuPipeline:
         return buffer
 
     def _constant(self, array: Array) -> Any:
-        return self._kept(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
+        return self._kept(self._copied(array))
+
+    def _copied(self, array: Array) -> Any:
+        """Return a buffer with a copy of an array, which kernels read."""
+        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
 
     def _in_huge_pages(self, size: int) -> Any:
         """Return a buffer of ``size`` bytes, in huge pages where it is large.

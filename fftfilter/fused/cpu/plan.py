@@ -19,6 +19,8 @@ SPARE_ROWS = 17
 # Bytes of a line of the cache, and how many tasks for each worker divide the work evenly enough.
 LINE = 64
 TASKS = 4
+# Gains that mirrored_mask.cl has at once: at two positions of 32 pairs, of both frequencies, even and odd.
+MIRRORED_GAINS = 2 * 32 * 2 * 2
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,13 @@ class FusedCpuPlan:
     def workspace(self) -> int:
         """Numbers of a worker's work space: its longest transform, but for columns that are transformed in place."""
         convolution = inner(self.columns).n if isinstance(self.columns, Bluestein) else 0
-        return max(self.strips * 2 * self.lanes, inner(self.rows).n, convolution)
+        return max(self.strips * 2 * self.lanes, inner(self.rows).n, convolution) + self.gains
+
+    @property
+    def gains(self) -> int:
+        """Numbers of it that hold gains, two a number: of a part of a row, or of a row that is no transform itself."""
+        of_rows = self.width if isinstance(self.rows, Bluestein) else self.rows.part
+        return -(-max(of_rows, MIRRORED_GAINS) // 2)
 
     def strips_per_task(self, pixel: int) -> int:
         """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.

@@ -57,5 +57,5 @@ def filter_files(*, bluestein: bool) -> tuple[str, ...]:
         *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
         *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
         *(convolution if bluestein else ()),
-        *("fused/cpu/histogram.cl", ramp.KERNEL, "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
+        *(ramp.KERNEL, "fused/cpu/histogram.cl", "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
     )

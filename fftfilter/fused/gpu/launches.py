@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 ATTRIBUTES = "fused/gpu/attributes.cl"
 BUTTERFLIES = "fused/gpu/butterflies.cl"
 TRANSFORM = "fused/gpu/transform.cl"
+PACKED = "fused/gpu/packed.cl"
 SPECTRUM = "fused/gpu/spectrum.cl"
 EDGES = "edges.cl"
 SHAPES = "shapes.cl"
 MASK = "fused/gpu/mask.cl"
+COSINES = "fused/gpu/cosines.cl"
 MIRRORED_MASK = "fused/gpu/mirrored_mask.cl"
 VALUES = "fused/gpu/values.cl"
+LARGEST = "fused/gpu/largest.cl"
 ROWS = "fused/gpu/rows.cl"
 PAIRS = "fused/gpu/pairs.cl"
 COLUMNS = "fused/gpu/columns.cl"
@@ -38,6 +41,7 @@ PIXELS_AT_ONCE = "fused/gpu/pixels.cl"
 QUANTIZE = "fused/gpu/quantize.cl"
 DEVIATION = "fused/gpu/deviation.cl"
 HISTOGRAM = "fused/gpu/histogram.cl"
+RAMP_OF_HISTOGRAM = "fused/gpu/ramp_of_histogram.cl"
 STEPS = "fused/gpu/long/steps.cl"
 LINES = "fused/gpu/long/lines.cl"
 LONG_ROWS = "fused/gpu/long/rows.cl"
@@ -52,19 +56,21 @@ LONG_COLUMNS_MASK = "fused/gpu/long/columns_mask.cl"
 LONG_COLUMNS_BACK = "fused/gpu/long/columns_back.cl"
 PACK = "fused/gpu/long/pack.cl"
 
-# Files that a kernel needs in front of its own, behind attributes, butterflies, transform, edges and spectrum, which
-# all need.
+# Files that a kernel needs in front of its own, behind attributes, butterflies, transform, edges, packed and spectrum,
+# which all need.
 NEEDS = {
-    COLUMNS: (SHAPES, MASK, MIRRORED_MASK, PAIRS),
+    COLUMNS: (SHAPES, MASK, COSINES, MIRRORED_MASK, PAIRS),
     ROWS: (GROUND,),
-    INVERSE_ROWS: (GROUND, VALUES),
+    INVERSE_ROWS: (GROUND, VALUES, LARGEST),
     FILTER: (
         SHAPES,
         MASK,
+        COSINES,
         MIRRORED_MASK,
         PAIRS,
         GROUND,
         VALUES,
+        LARGEST,
         ROWS,
         COLUMNS,
         INVERSE_ROWS,
@@ -76,7 +82,7 @@ NEEDS = {
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
     LONG_ROWS_FROM_SPECTRUM: (STEPS, LINES),
-    LONG_ROWS_TO_VALUES: (STEPS, LINES, GROUND, VALUES),
+    LONG_ROWS_TO_VALUES: (STEPS, LINES, GROUND, VALUES, LARGEST),
     LONG_COLUMNS: (STEPS, STRIPS),
     LONG_COLUMNS_MIDDLE: (STEPS, STRIPS, SHAPES, MASK),
     LONG_COLUMNS_MASK: (STEPS, STRIPS, SHAPES, MASK),
@@ -120,10 +126,11 @@ class Launches:
         work: cl.Buffer | None,
         largest: cl.Buffer,
         edges: Edges = "wrap",
+        is_twofold: bool = False,
     ) -> None:
         self.launcher, self.plan, self.count = launcher, plan, count
         self.spectrum, self.work, self.largest = spectrum, work, largest
-        self.edges = edges
+        self.edges, self.is_twofold = edges, is_twofold
         self.tiles, self.reach = tiles, np.uint32(tiles * plan.tile)
         self.largest_at: list[tuple[cl.Kernel, int]] = []
         """Where the kernels made so far have the largest magnitudes among their arguments."""
@@ -150,13 +157,16 @@ class Launches:
         return launches
 
     def inverse_rows(
-        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str
+        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str, other: bool = False
     ) -> list[Launch]:
-        """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0)."""
+        """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0).
+
+        Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
+        """
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "inverse rows", self.reach
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
-            arguments = (None, spectrum, *tables, largest, one_scale, reach, dc, None)
+            arguments = (None, spectrum, *tables, largest, one_scale, reach, dc, np.uint32(other), None)
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, *arguments)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
@@ -171,11 +181,16 @@ class Launches:
         arguments = (None, lines, outer, between, largest, one_scale, dc, None)
         return [*launches, self._row_step(step, LONG_ROWS_TO_VALUES, rows, rows.outer, defines, *arguments)]
 
-    def columns(self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any) -> list[Launch]:
-        """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers."""
+    def columns(
+        self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any, other: bool = False
+    ) -> list[Launch]:
+        """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers.
+
+        ``other`` is as for :meth:`inverse_rows`: what those come of is left beside the spectrum, which stays.
+        """
         columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
         if isinstance(columns, TransformPlan):
-            arguments = (spectrum, *tables, *mask_arguments)
+            arguments = (spectrum, *tables, *mask_arguments, np.uint32(other))
             return [self._whole("columns", COLUMNS, columns, self._kept_columns, mask, *arguments)]
         outer, middle, between = tables
         strips = spectrum if paired else self.work
@@ -195,11 +210,15 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> Launch:
-        """Return the one launch of all steps; ``plan`` is that of rows and columns."""
+    def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> tuple[Launch, Launch]:
+        """Return the one launch of all steps, and that of all but the last; ``plan`` is that of rows and columns."""
         kernel = self._kernel(FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item)
-        groups = 3 * -(-self.plan.pairs // plan.batch) + -(-self._kept_columns // plan.batch)
-        return Launch("filter", kernel, (groups * self.count * plan.group,), (plan.group,))
+        rows, columns = (-(-transforms // plan.batch) for transforms in (self.plan.pairs, self._kept_columns))
+        whole, values = (
+            Launch("filter", kernel, ((steps * rows + columns) * self.count * plan.group,), (plan.group,))
+            for steps in (3, 2)
+        )
+        return whole, values
 
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
@@ -229,9 +248,10 @@ class Launches:
     def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, per_item: int = 1) -> cl.Kernel:
         """Return the kernel of a file, named after it; ``per_item`` are the numbers that a work-item holds."""
         plan = self.plan
-        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", f"EDGES={self.edges}")
+        edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
+        size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, SPECTRUM, *NEEDS.get(source, ()), source)
+        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, PACKED, SPECTRUM, *NEEDS.get(source, ()), source)
         options = self._options(source, per_item)
         kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
@@ -240,5 +260,9 @@ class Launches:
     def _options(self, source: str, per_item: int) -> tuple[str, ...]:
         """Return the compiler's own options: how many registers a work-item may have."""
         registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
-        registers = registers if per_item <= MOST_PER_ITEM else 2 * REGISTERS
-        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()
+        return register_options(self.launcher, registers if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
+
+
+def register_options(launcher: Launcher, registers: int) -> tuple[str, ...]:
+    """Return the compiler's option for how many registers a work-item may have."""
+    return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in launcher.device.platform else ()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...transfer.grid import parts_along_axes
 from ...transfer.shapes import IDEAL
 
 if TYPE_CHECKING:
@@ -25,19 +26,26 @@ class MaskArguments(NamedTuple):
 
 
 def mask(
-    radial: Radial | None, table: NDArray[np.float64] | None, size: tuple[int, int], *, dc: float, complement: bool
+    radial: Radial | None,
+    table: NDArray[np.float64] | None,
+    size: tuple[int, int],
+    *,
+    dc: float,
+    complement: bool,
+    is_twofold: bool = False,
 ) -> MaskArguments:
     """Return the mask of a radial function, or of a table of gains ``(height, width)``; 1 - H for the complement.
 
-    ``dc`` is H(0).
+    ``dc`` is H(0). If it ``is_twofold``, gains are those of the part that is even along each axis, then of the odd one.
     """
     height, width = size
     at_dc = np.float32(1 - dc if complement else dc)
     if radial is None or table is not None:
-        half = np.asarray(table)[:, : width // 2 + 1]
-        gains = 1 - half if complement else half
+        gains = np.asarray(table)
+        gains = 1 - gains if complement else gains
+        parts = parts_along_axes(gains) if is_twofold else (gains[:, : width // 2 + 1],)
         unused, is_complement = (np.float32(0),) * 6, np.uint32(0)
-        data = np.ascontiguousarray(gains.T, np.float32)
+        data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
         return MaskArguments(data, (*unused, at_dc, is_complement), ("SHAPE=table",))
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)

@@ -13,25 +13,39 @@ Every pass through memory that is left has its reason: rows and columns need eac
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
 six launches in place of one. Small images whose rows and columns have the same plan go in one launch, whose work-groups
 wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
+
+Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
+(``any_size.py``), and a size that comes again gets programs of its own, which are faster.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyopencl as cl
 
+from ...device.page_locked import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
-from ...output.histogram import BINS, ByHistogram, counted_row
+from ...output.histogram import BINS, ByHistogram, counted_row, counted_samples
 from ...output.noise import WEAK
 from ...output.ramp import KERNEL as RAMP
-from ...output.ramp import ON_DEVICE, of_values, own_ramps
+from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .launches import ATTRIBUTES, DEVIATION, HISTOGRAM, PIXELS_AT_ONCE, QUANTIZE, Launch, Launches
+from .any_size import AnySizeLaunches, has_own, may_have_own
+from .launches import (
+    ATTRIBUTES,
+    DEVIATION,
+    HISTOGRAM,
+    PIXELS_AT_ONCE,
+    QUANTIZE,
+    RAMP_OF_HISTOGRAM,
+    Launch,
+    Launches,
+)
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT, TransformPlan
@@ -52,6 +66,9 @@ QUANTIZE_GROUP = 256
 DEVIATION_GROUPS = 512
 # And that count: fewer, as each adds a histogram of its own.
 HISTOGRAM_GROUPS = 128
+RAMP_GROUP = 256
+# Results in page-locked memory at a time: who keeps more gets others in ordinary memory.
+RESULTS = 4
 # Chirp-z with spin factors made of powers rounds more.
 LESS_EXACT = 3
 # Stacks of at most this many pixels go in one launch: of more, each step takes much longer than a launch.
@@ -61,13 +78,22 @@ ONE_LAUNCH_PLATFORMS = ("NVIDIA",)
 PROGRESS_BYTES = 4 * 5
 
 
+class _ByHistogram(NamedTuple):
+    """All launches of a filter whose ramps a histogram finds, what it finds them by, and the buffers to be kept."""
+
+    launches: list[Launch]
+    wanted: cl.Buffer
+    kept: list[cl.Buffer]
+
+
 class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``edges`` of
-    "mirror" the transfer function has to be even along each axis, and no side too long for a work-group. Raises
-    ParameterError for a size that is too large.
+    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``any_size``
+    the first stack is filtered by the program for any size, unless this size has its own. With ``edges`` of "mirror"
+    no side may be too long for a work-group; a transfer function that is not even along each axis takes columns and
+    inverse rows twice. Raises ParameterError for a size that is too large.
     """
 
     def __init__(
@@ -78,6 +104,7 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
+        any_size: bool = False,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
@@ -95,6 +122,7 @@ class FusedGpuPipeline:
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
 
+        self._is_twofold = edges == "mirror" and not transfer.is_even_along_axes
         grid = grid_with(edges, transfer, height, width)
         reach, table = grid.on_grid()
         columns = width // 2 + 1
@@ -103,12 +131,14 @@ class FusedGpuPipeline:
         kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
         tiles = -(-kept // self.plan.tile)
         dc = transfer.at_dc(table)
-        masked = mask(grid.transfer.radial, table, (grid.height, grid.width), dc=dc, complement=complement)
+        size = grid.height, grid.width
+        masked = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=self._is_twofold)
         row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
         tables = [*row_tables, *column_tables, masked.data]
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
-        scratch = [self.plan.spectrum_length * count * 8, self.plan.work_length * count * 8, values]
+        spectra = count * (2 if self._is_twofold else 1)
+        scratch = [self.plan.spectrum_length * spectra * 8, self.plan.work_length * count * 8, values]
         small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, 8 * count]
         self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
         """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
@@ -122,11 +152,17 @@ class FusedGpuPipeline:
         self.largest: cl.Buffer = self._constants[-1]
         """The largest magnitude of each image of the last run, a float; behind each how many pixels are clipped."""
         self._ramps_buffer = self._constants[-2]
-        self._own_ramps: Array = own_ramps(stack)
-        self._ramps: Array = self._own_ramps[:0]
-        self.set_ramps(None)
+        self._ramps: Ramps = own_ramps(stack)
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
-        self._build(
+        self._results: PageLocked | None = None
+        self._found_last: Array | None = None
+        self._size = np.uint32(height), np.uint32(width)
+        self._runs = 0
+        fits = all(isinstance(side, TransformPlan) for side in sides)
+        self._is_own = not (any_size and fits) or has_own(self.device, (height, width))
+        """Whether the programs are those of this size alone."""
+        self._make = partial(
+            self._build,
             self._constants[: len(row_tables)],
             self._constants[len(row_tables) : -3],
             masked,
@@ -134,8 +170,11 @@ class FusedGpuPipeline:
             complement=complement,
             dc=np.float32(dc),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
+            limits=limits,
             edges=edges,
         )
+        self._make()
+        self.set_ramps(None)
 
     @property
     def launch_count(self) -> int:
@@ -152,6 +191,7 @@ class FusedGpuPipeline:
         complement: bool,
         dc: np.float32,
         one_launch: bool,
+        limits: Limits,
         edges: Edges,
     ) -> None:
         """Build the kernels and set every argument but the images."""
@@ -159,60 +199,63 @@ class FusedGpuPipeline:
         count, height, width = stack.shape
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-3]
-        launches = Launches(
-            self.launcher,
-            self.plan,
-            count,
-            tiles=tiles,
-            spectrum=spectrum,
-            work=work,
-            largest=self.largest,
-            edges=edges,
-        )
         scales = np.uint32(stack.one_scale)
         pixel = f"LOAD_PIXEL={PIXELS[stack.pixel]}"
+        given: dict[str, Any] = {"tiles": tiles, "spectrum": spectrum, "largest": self.largest}
+        given |= {"edges": edges, "is_twofold": self._is_twofold}
+        launches: Launches | AnySizeLaunches
+        if self._is_own:
+            launches = Launches(self.launcher, self.plan, count, work=work, **given)
+        else:
+            launches = AnySizeLaunches(self.launcher, self.plan, count, pixel=pixel, limits=limits, **given)
+        self._made_by = launches  # and keeps its buffers
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
         self._at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
         most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
-        self._on_ramp = (self._ramps_buffer, np.float32(most))
+        self._widest = np.float32(most)
         inverse_defines = (pixel, f"COMPLEMENT={int(complement)}")
         self._quantize_defines = (f"STORE_PIXEL={PIXELS[stack.out]}", f"PIXELS_PER_ITEM={self._at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._largest_at = launches.largest_at
         whole = self._one_launch_plan() if one_launch else None
-        if whole:
+        if whole and isinstance(launches, Launches):
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, dc, *self._on_ramp)
+            sizes = (np.uint32(count), launches.reach, scales, dc, self._ramps_buffer, self._widest)
             arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
             defines = (*inverse_defines, *self._quantize_defines, *masked.defines)
-            launch = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
-            self._launches, self._images_at, self._outputs_at = [launch], [(launch.kernel, 0)], [(launch.kernel, 1)]
+            launch, values = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
+            self._launches, self._to_values = [launch], [values]
+            self._images_at, self._outputs_at = [(launch.kernel, 0)], [(launch.kernel, 1)]
             return
 
         rows = launches.rows(row_tables, pixel)
-        columns = launches.columns(column_tables, masked.defines, mask_data, scale, *masked.numbers)
-        inverse_rows = launches.inverse_rows(row_tables, scales, dc, *inverse_defines)
-        last = inverse_rows[-1].kernel
-        self._launches = [*rows, *columns, *inverse_rows]
-        self._images_at = [(rows[0].kernel, 1), (last, last.num_args - 1)]
+        columns: list[Launch] = []
+        inverse_rows: list[Launch] = []
+        last: list[cl.Kernel] = []
+        for other in (True, False)[not self._is_twofold :]:
+            columns += launches.columns(column_tables, masked.defines, mask_data, scale, *masked.numbers, other=other)
+            inverse_rows += launches.inverse_rows(row_tables, scales, dc, *inverse_defines, other=other)
+            last.append(inverse_rows[-1].kernel)
+        self._to_values = [*rows, *columns, *inverse_rows]
+        self._images_at = [(rows[0].kernel, 1), *((kernel, kernel.num_args - 1) for kernel in last)]
         if stack.white is None:
-            self._outputs_at = [(last, 0)]
+            self._launches, self._outputs_at = self._to_values, [(kernel, 0) for kernel in last]
             return
 
-        last.set_arg(0, self._values)
+        for kernel in last:
+            kernel.set_arg(0, self._values)
         self._outputs_at = []
-        self._launches.append(self._quantize)
+        self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
 
-    @cached_property
-    def _quantize(self) -> Launch:
-        """The launch that makes pixels of values; where one launch does all, it is needed only behind a histogram."""
+    def _quantize(self, ramps: cl.Buffer) -> Launch:
+        """Return the launch that makes pixels of values, on these ramps."""
         stack = self.stack
         count, height, width = stack.shape
         sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
-        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), *self._on_ramp)
+        defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
+        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest, *self._size)
         quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments)
         self._outputs_at.append((quantize, 0))
         self._images_at.append((quantize, 2))
@@ -228,7 +271,7 @@ class FusedGpuPipeline:
         """Return the plan of rows and columns if one launch can do all; one launch has no times of steps."""
         rows = self.plan.rows
         is_small = self.stack.size <= ONE_LAUNCH_PIXELS and self.stack.white is not None
-        can = is_small and not self.launcher.profiles
+        can = is_small and not self.launcher.profiles and not self._is_twofold
         return rows if can and isinstance(rows, TransformPlan) and rows == self.plan.columns else None
 
     def enqueue(
@@ -239,10 +282,22 @@ class FusedGpuPipeline:
         Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
         given. Begins after an event of another queue, and returns that of its own end.
         """
+        self._runs += 1
+        if self._runs == 2 and not self._is_own and may_have_own(self.device, self.stack.shape[1:]):
+            self._take_own_programs()
+        launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
         self._bind(image, output, largest or self.largest)
-        for launch in self._launches:
+        for launch in launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
+
+    def _take_own_programs(self) -> None:
+        """Build the programs of this size, in place of that for any size."""
+        self._is_own = True
+        self._make()
+        vars(self).pop("_by_histogram", None)
+        ramps, self._ramps = self._ramps, None
+        self.set_ramps(ramps)
 
     def _bind(self, *bound: cl.Buffer) -> None:
         """Set image, output and the largest magnitudes among the kernels' arguments."""
@@ -259,14 +314,15 @@ class FusedGpuPipeline:
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        if not self._ramps["counts"].any():
+        if not self._clips:
             return np.zeros(self.stack.pictures)
         return clipped_of(self._found(), self.stack)
 
     def _found(self) -> Array:
-        found = np.empty((self.stack.pictures, 2), np.uint32)
-        self.launcher.read(found, self.largest)
-        return found
+        if self._found_last is None:
+            self._found_last = np.empty((self.stack.pictures, 2), np.uint32)
+            self.launcher.read(self._found_last, self.largest)
+        return self._found_last
 
     def deviations(self, image: cl.Buffer | None = None) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, (pictures,), or of a buffer."""
@@ -274,59 +330,78 @@ class FusedGpuPipeline:
         far = np.zeros(self.stack.pictures, np.float32)
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[self.stack.pixel]}")
-        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale))
+        defines = (f"LOAD_PIXEL={PIXELS[self.stack.pixel]}",)
+        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale), *self._size)
         kernel = self.launcher.kernel((ATTRIBUTES, GROUND, DEVIATION), defines, "gpu_deviation", arguments)
         groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
         self.launcher.enqueue("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
         self.launcher.read(far, buffer)
         return far
 
-    def set_ramps(self, ramps: Array | None) -> None:
-        """Set the ramps of the pictures that are filtered from now on; None is the stack's own."""
-        ramps = self._own_ramps if ramps is None else ramps
-        if ramps.tobytes() != self._ramps.tobytes():
-            self.launcher.write(self._ramps_buffer, of_values(ramps))
-            self._ramps = ramps
+    def set_ramps(self, ramps: Ramps) -> None:
+        """Set the ramps of the pictures that are filtered from now on, or what a histogram finds them by.
 
-    def histograms(self) -> Array:
-        """Return the histogram of each picture of the last run: (pictures, BINS)."""
+        None are the stack's own.
+        """
+        if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
+            return
+        if isinstance(ramps, ByHistogram):
+            height, width, of_picture = self.stack.height, self.stack.width, self.stack.count // self.stack.pictures
+            self.launcher.write(self._by_histogram.wanted, ramps.wanted(counted_samples(height, width) * of_picture))
+            self._clips = True
+        else:
+            made = own_ramps(self.stack) if ramps is None else ramps
+            self.launcher.write(self._ramps_buffer, of_values(made))
+            self._clips = bool(made["counts"].any())
+        self._ramps = ramps
+
+    @cached_property
+    def _by_histogram(self) -> _ByHistogram:
+        """What is launched where a histogram finds the ramps, which are buffers of their own."""
         count, height, width = self.stack.shape
-        counts = np.zeros((self.stack.pictures, BINS), np.uint32)
-        buffer = self.launcher.allocate(counts.nbytes)
-        self.launcher.write(buffer, counts)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}")
-        own, every = cl.LocalMemory(4 * BINS), counted_row(height, width)
-        arguments = (
-            buffer,
-            self._values,
-            self.largest,
-            np.uint32(self.stack.one_scale),
-            *map(np.uint32, (BINS, every)),
-            own,
-        )
-        kernel = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", arguments)
+        pictures = self.stack.pictures
+        sizes = WANTED.itemsize, 4 * BINS * pictures, ON_DEVICE.itemsize * pictures
+        wanted, counts, ramps = kept = [self.launcher.allocate(size) for size in sizes]
+        self.launcher.write(counts, np.zeros((pictures, BINS), np.uint32))
+
+        scales = np.uint32(self.stack.one_scale)
+        numbers = scales, *self._size, np.uint32(BINS), np.uint32(counted_row(height, width))
+        own = cl.LocalMemory(4 * BINS)
+        given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
+        histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", given)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-        self.launcher.enqueue("histogram", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
-        self.launcher.read(counts, buffer)
-        return counts
+
+        given = (ramps, wanted, counts, self.largest, np.uint32(BINS))
+        ramp = self.launcher.kernel((RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
+        self._largest_at += [(histogram, 2), (ramp, 3)]
+        launches = [
+            *self._to_values,
+            Launch("histogram", histogram, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1)),
+            Launch("ramp", ramp, (RAMP_GROUP, pictures), (RAMP_GROUP, 1)),
+            self._quantize(ramps),
+        ]
+        return _ByHistogram(launches, wanted, kept)
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""
-        self.set_ramps(None if isinstance(ramps, ByHistogram) else ramps)
+        self.set_ramps(ramps)
         if self._images is None:
             allocate = self.launcher.allocate
             self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
         image, output = self._images
-        quantize = self._quantize if isinstance(ramps, ByHistogram) else None
+        self._found_last = None
         self.launcher.write(image, np.ascontiguousarray(images))
         self.enqueue(image, output)
-        if quantize and isinstance(ramps, ByHistogram):
-            self.set_ramps(ramps(self.extremes()[:, 1], self.histograms()))
-            self.launcher.enqueue(*quantize)
-        result = np.empty(self.stack.shape, self.stack.out)
+        result = self._empty()
         self.launcher.read(result, output)
         return result
+
+    def _empty(self) -> Array:
+        """Return an array for a result, from the second on in page-locked memory, which takes long to make."""
+        if self._results is None:
+            self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
+            return np.empty(self.stack.shape, self.stack.out)
+        return self._results.empty(self.stack.shape, self.stack.out)
 
 
 def extremes_of(found: Array) -> Array:

@@ -11,10 +11,6 @@ memory, too: copying them on the host would take longer than all the rest.
 
 from __future__ import annotations
 
-import math
-import threading
-import weakref
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import cycle, pairwise
@@ -27,8 +23,10 @@ from .pipeline import clipped_of, extremes_of
 
 if TYPE_CHECKING:
     import pyopencl as cl
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
+    from ...device.page_locked import PageLocked
+    from ...output.histogram import Ramps
     from .pipeline import FusedGpuPipeline
 
     Array = NDArray[Any]
@@ -36,91 +34,10 @@ if TYPE_CHECKING:
 # One stack that is copied in, one in work, one that is copied out, and one more so that none of the three waits for
 # the host.
 SLOTS = 4
-# Page-locked memory is taken from all other programs: at most this is kept free, and as much is in use.
-MOST_BYTES = 1 << 28
 # One processor copies slower than the device does: of arrays of twice this size and more, several threads copy a piece
 # each. Less is copied before the other threads are awake.
 COPY_BYTES = 1 << 22
 COPIERS = 4
-
-
-class _Owner:
-    """Owns page-locked memory as long as arrays use it.
-
-    NumPy asks an object with this attribute for its memory, and keeps the object as long as any view of it.
-    """
-
-    def __init__(self, memory: Array) -> None:
-        self.__array_interface__ = memory.__array_interface__
-
-
-class PageLocked:
-    """A pool of page-locked memory for one device, as making it takes long; ``most_bytes`` of it are in use at most.
-
-    Threads may share it. An array may be gone at any moment, even while the pool's lock is held: then its memory is put
-    in line, and the pool takes it back when it is next asked for some.
-    """
-
-    def __init__(self, launcher: Launcher, *, most_bytes: int = MOST_BYTES) -> None:
-        self._launcher = launcher
-        self._most_bytes = most_bytes
-        self._lock = threading.RLock()
-        self._free: dict[int, list[Array]] = {}
-        self._in_use = 0
-        self._returned: deque[Array] = deque()
-        self.made = 0
-        """How often memory was asked of the device."""
-
-    def take(self, size: int) -> Array:
-        """Return an array of ``size`` bytes."""
-        with self._lock:
-            self._take_back()
-            free = self._free.get(size)
-            if free:
-                return free.pop()
-            self.made += 1
-            return self._launcher.page_locked(size)
-
-    def give_back(self, memory: Array) -> None:
-        """Keep memory that is no longer used for the next :meth:`take`, unless enough is kept."""
-        with self._lock:
-            if sum(size * len(free) for size, free in self._free.items()) + memory.nbytes <= self._most_bytes:
-                self._free.setdefault(memory.nbytes, []).append(memory)
-
-    def as_array(self, memory: Array, shape: tuple[int, ...], dtype: DTypeLike) -> Array | None:
-        """Return memory as an array that gives it back when it is gone; None if too much is in use."""
-        with self._lock:
-            self._take_back()
-            if self._in_use + memory.nbytes > self._most_bytes:
-                return None
-            self._in_use += memory.nbytes
-        owner = _Owner(memory)
-        weakref.finalize(owner, self._returned.append, memory).atexit = False
-        return np.asarray(owner).view(dtype).reshape(shape)
-
-    def _take_back(self) -> None:
-        """Take back the memory of arrays that are gone."""
-        while self._returned:
-            memory = self._returned.popleft()
-            self._in_use -= memory.nbytes
-            self.give_back(memory)
-
-    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return an array in page-locked memory; in ordinary memory if too much is in use."""
-        memory = self.take(math.prod(shape) * np.dtype(dtype).itemsize)
-        array = self.as_array(memory, shape, dtype)
-        if array is None:
-            self.give_back(memory)
-            return np.empty(shape, dtype)
-        return array
-
-    @staticmethod
-    def holds(array: Array) -> bool:
-        """Tell whether an array lies in page-locked memory, in one piece."""
-        base: Any = array
-        while isinstance(base, np.ndarray):
-            base = base.base
-        return isinstance(base, _Owner) and array.flags.c_contiguous
 
 
 @dataclass(eq=False)
@@ -191,7 +108,7 @@ class Stream:
         self._copiers: ThreadPoolExecutor | None = None
         self._read: cl.Event | None = None
 
-    def start(self, stack: Array, ramps: Array | None = None) -> Started:
+    def start(self, stack: Array, ramps: Ramps = None) -> Started:
         """Start to filter a contiguous stack, onto the ramp of each picture, by default the stack's own.
 
         It has been read when this returns; one in page-locked memory when this returns the next time, so that

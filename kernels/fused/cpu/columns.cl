@@ -109,9 +109,11 @@ NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, globa
     z += 2 * job->strip_stride * (picture * job->strips + strip);
     const float back = job->back * ground_of(job, image, picture);
     vector_t most = inverse_columns(job, z, back, spin);
-#if TWOFOLD
-    inverse_columns(job, other_strips(job, z), back, spin);
-    most = own_pixels(job, z, strip);
+#if IS_MIRRORED
+    if (job->is_twofold) {
+        inverse_columns(job, other_strips(job, z), back, spin);
+        most = own_pixels(job, z, strip);
+    }
 #endif
     largest[picture * job->strips + strip] = largest_of(most);
 }

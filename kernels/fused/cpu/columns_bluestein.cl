@@ -44,9 +44,11 @@ NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t
     z += 2 * job->strip_stride * (picture * job->strips + strip);
     const float back = job->back * ground_of(job, image, picture);
     vector_t most = inverse_columns_bluestein(job, z, x, back, spin);
-#if TWOFOLD
-    inverse_columns_bluestein(job, other_strips(job, z), x, back, spin);
-    most = own_pixels(job, z, strip);
+#if IS_MIRRORED
+    if (job->is_twofold) {
+        inverse_columns_bluestein(job, other_strips(job, z), x, back, spin);
+        most = own_pixels(job, z, strip);
+    }
 #endif
     largest[picture * job->strips + strip] = largest_of(most);
 }

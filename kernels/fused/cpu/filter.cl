@@ -8,9 +8,10 @@
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
-// Writes   pixels; largest and deviation, one a strip; clipped, one a band; counts, `bins` and one more for each picture
-//          and worker, unless there are no bins; z between the steps
-// Scratch  x, a work space for each worker
+// Writes   pixels; largest and deviation, one a strip; clipped, one a band; z between the steps; the ramps if there are
+//          bins
+// Scratch  x, a work space for each worker; counts, COUNTERS COPIES times `bins` and a vector for each picture, all 0
+//          before and after
 //
 // progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
 // each worker, how many of its own are taken. All are 0 before and after. The steps from first_step to end_step - 1 are
@@ -18,7 +19,7 @@
 
 // -D BLUESTEIN=0 | 1    1 where an axis may be transformed by a convolution: its length is more than its points
 
-#define STEPS 5
+#define STEPS 6
 
 #if BLUESTEIN
 #define TASK(axis, task, ...) \
@@ -38,22 +39,23 @@
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
-            global const LOAD_PIXEL *image, global STORE_PIXEL *pixels, global float *deviation, global float *largest,
+            global const LOAD_PIXEL *image, global char *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
-            global const ramp_t *ramps, global uint *clipped, global uint *counts, const uint bins, const uint first_step,
-            const uint end_step)
+            global ramp_t *ramps, global uint *clipped, global const wanted_t *wanted, global uint *counts,
+            const uint bins, const uint first_step, const uint end_step)
 {
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
     const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
-                               job->row_groups * images, job->strips * images, bins ? job->bands * images : 0,
-                               job->bands * images};
+                               job->row_groups * images, job->strips * images,
+                               bins ? counters_of(job) * images : 0, bins ? images : 0, job->bands * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
-    x += 2 * (size_t)job->workspace * (1 + TWOFOLD) * worker;
+    x += 2 * (size_t)job->workspace * (1 + job->is_twofold) * worker;
 
-    for (uint picture = 0; picture < pictures; ++picture)
+    for (uint picture = 0; picture < pictures; ++picture) {
+        global uint *own_counts = counts + COUNTERS * COPIES * (bins + VECTOR) * (size_t)picture;
         for (uint step = first_step; step < end_step; ++step) {
             if (tasks[step] == 0)
                 continue;
@@ -77,10 +79,14 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                         TASK(job->columns, columns_inverse, job, z, x, image, largest, column_spin, i, index);
                         break;
                     case 3:
-                        histogram(job, z, largest, counts + (bins + 1) * (picture * (size_t)workers + worker), bins, i,
-                                  index);
+                        if (i == picture * images) // all images of a picture count together
+                            histogram(job, z, largest, own_counts, bins, i, images, index);
                         break;
-                    case 4: quantize(job, pixels, z, largest, deviation, ramps, clipped, i, index); break;
+                    case 4:
+                        if (i == picture * images)
+                            ramp_of_histogram(job, ramps + picture, *wanted, largest, own_counts, bins, i);
+                        break;
+                    case 5: quantize(job, pixels, z, largest, deviation, ramps, clipped, i, index); break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);
                     atomic_inc(done);
@@ -91,6 +97,7 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     REST;
             mem_fence(CLK_GLOBAL_MEM_FENCE);
         }
+    }
     if (atomic_inc(progress) == workers - 1)
         for (uint i = 0; i < 1 + pictures * STEPS * (1 + workers); ++i)
             progress[i] = 0;

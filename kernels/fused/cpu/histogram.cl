@@ -1,37 +1,81 @@
-// Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest, for the host to find a ramp.
+// Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest, and the ramp that follows.
 //
-// Reads    strips of values; largest[] of every strip
-// Writes   counts, of a band of rows, of which every counted_row-th counts, to bins of the worker's own; one more behind
-//          them has what is not to be counted (see quantize.cl)
+// A few tasks count, each a part of the strips to bins of its own: those of more would take longer to add up. Neighbors
+// are often alike, and a CPU waits for a counter that it has just written: so neighboring lanes count in copies.
 
-NOINLINE void histogram(global const job_t *job, global const vector_t *z, global const float *largest,
-                        global uint *counts, const uint bins, const size_t picture, const uint band)
+#define COUNTERS 4
+#define COPIES 2
+
+// How many tasks count
+INLINE uint counters_of(global const job_t *job)
 {
-    const uint strips = job->strips, height = job->columns.points;
-    const float most = largest_of_picture(job, largest, picture);
-    const float scale = most > 0 ? bins / most : 0;
-    const uint first = (ulong)height * band / job->bands;
-    const uint end = (ulong)height * (band + 1) / job->bands;
-    for (uint strip = 0; strip < strips; ++strip) {
-        global const vector_t *from = z + 2 * (job->strip_stride * (picture * strips + strip) + first);
-        integers_t own[2];
-        own_columns(own, job, strip);
-        for (uint row = first; row < end; ++row, from += 2) {
-            if (pixel_at(row, height) % job->counted_row)
-                continue;
-            for (uint side = 0; side < 2; ++side) {
-                const vector_t place = absolute(from[side]) * scale, last = (vector_t)(bins - 1);
-                // Truncated without a conversion, which PoCL's compiler fails at for processors whose features are not
-                // known: adding 2^23 leaves the nearest whole number in the lowest bits, and a comparison that is true
-                // takes 1 from it.
-                const vector_t inside = place < last ? place : last, nearest = inside + 0x1p23f;
-                const integers_t bin = (PASTE(as_int, VECTOR)(nearest) & 0x7fffff) + (nearest - 0x1p23f > inside);
-                const integers_t counted = own[side] ? bin : (integers_t)(bins);
-                const int *lanes = (const int *)&counted;
+    return min(job->strips, (uint)COUNTERS);
+}
+
+// Counts a vector of magnitudes, those that are `own`; the others go behind the bins.
+INLINE void count(global uint *counts, const vector_t magnitudes, const float scale, const uint bins,
+                  const integers_t own)
+{
+    // Truncated without a conversion, which PoCL's compiler fails at for processors whose features are not known:
+    // adding 2^23 leaves the nearest whole number in the lowest bits, and a comparison that is true takes 1 from it.
+    const vector_t place = magnitudes * scale, last = (vector_t)(bins - 1);
+    const vector_t inside = place < last ? place : last, nearest = inside + 0x1p23f;
+    const integers_t bin = (PASTE(as_int, VECTOR)(nearest) & 0x7fffff) + (nearest - 0x1p23f > inside);
+    const integers_t counted = own ? bin : (integers_t)(bins);
+    const int *lanes = (const int *)&counted;
 #pragma unroll
-                for (uint i = 0; i < VECTOR; ++i)
-                    ++counts[lanes[i]];
+    for (uint i = 0; i < VECTOR; ++i)
+        ++counts[lanes[i] + i % COPIES * (bins + VECTOR)];
+}
+
+// Reads    strips of values of a picture's `images`, every counted_row-th row; largest[] of every strip
+// Writes   counts of the task, number `counter`
+NOINLINE void histogram(global const job_t *job, global const vector_t *z, global const float *largest,
+                        global uint *counts, const uint bins, const size_t first_image, const uint images,
+                        const uint counter)
+{
+    const uint strips = job->strips, height = job->columns.points, counters = counters_of(job);
+    const float most = largest_of_picture(job, largest, first_image);
+    const float scale = most > 0 ? bins / most : 0;
+    counts += counter * (COPIES * (bins + VECTOR));
+    for (uint image = 0; image < images; ++image)
+        for (uint strip = strips * counter / counters; strip < strips * (counter + 1) / counters; ++strip) {
+            global const vector_t *from = z + 2 * job->strip_stride * ((first_image + image) * strips + strip);
+            integers_t own[2];
+            own_columns(own, job, strip);
+            for (uint row = 0; row < height; row += job->counted_row) {
+                const number_t values = load(from + 2 * place_of_pixel(row, height));
+                count(counts, absolute(values.re), scale, bins, own[0]);
+                count(counts, absolute(values.im), scale, bins, own[1]);
             }
         }
+}
+
+// Reads    counts of all tasks, which become 0; largest[] of every strip
+// Writes   the picture's ramp
+NOINLINE void ramp_of_histogram(global const job_t *job, global ramp_t *ramp, const wanted_t wanted,
+                                global const float *largest, global uint *counts, const uint bins,
+                                const size_t first_image)
+{
+    // In bins: their end where no sample is larger
+    float ends[2] = {bins, bins};
+    uint before = 0;
+    for (uint first = 0; first < bins; first += VECTOR) {
+        integers_t sums = 0;
+        for (uint i = 0; i < counters_of(job) * COPIES; ++i) {
+            global integers_t *own = (global integers_t *)(counts + (bins + VECTOR) * i + first);
+            sums += *own;
+            *own = 0;
+        }
+        const int *lanes = (const int *)&sums;
+        for (uint i = 0; i < VECTOR; ++i) {
+            const uint count = lanes[i];
+            for (uint end = 0; end < 2; ++end)
+                if (wanted.smaller[end] - before < count)
+                    ends[end] = first + i + (wanted.smaller[end] - before + wanted.part[end]) / count;
+            before += count;
+        }
     }
+    const float step = largest_of_picture(job, largest, first_image) / bins;
+    *ramp = ramp_between(wanted, ends[0] * step, ends[1] * step);
 }

@@ -2,18 +2,17 @@
 //
 // ideal     whole numbers: for each vertical frequency the host counts, exactly, the horizontal ones that are nearer
 //           than the cutoff, so that kx < count is that comparison
-// smooth    a function of (distance / radius)^2, the sum of a term for kx and one for ky
+// smooth    a function of (distance / radius)^2, the sum of a term for kx and one for ky (shapes.cl)
 // product   where the gain of a sum is the product of gains, those of kx and ky: one instruction in place of twelve
 // table     any gain for each frequency, gains[group][position of kx], one a lane
 //
-// -D SHAPE=product | table    as above; else see shapes.cl
+// Which of them is a number of the job. The gains of a piece of a row are written to a work space, in the first cache,
+// and read from there: a program then has each shape once, not once in every butterfly.
 
-#ifndef SHAPE
-#error "fused/cpu/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
-#endif
-
-#define product_is_product 1
-#define IS_PRODUCT PASTE(SHAPE, _is_product)
+// What is no shape of its own
+#define IDEAL 0
+#define PRODUCT 100
+#define TABLE 101
 
 // One horizontal frequency: its number and its terms of the outer and the inner cutoff.
 typedef struct {
@@ -38,45 +37,30 @@ typedef struct {
     vector_t c, s;
 } turn_t;
 
-// What a group of rows needs to know of the mask: scale is the job's row_scale.
-typedef struct {
-    global const across_t *across;
-    down_t down;
-    global const vector_t *gains;
-    float outer_falloff, inner_falloff, scale;
-    uint has_inner, is_complement;
-} mask_t;
-
-#if !IS_TABLE
-
-// The gain of a low-pass, of the terms of one cutoff
-INLINE vector_t low(const float across, const vector_t down, const int k, const float falloff)
+// The gain of a low-pass, of the terms of one cutoff. The shape is a constant wherever this is called.
+INLINE vector_t low(const uint shape, const float across, const vector_t down, const int k, const float falloff)
 {
-#if IS_IDEAL
-    return (integers_t)(k) < PASTE(as_int, VECTOR)(down) ? (vector_t)(1) : (vector_t)(0);
-#elif IS_PRODUCT
+#define CASE_OF_SHAPE(number, function) \
+    case number: return function(across + down, falloff);
+    switch (shape) {
+    case IDEAL: return (integers_t)(k) < PASTE(as_int, VECTOR)(down) ? (vector_t)(1) : (vector_t)(0);
+    EACH_SMOOTH_SHAPE(CASE_OF_SHAPE)
+    }
     return across * down;
-#else
-    return SHAPE(across + down, falloff);
-#endif
 }
 
-#endif
-
-// The gain at position k of a row, times scale
-INLINE vector_t gain(const mask_t mask, const size_t k)
+INLINE void gains_of_shape(const uint shape, global vector_t *to, global const job_t *job,
+                           global const across_t *across, const down_t down, const uint first, const uint count)
 {
-#if IS_TABLE
-    return mask.scale * mask.gains[k];
-#else
-    const across_t across = mask.across[k];
-    const vector_t outer = low(across.outer, mask.down.outer, across.k, mask.outer_falloff);
-    vector_t inner = 0;
-    if (mask.has_inner)
-        inner = low(across.inner, mask.down.inner, across.k, mask.inner_falloff);
-    const vector_t passed = BAND(outer, inner, mask.is_complement);
-    return mask.scale * (k == 0 ? passed + mask.down.missing : passed);
-#endif
+    for (uint i = 0; i < count; ++i) {
+        const across_t at = across[first + i];
+        const vector_t outer = low(shape, at.outer, down.outer, at.k, job->outer_falloff);
+        vector_t inner = 0;
+        if (job->has_inner)
+            inner = low(shape, at.inner, down.inner, at.k, job->inner_falloff);
+        const vector_t passed = BAND(outer, inner, job->is_complement);
+        to[i] = job->row_scale * (first + i == 0 ? passed + down.missing : passed);
+    }
 }
 
 // The tables of all groups, as the host fills them in. Where edges are mirrored, a group has the terms of its rows'
@@ -90,12 +74,33 @@ typedef struct {
     global const turn_t *turns;
 } mask_tables_t;
 
-// The mask of VECTOR rows, number i of all
-INLINE mask_t mask_of(global const job_t *job, const mask_tables_t tables, const uint i)
+// Gains from a table, which has them for all positions of VECTOR rows, number i of all
+INLINE void gains_of_table(global vector_t *to, global const job_t *job, global const vector_t *table, const uint i,
+                           const uint first, const uint count)
 {
-    const uint gains = IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points;
-    return (mask_t){tables.across, tables.down[i], tables.gains + (size_t)i * gains,
-                    job->outer_falloff, job->inner_falloff, job->row_scale, job->has_inner, job->is_complement};
+    table += (IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points) * (size_t)i + first;
+    for (uint k = 0; k < count; ++k)
+        to[k] = job->row_scale * table[k];
+}
+
+// The gains of VECTOR rows, number i of all, at `count` positions from `first` on, times the scale of the rows
+NOINLINE void gains_of_rows(global vector_t *to, global const job_t *job, const mask_tables_t tables, const uint i,
+                            const uint first, const uint count)
+{
+#define CASE_OF_ROWS(number, unused) \
+    case number: gains_of_shape(number, to, job, tables.across, tables.down[i], first, count); break;
+    switch (job->shape) {
+    CASE_OF_ROWS(IDEAL, )
+    CASE_OF_ROWS(PRODUCT, )
+    EACH_SMOOTH_SHAPE(CASE_OF_ROWS)
+    case TABLE: gains_of_table(to, job, tables.gains, i, first, count); break;
+    }
+}
+
+// Where a worker's gains lie: at the end of its work space
+INLINE global vector_t *place_of_gains(global const job_t *job, global vector_t *x)
+{
+    return x + 2 * (size_t)(job->workspace - job->gains);
 }
 
 // Clears the rows of a strip whose gain is 0 at all horizontal frequencies, while they are in the cache: behind the

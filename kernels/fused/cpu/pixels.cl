@@ -58,7 +58,7 @@ INLINE vector_t larger_magnitude(const vector_t most, const number_t values)
     return larger(most, larger(absolute(values.re), absolute(values.im)));
 }
 
-#if TWOFOLD
+#if IS_MIRRORED
 
 // Behind the strips of all pictures lie as many that the other pixels come of, those whose row + column is odd.
 INLINE global vector_t *other_strips(global const job_t *job, global vector_t *z)

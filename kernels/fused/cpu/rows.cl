@@ -9,15 +9,14 @@
 // Scratch  x, a work space for one group
 
 // The last forward stage, times the gain, the first inverse stage: the spectrum stays in registers.
-INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint first,
-                         const mask_t mask, global const float2 *roots)
+INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
+                         global const vector_t *gains, global const float2 *roots)
 {
-    size_t k = first;
-    for (global vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix, k += radix) {
+    for (global vector_t *end = x + 2 * (size_t)length; x < end; x += 2 * radix, gains += radix) {
         number_t a[WIDEST];
         EACH(0, a[q] = load(x + 2 * q));
         butterfly(kind, a, radix, roots);
-        EACH(0, a[q] = swapped(times(a[q], gain(mask, k + q))));
+        EACH(0, a[q] = swapped(times(a[q], gains[q])));
         butterfly(kind, a, radix, roots);
         EACH(0, store(x + 2 * q, swapped(a[q])));
     }
@@ -57,14 +56,14 @@ NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t 
     global vector_t *x_other = x + 2 * (size_t)job->workspace;
     mirrored_mask(job, x, x_other, tables, group);
     inverse_rows(job, z, x, spin, at, mirror);
-#if TWOFOLD
-    inverse_rows(job, other_strips(job, z), x_other, spin, at, mirror);
-#endif
+    if (job->is_twofold)
+        inverse_rows(job, other_strips(job, z), x_other, spin, at, mirror);
 #else
-    const mask_t mask = mask_of(job, tables, group);
+    global vector_t *gains = place_of_gains(job, x);
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
         forward_stages(x, axis, spin, part, 0);
-        BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), part, mask, spin + last.roots);
+        gains_of_rows(gains, job, tables, group, part, part_length(axis));
+        BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), gains, spin + last.roots);
         inverse_stages(x, axis, spin, part, 0);
     }
     store_rows(job, z, x, at, mirror);

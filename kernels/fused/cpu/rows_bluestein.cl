@@ -28,17 +28,20 @@ NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global
     mirrored_mask(job, x, x_other, tables, group);
     BEGIN_CONVOLUTION(x, axis, spin, swapped(load(x + 2 * k)));
 #else
-    const mask_t mask = mask_of(job, tables, group);
+    global vector_t *gains = place_of_gains(job, x);
+    gains_of_rows(gains, job, tables, group, 0, axis->points);
     OUTER_STAGE(axis, spin, {
         end_convolution(x, a, j, span, v);
-        FOUR(const number_t masked = times(spun(a[q], chirp[k].x, chirp[k].y), gain(mask, k));
+        FOUR(const number_t masked = times(spun(a[q], chirp[k].x, chirp[k].y), gains[k]);
              a[q] = spun(swapped(masked), chirp[k].x, chirp[k].y), NO_NUMBER)
         begin_convolution(x, a, j, span, v);
     });
 #endif
     inverse_rows_bluestein(job, z, x, spin, at, mirror);
-#if TWOFOLD
-    BEGIN_CONVOLUTION(x_other, axis, spin, swapped(load(x_other + 2 * k)));
-    inverse_rows_bluestein(job, other_strips(job, z), x_other, spin, at, mirror);
+#if IS_MIRRORED
+    if (job->is_twofold) {
+        BEGIN_CONVOLUTION(x_other, axis, spin, swapped(load(x_other + 2 * k)));
+        inverse_rows_bluestein(job, other_strips(job, z), x_other, spin, at, mirror);
+    }
 #endif
 }

@@ -12,6 +12,7 @@
 // progress: tasks taken, tasks left, then for each step but the last how many are done. All are 0 before and after.
 
 #define STEPS 4
+#define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
 // What a task quantizes, PIXELS_PER_ITEM at once.
 #define QUANTIZED ((SIZE / PIXELS_PER_ITEM + ROW_GROUPS - 1) / ROW_GROUPS)
@@ -59,12 +60,14 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
     else if (step == 1) {
         const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
         is_complement};
-        columns(spectrum, tables, mask_data, scale, cutoffs, group, picture, x);
+        columns(spectrum, tables, mask_data, scale, cutoffs, 0, group, picture, pictures, x);
     } else if (step == 2)
-        inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, group, picture, x, &found);
+        inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, 0, image, group, picture, pictures, x,
+                     &found);
     else {
-        quantize(output, (global const VALUE *)values, image, largest, one_scale, ramps, range, group * QUANTIZED,
-                 min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures, &found);
+        quantize(output, (global const VALUE *)values, image, largest, one_scale, ramps, range, HEIGHT, WIDTH,
+                 group * QUANTIZED, min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures,
+                 &found);
     }
 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -7,17 +7,19 @@
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    spectrum, see spectrum.cl                   -> BATCH x TILE numbers side by side, zeros from the reach on
 //          image[row][t + q LENGTH/SPECTRUM_RADIX]     -> coalesced, see values.cl
-// Writes   values[row][t + q LENGTH/SPECTRUM_RADIX]    -> coalesced
+// Writes   values[row][t + q LENGTH/SPECTRUM_RADIX]    -> coalesced; with TWOFOLD those whose row + column is even, or the
+//          `other` ones
 //          largest[2 image], as the bits of a float, which order like whole numbers
 //
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the function
 
 INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
                          global uint *largest, const uint one_scale, const uint reach, const real_t dc,
-                         global const LOAD_PIXEL *image, const uint group, const size_t picture, local exchanged_t *x, local uint *found)
+                         const uint other, global const LOAD_PIXEL *image, const uint group, const size_t picture,
+                         const size_t pictures, local exchanged_t *x, local uint *found)
 {
     complex_t v[PER_ITEM];
-    spectrum += picture * (2 * (size_t)PLANE);
+    spectrum += picture * (2 * (size_t)PLANE) + of_pixels(other, pictures);
     values += picture * ((size_t)WIDTH * HEIGHT);
     image += picture * ((size_t)WIDTH * HEIGHT);
 
@@ -39,7 +41,8 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
 
     const uint p = group * BATCH + own_transform(INNER), step = LENGTH / SPECTRUM_RADIX;
     const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
-    const size_t upper = (size_t)pixel_at(p, HEIGHT) * WIDTH, lower = (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
+    const uint upper_row = pixel_at(p, HEIGHT), lower_row = pixel_at(p + PAIRS, HEIGHT);
+    const size_t upper = (size_t)upper_row * WIDTH, lower = (size_t)lower_row * WIDTH;
     const real_t base = ground(image, HEIGHT, WIDTH, WIDTH), back = dc * base;
     real_t most = 0;
     // All pixels before any value, for which the next pixel would have to wait: the compiler cannot tell them apart.
@@ -61,9 +64,12 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
                 const complex_t value = v[b * SPECTRUM_RADIX + q] + back;
                 if (!BLUESTEIN || t + q * step < POINTS) {
-                    *PIXEL_OF(values + upper, t, q * step) = value.y;
-                    most = fmax(most, fabs(value.y));
-                    if (!alone) {
+                    const uint column = pixel_at(t + q * step, WIDTH);
+                    if (is_of_pixels(other, upper_row, column)) {
+                        *PIXEL_OF(values + upper, t, q * step) = value.y;
+                        most = fmax(most, fabs(value.y));
+                    }
+                    if (!alone && is_of_pixels(other, lower_row, column)) {
                         *PIXEL_OF(values + lower, t, q * step) = value.x;
                         most = fmax(most, fabs(value.x));
                     }
@@ -77,11 +83,11 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
 #ifndef ONE_LAUNCH
 kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
                              global uint *largest, const uint one_scale, const uint reach,
-                             const real_t dc, global const LOAD_PIXEL *image)
+                             const real_t dc, const uint other, global const LOAD_PIXEL *image)
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
-    inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, image, get_group_id(0), get_global_id(1),
-                 x, &found);
+    inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, other, image, get_group_id(0),
+                 get_global_id(1), get_global_size(1), x, &found);
 }
 #endif

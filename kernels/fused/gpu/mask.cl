@@ -5,11 +5,17 @@
 // smooth      from (d/r)^2 in single precision
 // table       any gain for each frequency, gains[kx][ky]
 //
-// -D SHAPE=table    any gain, from a table; else see shapes.cl
+// -D SHAPE=ideal | gaussian | butterworth | cosine | fermi    a shape of shapes.cl
+// -D SHAPE=table    any gain, from a table
 
 #ifndef SHAPE
 #error "fused/gpu/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
+
+#define ideal_is_ideal 1
+#define table_is_table 1
+#define IS_IDEAL PASTE(SHAPE, _is_ideal)
+#define IS_TABLE PASTE(SHAPE, _is_table)
 
 #if IS_TABLE
 typedef real_t mask_data_t;

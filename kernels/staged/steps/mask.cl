@@ -9,11 +9,17 @@
 // Order    height_bits and width_bits: log2 of the length if the bins along that side are in bit-reversed order,
 //          0 if they are in order
 //
-// -D SHAPE=table    any gain, from a table; else see shapes.cl
+// -D SHAPE=ideal | gaussian | butterworth | cosine | fermi    a shape of shapes.cl
+// -D SHAPE=table    any gain, from a table
 
 #ifndef SHAPE
 #error "staged/steps/mask.cl: -D SHAPE=ideal ... or -D SHAPE=table is missing"
 #endif
+
+#define ideal_is_ideal 1
+#define table_is_table 1
+#define IS_IDEAL PASTE(SHAPE, _is_ideal)
+#define IS_TABLE PASTE(SHAPE, _is_table)
 
 // The bin at place i of a side, bit-reversed if bits > 0.
 inline uint bin(const uint i, const uint bits)

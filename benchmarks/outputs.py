@@ -1,0 +1,115 @@
+"""``python -m benchmarks.outputs``: every output, scale and edge beside the magnitude with its own range."""
+
+from __future__ import annotations
+
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fftfilter import transfer
+from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
+from fftfilter.bench.compare import Stats, ratio
+from fftfilter.bench.peers.table import shown_size
+from fftfilter.bench.tables import Lines, Table
+
+from .command import benchmark_command, main, run, size_option
+from .photographs import photograph
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from fftfilter.bench.benchmark import Setting
+    from fftfilter.filters import Filter
+    from fftfilter.transfer import Transfer
+
+# Calls of each, in turn: other programs take part of the time, so that few say little.
+CALLS = 25
+SIDES = (512, 1024, 2048, 4096)
+RANGE = (5, 40)
+
+
+class Way(NamedTuple):
+    """Options of a filter, and the name of the way that it is compared with."""
+
+    transfer: Transfer
+    options: dict[str, Any]
+    beside: str
+
+
+EVEN, SLANTED = transfer.highpass(), transfer.highpass() * transfer.notch((0.2, 0.13))
+WAYS = {
+    "magnitude": Way(EVEN, {}, "magnitude"),
+    "keep": Way(EVEN, {"output": "keep"}, "magnitude"),
+    "signed": Way(EVEN, {"output": "signed"}, "magnitude"),
+    "real": Way(EVEN, {"output": "real"}, "magnitude"),
+    "LO:HI": Way(EVEN, {"scale": RANGE}, "magnitude"),
+    "auto": Way(EVEN, {"scale": "auto"}, "magnitude"),
+    "signed auto": Way(EVEN, {"output": "signed", "scale": "auto"}, "magnitude"),
+    "mirror": Way(EVEN, {"edges": "mirror"}, "magnitude"),
+    "slanted": Way(SLANTED, {}, "slanted"),
+    "slanted mirror": Way(SLANTED, {"edges": "mirror"}, "slanted"),
+    "stripes": Way(transfer.stripes(33), {}, "stripes"),
+    "stripes mirror": Way(transfer.stripes(33), {"edges": "mirror"}, "stripes"),
+}
+
+
+@benchmark_command
+@size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
+def command(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+    """Time every output, scale and edge beside the magnitude with its own range, and slanted filters beside wrap.
+
+    Calls from an array to an array in the host's memory, wall time.
+
+    \b
+    Example: python -m benchmarks.outputs
+             python -m benchmarks.outputs --size 1920x1080
+    """
+    run(lambda setting: outputs(setting, shapes=shapes), **given)
+
+
+def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> Benchmark:
+    """Return what a call takes in each way, for images ``(height, width)``."""
+    table = Table(
+        "Milliseconds of a call, and times the magnitude with wrapped edges of the same filter",
+        {"size": "size", "way": "way", "ms": "call", "ratio": "ratio"},
+        ("size", "way"),
+        Lines(("way",), "pixels", ("ms",), "pixels", "ms"),
+        setting.about(),
+        [SPREAD, "Slanted is a high-pass times a notch, stripes run at 33 degrees: neither is even along each axis."],
+    )
+
+    def steps() -> Iterator[str]:
+        for height, width in shapes or [(side, side) for side in SIDES]:
+            size = shown_size((1, height, width))
+            yield size
+            image = photograph(0, max(height, width))[:height, :width].copy()
+            filters = {name: setting.filter(way.transfer, **way.options) for name, way in WAYS.items()}
+            stats = _in_turn({name: partial(made, image) for name, made in filters.items()}, calls * setting.runs)
+            _close(filters.values())
+            for name, each in stats.items():
+                beside = stats[WAYS[name].beside].median
+                table.put((size, name), pixels=height * width, ms=each.times(MS), ratio=ratio(each.median, beside))
+
+    return Benchmark(table, steps())
+
+
+def _in_turn(works: dict[str, Callable[[], object]], times: int) -> dict[str, Stats]:
+    """Return the seconds of each, measured in turn, after two calls to warm up."""
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for i in range(-2, times):
+        for name, work in works.items():
+            begin = perf_counter()
+            work()
+            if i >= 0:
+                found[name].append(perf_counter() - begin)
+    return {name: Stats.of(each) for name, each in found.items()}
+
+
+def _close(filters: Any) -> None:
+    each: Filter
+    for each in filters:
+        each.close()
+
+
+if __name__ == "__main__":
+    main(command)

@@ -1,0 +1,207 @@
+"""``explore``: a page in the browser, where a filter is dragged over the spectrum."""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..errors import ParameterError
+from .shared.options import GroupedCommand, combined, device_option, option, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ..explore.wish import Described
+
+R = TypeVar("R")
+
+START = "lowpass --radius 8px --shape gaussian --output keep"
+
+
+@click.command(cls=GroupedCommand)
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="[OUT]", required=False)
+@combined(
+    option(
+        "--with",
+        "filter_",
+        group="Page",
+        metavar='"FILTER OPTIONS"',
+        default=START,
+        short="The filter to begin with.",
+        help=f"The filter to begin with, as a command line has it.  [default: {START}]",
+    ),
+    option(
+        "--no-browser",
+        group="Page",
+        is_flag=True,
+        short="Print the address, and open no browser.",
+        help="Print the address, and open no browser.",
+    ),
+    option(
+        "--port",
+        group="Page",
+        type=click.IntRange(0, 65535),
+        default=0,
+        metavar="N",
+        help="The port of the address.  [default: a free one]",
+    ),
+    device_option,
+    verbose_option,
+)
+@click.pass_context
+def explore(
+    context: click.Context,
+    *,
+    source: str,
+    target: str | None,
+    filter_: str,
+    no_browser: bool,
+    port: int,
+    device: str | None,
+    verbose: int,  # noqa: ARG001  -v acts by itself
+) -> None:
+    """Choose a filter by looking: a page in the browser with the picture, its spectrum, and the filter to be dragged.
+
+    The page is served by this program, for this machine's browser alone, until Ctrl-C. It shows the command line of
+    what is on the screen, and saves what that command writes: to OUT, or beside IN.
+
+    \b
+    Example: fftfilter explore scan.png
+             fftfilter explore --with "bandstop --inner 30 --outer 34" scan.png clean.png
+    """
+    try:
+        import aiohttp  # noqa: F401
+    except ModuleNotFoundError:
+        raise ParameterError("explore needs the package aiohttp: pip install 'aiohttp>=3.9'") from None
+    import asyncio
+
+    from ..device.embedded_pocl import load_ahead
+    from ..explore.server import Server
+    from ..explore.session import Session
+    from ..files.urls import is_url, without_file_scheme
+
+    source = without_file_scheme(source)
+    for name in filter(None, (source, target)):
+        if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
+            raise click.UsageError(f"explore takes a picture of this machine's files, and {name!r} is none.")
+    if os.path.isfile(source):  # noqa: PTH113  likewise
+        load_ahead(device)
+    always = ("--device", device) if device and _is_typed(context, "device") else ()
+    commands = Commands(context, source, always)
+    start = commands.start(filter_)
+    session = Session(source, target)
+    server = Server(session, commands, start)
+
+    def opened(url: str) -> None:
+        click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
+        if "SSH_CONNECTION" in os.environ:
+            click.echo(f"fftfilter: on your own machine: {forwarding(url)}", err=True)
+        if not no_browser:
+            _open(url)
+
+    asyncio.run(server.run(port, opened))
+
+
+def forwarding(url: str) -> str:
+    """Return the ssh command that makes an address of this machine one of the machine that it was entered from."""
+    port = url.split(":")[2].partition("/")[0]
+    given = os.environ.get("SSH_CONNECTION", "").split()
+    return f"ssh -L {port}:127.0.0.1:{port} {given[2] if len(given) > 2 else socket.gethostname()}"
+
+
+def _open(url: str) -> None:
+    """Show a page in the browser, which may take a while to start."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The program's commands for a page that explores a file: ``explore.wish.CommandLine``."""
+
+    context: click.Context
+    source: str
+    always: tuple[str, ...]
+
+    def defaults(self, command: str) -> Mapping[str, Any]:
+        """Return the options of a filter's command with their defaults."""
+        return _in_words(partial(_defaults, self.context, command))
+
+    def describe(self, words: Sequence[str]) -> Described:
+        """Return what a command and its options describe; raises FftfilterError."""
+        return _in_words(partial(self._described, words))
+
+    def run(self, words: Sequence[str], target: str) -> None:
+        """Run the command with its options from IN to a file; raises FftfilterError."""
+        from .shared.worded import context_of
+
+        def invoke() -> None:
+            made = context_of(self.context, words, self.source, target)
+            made.command.invoke(made)
+
+        _in_words(invoke)
+
+    def start(self, text: str) -> dict[str, Any]:
+        """Return the first wish, as ``--with`` gives it; raises UsageError and FftfilterError."""
+        from ..errors import check_option
+        from ..explore.wish import COMMANDS, OPTIONS
+        from .shared.worded import context_of, parsed, split
+
+        words = split("--with", text)
+        parsed(self.context, words, self.source, NOWHERE, "--with")
+        check_option("--with", words[0], COMMANDS)
+        made = context_of(self.context, words, self.source, NOWHERE)
+        given = {name: value for name, value in made.params.items() if _is_typed(made, name)}
+        others = [name for name in given if name not in (*OPTIONS, "sources", "target")]
+        if others:
+            raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
+        self._described(words)
+        options = {
+            name: list(value) if isinstance(value, tuple) else str(value)
+            for name, value in given.items()
+            if name in OPTIONS
+        }
+        return {"id": 0, "page": 0, "level": 1, "show": "result", "command": words[0], "options": options}
+
+    def _described(self, words: Sequence[str]) -> Described:
+        from ..explore.wish import Described
+        from .filters import KEPT, transfer_of
+        from .shared.one_file import FileOptions
+        from .shared.worded import parsed
+
+        given = parsed(self.context, words, self.source, NOWHERE, "the filter")
+        transfer = transfer_of(words[0], [self.source], given)
+        options = FileOptions.of(KEPT | given)
+        options.check(self.source, NOWHERE)
+        return Described(transfer, options.output, options.scale, options.filter)
+
+
+# OUT of what is only shown.
+NOWHERE = "OUT"
+
+
+@cache
+def _defaults(context: click.Context, command: str) -> Mapping[str, Any]:
+    from .shared.worded import command_of
+
+    return {str(each.name): each.default for each in command_of(context, command).params}
+
+
+def _is_typed(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+def _in_words(function: Callable[[], R]) -> R:
+    """Call a function, and turn click's errors into the package's own."""
+    try:
+        return function()
+    except click.ClickException as error:
+        raise ParameterError(error.format_message()) from error

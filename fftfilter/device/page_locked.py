@@ -1,0 +1,102 @@
+"""Page-locked memory of the host, which a device copies from and to by itself; kept and used again."""
+
+from __future__ import annotations
+
+import math
+import threading
+import weakref
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+
+    from .launcher import Launcher
+
+    Array = NDArray[Any]
+
+# It is taken from all other programs: at most this is kept free, and as much is in use.
+MOST_BYTES = 1 << 28
+
+
+class _Owner:
+    """Owns page-locked memory as long as arrays use it.
+
+    NumPy asks an object with this attribute for its memory, and keeps the object as long as any view of it.
+    """
+
+    def __init__(self, memory: Array) -> None:
+        self.__array_interface__ = memory.__array_interface__
+
+
+class PageLocked:
+    """A pool of page-locked memory for one device, as making it takes long; ``most_bytes`` of it are in use at most.
+
+    Threads may share it. An array may be gone at any moment, even while the pool's lock is held: then its memory is put
+    in line, and the pool takes it back when it is next asked for some.
+    """
+
+    def __init__(self, launcher: Launcher, *, most_bytes: int = MOST_BYTES) -> None:
+        self._launcher = launcher
+        self._most_bytes = most_bytes
+        self._lock = threading.RLock()
+        self._free: dict[int, list[Array]] = {}
+        self._in_use = 0
+        self._returned: deque[Array] = deque()
+        self.made = 0
+        """How often memory was asked of the device."""
+
+    def take(self, size: int) -> Array:
+        """Return an array of ``size`` bytes."""
+        with self._lock:
+            self._take_back()
+            free = self._free.get(size)
+            if free:
+                return free.pop()
+            self.made += 1
+            return self._launcher.page_locked(size)
+
+    def give_back(self, memory: Array) -> None:
+        """Keep memory that is no longer used for the next :meth:`take`, unless enough is kept."""
+        with self._lock:
+            if sum(size * len(free) for size, free in self._free.items()) + memory.nbytes <= self._most_bytes:
+                self._free.setdefault(memory.nbytes, []).append(memory)
+
+    def as_array(self, memory: Array, shape: tuple[int, ...], dtype: DTypeLike) -> Array | None:
+        """Return memory as an array that gives it back when it is gone; None if too much is in use."""
+        with self._lock:
+            self._take_back()
+            if self._in_use + memory.nbytes > self._most_bytes:
+                return None
+            self._in_use += memory.nbytes
+        owner = _Owner(memory)
+        weakref.finalize(owner, self._returned.append, memory).atexit = False
+        return np.asarray(owner).view(dtype).reshape(shape)
+
+    def _take_back(self) -> None:
+        """Take back the memory of arrays that are gone."""
+        while self._returned:
+            memory = self._returned.popleft()
+            self._in_use -= memory.nbytes
+            self.give_back(memory)
+
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Return an array in page-locked memory; in ordinary memory if too much is in use."""
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        with self._lock:
+            self._take_back()
+            if self._in_use + size <= self._most_bytes:
+                array = self.as_array(self.take(size), shape, dtype)
+                if array is not None:
+                    return array
+        return np.empty(shape, dtype)
+
+    @staticmethod
+    def holds(array: Array) -> bool:
+        """Tell whether an array lies in page-locked memory, in one piece."""
+        base: Any = array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return isinstance(base, _Owner) and array.flags.c_contiguous

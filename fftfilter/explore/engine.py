@@ -1,0 +1,135 @@
+"""The filtered picture of a wish, by filters that are kept ready: with a new cutoff they are only tuned anew."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..filters import Filter
+from ..output.modes import check_scale
+from ..output.scale import STACK, parse
+from .levels import in_cycles, reduced
+from .shown import Kind, around_gray, frame, joined
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..output.modes import Output
+    from ..output.scale import Given
+    from ..transfer import Transfer
+    from .session import Session
+    from .wish import CommandLine, Described, Wish
+
+    Array = NDArray[Any]
+    Pixels = NDArray[np.uint8]
+
+# Filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the result and
+# for what is removed.
+READY = 4
+# Seconds that a picture itself may take while something is dragged; above, a reduced one is filtered. And the pixels
+# that are thought to take that long before it is known.
+QUICK, MANY = 0.025, 6 << 20
+
+
+@dataclass(eq=False)
+class Answer:
+    """What became of a wish."""
+
+    wish: Wish
+    described: Described
+    transfer: Transfer
+    """For the picture itself; radii in physical units know its pixels."""
+    planes: Pixels
+    """As they are shown, ``(channels, height, width)``, reduced by :attr:`level`."""
+    level: int
+    clipped: float | None
+    """The part of the samples that became black or white; None if that is not known."""
+    seconds: float
+
+    def frame(self) -> bytes:
+        """Return the part that is wished for, as a frame."""
+        wish, (height, width) = self.wish, self.planes.shape[1:]
+        x0, y0, x1, y1 = wish.view or (0, 0, self.level * width, self.level * height)
+        # A view beyond the borders has the last pixels.
+        left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
+        part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
+        pixels = joined([reduced(np.ascontiguousarray(plane), wish.level // self.level) for plane in part])
+        kind = Kind.REMOVED if wish.removed else Kind.RESULT
+        return frame(kind, pixels, number=wish.id, level=wish.level, place=(x0, y0))
+
+
+class Engine:
+    """Answers wishes on one device, which is opened with the first; for one thread."""
+
+    def __init__(self, session: Session, commands: CommandLine) -> None:
+        self._session, self._commands = session, commands
+        self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
+        # Seconds that pictures themselves took of late, by what was wished for.
+        self._seconds: dict[tuple[Any, ...], float] = {}
+
+    def answer(self, wish: Wish) -> Answer:
+        """Filter what a wish says; raises FftfilterError, in the words of the command."""
+        started = perf_counter()
+        described = self._commands.describe(wish.words)
+        transfer = self._session.for_pixels(described.transfer)
+        given_range = parse(described.scale)
+        check_scale(described.output, STACK if described.scale == STACK else given_range)
+        page = self._session.page(wish.page)
+        page.check_level(wish.level)
+        about = (*page.size, wish.removed, described.output, transfer.radial is None, *described.filter.values())
+        usual = self._seconds.get(about, QUICK * page.picture.planes.size / MANY)
+        level = 1 if wish.rest or usual <= QUICK else wish.level
+        tuned = transfer if level == 1 else in_cycles(transfer, *page.size, level)
+        clipped = None
+        if wish.removed:
+            made = self._removed(page.planes(level), described, tuned)
+        else:
+            output = _looked_at(described.output, tuned)
+            filter_ = self._filter(page.planes(level).shape, described, tuned, output, given_range)
+            white = page.white if output == "keep" else page.picture.maxval
+            made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
+            if white == page.picture.maxval and described.output != "real":
+                clipped = filter_.clipped()[0]
+        seconds = perf_counter() - started
+        if level == 1:
+            # The first one may have waited for a compiler.
+            self._seconds[about] = (self._seconds[about] + seconds) / 2 if about in self._seconds else usual
+        return Answer(wish, described, transfer, made, level, clipped, seconds)
+
+    def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
+        """Return the picture less the filtered values, 0 in mid-grey; DC is left out."""
+        values = self._filter(planes.shape, described, transfer, "real", None)(planes, channel_axis=0)
+        return around_gray(np.subtract(planes, values, dtype=np.float32))
+
+    def _filter(
+        self, shape: tuple[int, ...], described: Described, transfer: Transfer, output: Output, scale: Given | None
+    ) -> Filter:
+        """Return a filter for pictures of a shape, tuned to a transfer function."""
+        key = (shape, output, scale, *sorted(described.filter.items()))
+        found = self._ready.get(key)
+        if found is not None:
+            if found.transfer != transfer:
+                found.retune(transfer)
+        else:
+            # The others have the device open already.
+            other = next(iter(self._ready.values()), None)
+            if other is None:
+                found = Filter(transfer, output=output, scale=scale, **described.filter)
+            else:
+                found = other.again(transfer, output=output, scale=scale, **described.filter)
+            if len(self._ready) >= READY:
+                self._ready.popitem(last=False)[1].close()
+            self._ready[key] = found
+        self._ready.move_to_end(key)
+        return found
+
+
+def _looked_at(output: Output, transfer: Transfer) -> Output:
+    """Return the output that shows what is meant: values as they are have no black and white of their own."""
+    if output != "real":
+        return output
+    return "keep" if float(transfer.gain(64, 64, 1, 1)[0, 0]) > 0.5 else "signed"

@@ -1,0 +1,138 @@
+"""The WebSocket: wishes come in, as many as a pointer makes; the newest is answered, one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from aiohttp import WSMsgType, web
+
+from ..errors import FftfilterError
+from .wish import Wish, field_of, number_of, read
+from .words import gain_map, gains_of, words
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from ..transfer import Transfer
+    from .engine import Answer, Engine
+    from .session import Session
+    from .wish import CommandLine
+
+    Message = str | bytes
+
+# Bytes of a wish.
+LARGEST = 1 << 17
+# Seconds between two of the words that go with results: people read no faster.
+APART = 0.1
+
+
+class Newest:
+    """A place for one wish: a newer one takes it."""
+
+    def __init__(self) -> None:
+        self._came = asyncio.Event()
+        self._text = ""
+
+    def put(self, text: str) -> None:
+        """Leave a wish."""
+        self._text = text
+        self._came.set()
+
+    async def get(self, seconds: float | None) -> str | None:
+        """Return the newest wish, as soon as there is one; None if none comes in time."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._came.wait(), seconds)
+            self._came.clear()
+            return self._text
+        return None
+
+
+class Live:
+    """The answers that one page gets. ``thread`` is the engine's own, for all pages."""
+
+    def __init__(self, session: Session, commands: CommandLine, engine: Engine, thread: Executor) -> None:
+        self._session, self._commands, self._engine, self._thread = session, commands, engine, thread
+        self._said_at = 0.0
+        self._mapped: Transfer | None = None
+
+    async def serve(self, request: web.Request) -> web.WebSocketResponse:
+        """Answer until the page goes."""
+        socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST)
+        await socket.prepare(request)
+        newest = Newest()
+        answering = asyncio.create_task(self._answer_all(socket, newest))
+        try:
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    newest.put(message.data)
+        finally:
+            answering.cancel()
+            with suppress(asyncio.CancelledError, ConnectionError):
+                await answering
+        return socket
+
+    async def _answer_all(self, socket: web.WebSocketResponse, newest: Newest) -> None:
+        run = asyncio.get_running_loop().run_in_executor
+        unsaid: Answer | None = None
+        while True:
+            text = await newest.get(APART if unsaid else None)
+            if text is None and unsaid:
+                for message in await run(self._thread, self._late_words, unsaid):
+                    await _send(socket, message)
+                unsaid = None
+                continue
+            messages, unsaid = await run(self._thread, self._answer, text or "")
+            for message in messages:
+                await _send(socket, message)
+
+    def _answer(self, text: str) -> tuple[list[Message], Answer | None]:
+        """Return the messages that answer a wish, and the answer if its words are still to be said."""
+        number = None
+        try:
+            given = read(text)
+            number = number_of(given)
+            answer = self._engine.answer(Wish.of(given, self._commands))
+            if monotonic() - self._said_at < APART:
+                return [answer.frame()], answer
+            return [*self._words(answer), answer.frame()], None
+        except Exception as error:  # noqa: BLE001  the page must not wait for ever
+            return [_refusal(number, error)], None
+
+    def _late_words(self, answer: Answer) -> list[Message]:
+        try:
+            return self._words(answer)
+        except Exception as error:  # noqa: BLE001  likewise
+            return [_refusal(answer.wish.id, error)]
+
+    def _words(self, answer: Answer) -> list[Message]:
+        """Return what is said of an answer, and the map of its gains if they are others than before."""
+        self._said_at = monotonic()
+        gains, is_new = gains_of(answer, self._session), answer.transfer != self._mapped
+        about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
+        self._mapped = answer.transfer
+        return [json.dumps(about), *([gain_map(answer, gains)] if is_new else [])]
+
+
+async def _send(socket: web.WebSocketResponse, message: Message) -> None:
+    if isinstance(message, str):
+        await socket.send_str(message)
+    else:
+        await socket.send_bytes(message)
+
+
+def line_of(error: Exception) -> str:
+    """Return an error in one line, as the command line has it, also of one that nobody expects."""
+    if isinstance(error, FftfilterError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "out of memory: take a smaller picture"
+    return f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _refusal(number: int | None, error: Exception) -> str:
+    line = line_of(error)
+    return json.dumps({"id": number, "error": line, "field": field_of(line)})

@@ -1,0 +1,206 @@
+"""The server: routes below a secret path, for pages of this machine alone.
+
+Outside of the path nothing answers; its token is in the URL that the program prints. Two headers guard against other
+sites: a Host that is no name of this machine is a foreign name for 127.0.0.1, and an Origin other than its own is
+a foreign page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aiohttp import web
+
+from ..errors import FftfilterError, ParameterError
+from .engine import Engine
+from .live import Live, line_of
+from .saving import ElsewhereError, save
+from .shown import Kind, frame
+from .steps import steps
+from .wish import Wish, read
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .session import Page, Session
+    from .wish import CommandLine
+
+    Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+HERE = "127.0.0.1"
+HOSTS = (HERE, "localhost")
+PAGE = Path(__file__).parent / "page"
+TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; img-src 'self' blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+        "object-src 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+# Bytes of a request.
+LARGEST = 1 << 17
+# Seconds that a page has to close its connection at the end.
+PATIENCE = 0.5
+
+
+@web.middleware
+async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer this machine's pages alone, and say nothing to others."""
+    host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
+    if host.rpartition(":")[0] not in HOSTS or origin not in (None, f"http://{host}"):
+        return web.Response(status=403)
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        return web.Response(status=error.status)
+    except Exception as error:  # noqa: BLE001  a page has no use for a traceback
+        status = 403 if isinstance(error, ElsewhereError) else 400 if isinstance(error, ParameterError) else 409
+        return web.json_response({"error": line_of(error)}, status=status if isinstance(error, FftfilterError) else 500)
+
+
+async def _head(_: web.Request, response: web.StreamResponse) -> None:
+    response.headers.update(HEADERS)
+
+
+class Server:
+    """A file that is explored: the routes, and the threads behind them. ``start`` is the first wish of a page."""
+
+    def __init__(self, session: Session, commands: CommandLine, start: dict[str, Any]) -> None:
+        self._session, self._commands, self._start = session, commands, start
+        self.token = secrets.token_urlsafe(16)
+        # The engine has one thread; spectra and peaks, which take long, have another.
+        self._live = ThreadPoolExecutor(1, "engine")
+        self._aside = ThreadPoolExecutor(1, "aside")
+        self._engine = Engine(session, commands)
+        # Of the steps that were gone through last.
+        self._pictures: list[bytes] = []
+
+    def app(self) -> web.Application:
+        """Return the application, for a loop that runs."""
+        app = web.Application(middlewares=[guard], client_max_size=LARGEST)
+        path = f"/{self.token}"
+        app.add_routes(
+            [
+                web.get(f"{path}/", self._index),
+                web.get(f"{path}/page/{{name}}", self._file),
+                web.get(f"{path}/picture", self._picture),
+                web.get(f"{path}/input", self._input),
+                web.get(f"{path}/spectrum", self._spectrum),
+                web.get(f"{path}/peaks", self._peaks),
+                web.get(f"{path}/radial", self._radial),
+                web.get(f"{path}/steps", self._go_through),
+                web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
+                web.post(f"{path}/save", self._save),
+                web.get(f"{path}/live", self._follow),
+            ]
+        )
+        app.on_response_prepare.append(_head)
+        app.on_startup.append(self._warm)
+        app.on_cleanup.append(self._end)
+        return app
+
+    async def run(self, port: int, opened: Callable[[str], None]) -> None:
+        """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
+        runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=PATIENCE)
+        await runner.setup()
+        try:
+            try:
+                await web.TCPSite(runner, HERE, port).start()
+            except OSError as error:
+                raise ParameterError(f"port {port} is taken: leave --port out, or give another one") from error
+            opened(f"http://{HERE}:{runner.addresses[0][1]}/{self.token}/")
+            await asyncio.Event().wait()
+        finally:
+            await runner.cleanup()
+
+    async def _warm(self, _: web.Application) -> None:
+        """Open the device while the browser opens the page; what is wrong is told to the page."""
+        self._live.submit(self._engine.answer, Wish.of(self._start, self._commands))
+
+    async def _end(self, _: web.Application) -> None:
+        for thread in (self._live, self._aside):
+            thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _index(self, _: web.Request) -> web.StreamResponse:
+        return _of_page_file("index.html")
+
+    async def _file(self, request: web.Request) -> web.StreamResponse:
+        return _of_page_file(request.match_info["name"])
+
+    async def _picture(self, _: web.Request) -> web.StreamResponse:
+        return web.json_response(await self._beside(self._session.described, self._start))
+
+    async def _input(self, request: web.Request) -> web.StreamResponse:
+        level = _number(request, "level", 1)
+
+        def made(page: Page) -> bytes:
+            return frame(Kind.INPUT, page.pixels(level), level=level)
+
+        return _raw(await self._of_page(request, made))
+
+    async def _spectrum(self, request: web.Request) -> web.StreamResponse:
+        return _raw(await self._of_page(request, lambda page: frame(Kind.SPECTRUM, page.spectrum_pixels())))
+
+    async def _peaks(self, request: web.Request) -> web.StreamResponse:
+        return web.json_response({"peaks": await self._of_page(request, lambda page: page.peaks())})
+
+    async def _radial(self, request: web.Request) -> web.StreamResponse:
+        return web.json_response(await self._of_page(request, lambda page: page.radial()))
+
+    async def _go_through(self, request: web.Request) -> web.StreamResponse:
+        wish = Wish.of(read(request.query.get("wish", "")), self._commands)
+        made = await self._beside(steps, wish, self._session, self._commands)
+        self._pictures = made.pictures
+        return web.json_response(made.told)
+
+    async def _step(self, request: web.Request) -> web.StreamResponse:
+        number = int(request.match_info["number"])
+        if number >= len(self._pictures):
+            raise web.HTTPNotFound
+        return web.Response(body=self._pictures[number], content_type="image/png")
+
+    async def _save(self, request: web.Request) -> web.StreamResponse:
+        given = read(await request.read())
+        wished = given.get("wish")
+        if not isinstance(wished, dict):
+            raise ParameterError("what is to be saved is missing: give a wish, and out")
+        wish = Wish.of(wished, self._commands)
+        return web.json_response(await self._beside(save, wish.words, given.get("out"), self._session, self._commands))
+
+    async def _follow(self, request: web.Request) -> web.StreamResponse:
+        return await Live(self._session, self._commands, self._engine, self._live).serve(request)
+
+    async def _of_page(self, request: web.Request, make: Callable[[Page], Any]) -> Any:
+        """Return what is made of the page that a request names, beside the engine."""
+        number = _number(request, "page", 0)
+        return await self._beside(lambda: make(self._session.page(number)))
+
+    async def _beside(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
+
+
+def _of_page_file(name: str) -> web.Response:
+    # Names are compared with those that are there: no path leads elsewhere.
+    found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
+    if found is None:
+        raise web.HTTPNotFound
+    return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
+
+
+def _raw(body: bytes) -> web.Response:
+    return web.Response(body=body, content_type="application/octet-stream")
+
+
+def _number(request: web.Request, name: str, usual: int) -> int:
+    text = request.query.get(name, str(usual))
+    if not text.isdecimal():
+        raise ParameterError(f"{name} {text!r} is no whole number")
+    return int(text)

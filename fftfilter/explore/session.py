@@ -1,0 +1,192 @@
+"""What is open: a file, its pages, and what is known of the page that is looked at."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import images
+from ..analysis.power import spectrum
+from ..analysis.search import peaks_of
+from ..errors import ParameterError
+from ..lengths import said
+from ..output.modes import OUTPUTS
+from ..preview.look import Look
+from ..preview.panels import gray_spectrum, square
+from ..stacks import for_pixels_of, open_input
+from ..transfer import Transfer
+from ..transfer.edges import EDGES
+from ..transfer.shapes import SHAPES
+from .levels import halved, levels
+from .shown import eight_bits, joined, white_of
+from .wish import COMMANDS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..analysis.power import Spectrum
+
+    Array = NDArray[Any]
+    Pixels = NDArray[np.uint8]
+
+# The longer side of a spectrum that is shown.
+LARGEST_SPECTRUM = 1024
+# Decibels of nothing at all.
+NOTHING = -400.0
+# The side of maps of what filters do to each frequency.
+MAP = 256
+
+
+@dataclass(eq=False)
+class Page:
+    """A page of the file, and what is known of it; made when it is asked for."""
+
+    picture: images.Picture
+
+    def __post_init__(self) -> None:
+        self._levels: dict[int, Array] = {1: self.picture.planes}
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width."""
+        height, width = self.picture.planes.shape[1:]
+        return height, width
+
+    @cached_property
+    def white(self) -> float:
+        """The grey level that is shown as white."""
+        return white_of(self.picture.planes, self.picture.maxval)
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """What users of its samples may not expect of magnitudes."""
+        return self.picture.cautions()
+
+    def check_level(self, level: int) -> None:
+        """Raise ParameterError for a level that the picture has not."""
+        if level not in levels(*self.size):
+            raise ParameterError(f"level {level} is none of {', '.join(map(str, levels(*self.size)))}")
+
+    def planes(self, level: int) -> Array:
+        """Return the planes reduced by a level."""
+        if level not in self._levels:
+            self._levels[level] = halved(self.planes(level // 2))
+        return self._levels[level]
+
+    def pixels(self, level: int) -> Pixels:
+        """Return the picture as it is shown; raises ParameterError for a level that it has not."""
+        self.check_level(level)
+        return joined(eight_bits(self.planes(level), self.white))
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """Its power spectrum."""
+        return spectrum(self.picture.planes, self.picture.maxval)
+
+    @cached_property
+    def power_map(self) -> NDArray[np.float64]:
+        """The power of all channels as a square of MAP x MAP, DC in the middle; the mean has none."""
+        return square(self.spectrum.power.mean(axis=0, dtype=np.float64), self.size[1], (MAP, 1.0), np.add)
+
+    def spectrum_pixels(self) -> Pixels:
+        """Return the logarithm of the power, a square with DC in the middle."""
+        side = min(LARGEST_SPECTRUM, max(self.size))
+        gray = gray_spectrum(self.spectrum.power.mean(axis=0, dtype=np.float64), self.size[1], (side, 1.0))
+        return np.rint(gray).astype(np.uint8)
+
+    def peaks(self) -> list[dict[str, Any]]:
+        """Return its periodic structures, as ``fftfilter peaks --json`` has them; raises ParameterError."""
+        return [each.described() | {"width_cyc": each.width} for each in peaks_of(self.spectrum)]
+
+    def radial(self) -> dict[str, list[float]]:
+        """Return the mean power by frequency, in decibels."""
+        look = Look(self.picture.planes, self.picture.maxval, Transfer(()))
+        look.power = self.spectrum.power.mean(axis=0, dtype=np.float64)
+        rings = look.rings
+        decibels = 10 * np.log10(np.maximum(rings.before, 10 ** (NOTHING / 10)))
+        return {"frequency": rings.frequency.round(6).tolist(), "power_db": decibels.round(2).tolist()}
+
+
+class Session:
+    """A file that is looked at, and where its output goes. Threads may share it.
+
+    Raises ReadError, TooLargeError and ParameterError for a file that cannot be read.
+    """
+
+    def __init__(self, source: str, target: str | None = None) -> None:
+        self.source = source
+        self._found = open_input(source, None, output="keep", working=_working)
+        self._lock = threading.RLock()
+        self._page: tuple[int, Page] | None = None
+        self.target = target or self._proposed()
+        # Its pixels have a size; of its samples one is enough.
+        first = self.page(0).picture
+        self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
+
+    @property
+    def pages(self) -> int:
+        """How many pages the file has."""
+        return len(self._found) if isinstance(self._found, images.Pages) else 1
+
+    def page(self, number: int) -> Page:
+        """Return a page, counted from 0; the last one is kept. Raises ReadError, ParameterError."""
+        with self._lock:
+            if self._page is None or self._page[0] != number:
+                if not 0 <= number < self.pages:
+                    raise ParameterError(f"page {number} is none of {self.pages}, counted from 0")
+                found = self._found
+                self._page = number, Page(found.read(number) if isinstance(found, images.Pages) else found)
+            return self._page[1]
+
+    def for_pixels(self, transfer: Transfer) -> Transfer:
+        """Return a transfer function that knows the size of the file's pixels; raises ParameterError."""
+        return for_pixels_of(self._first, transfer, self.source)[0]
+
+    def described(self, start: dict[str, Any]) -> dict[str, Any]:
+        """Return what the page has to know of the file; ``start`` is its first wish."""
+        page = self.page(0)
+        (height, width), planes = page.size, page.picture.planes
+        sides = page.picture.metadata.pixel_size if page.picture.metadata else None
+        size = None
+        if sides:
+            text = said(sides.across)
+            unit = text.rpartition(" ")[2]
+            size = {"text": text, "unit": unit, "across_m": sides.across, "down_m": sides.down, "source": sides.source}
+        return {
+            "name": Path(self.source).name,
+            "width": width,
+            "height": height,
+            "channels": len(planes),
+            "depth": "float" if planes.dtype.kind == "f" else 8 * planes.dtype.itemsize,
+            "pages": self.pages,
+            "pixel_size": size,
+            "out": self.target,
+            "levels": levels(height, width),
+            "shapes": [
+                {"name": name, "takes": "order" if each.has_order else "width" if each.widest else None}
+                for name, each in SHAPES.items()
+            ],
+            "commands": list(COMMANDS),
+            "outputs": list(OUTPUTS),
+            "edges": list(EDGES),
+            "start": start,
+        }
+
+    def _proposed(self) -> str:
+        """Return a name beside the file's, of a format that is written without loss."""
+        given = Path(self.source)
+        suffix = given.suffix.lower()
+        keeps = suffix in images.extensions(read_only=False) and not images.is_lossy(given.name)
+        if self.pages > 1:
+            keeps = keeps or suffix == ".gif"
+        return str(given.with_name(f"{given.stem}-filtered{given.suffix if keeps else '.png'}"))
+
+
+def _working(size: images.Size) -> int:
+    """Return the bytes that looking at a picture takes beside it: its spectrum, and filters that are kept ready."""
+    return size.width * size.height * (40 + 16 * size.channels)

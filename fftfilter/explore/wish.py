@@ -1,0 +1,148 @@
+"""A wish of the page: a command with its options, in the words of the command line, and how to look at its result."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..errors import ParameterError, check_option
+from ..transfer.radial import PASSES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..output.modes import Output
+    from ..transfer import Transfer
+
+COMMANDS = (*PASSES, "notch", "stripes")
+"""The filters that a page has handles for."""
+# What a page may set. Options that name files are not among them.
+OPTIONS = (
+    *("radius", "inner", "outer", "large", "small", "at", "harmonics", "angle", "spare", "shape", "order", "width"),
+    *("notch", "stripes", "pixel_size", "output", "edges", "scale"),
+)
+SHOWN = ("result", "removed")
+# Of a text; longer ones are mistakes.
+LONGEST = 200
+MOST_VALUES = 500
+# Of numbers.
+LARGEST = 1 << 31
+
+
+class Described(NamedTuple):
+    """What a command line describes."""
+
+    transfer: Transfer
+    output: Output
+    scale: str
+    filter: dict[str, Any]
+    """The other options of :class:`Filter`."""
+
+
+class CommandLine(Protocol):
+    """The program's commands, for the file that is looked at: the one parser of options."""
+
+    @property
+    def always(self) -> tuple[str, ...]:
+        """Options that every command gets: the device, if one was chosen."""
+
+    def defaults(self, command: str) -> Mapping[str, Any]:
+        """Return the options of one of COMMANDS with their defaults."""
+
+    def describe(self, words: Sequence[str]) -> Described:
+        """Return what a command and its options describe; raises FftfilterError."""
+
+    def run(self, words: Sequence[str], target: str) -> None:
+        """Run the command with its options from IN to a file; raises FftfilterError."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the page asks for."""
+
+    id: int
+    words: tuple[str, ...]
+    """The command and its options."""
+    page: int = 0
+    level: int = 1
+    """The reduction of what is sent."""
+    rest: bool = True
+    """Whether the picture itself is to be filtered, however long that takes: nothing is dragged."""
+    removed: bool = False
+    """Whether what is removed is to be shown, not what is left."""
+    view: tuple[int, int, int, int] | None = None
+    """The part of the picture that is sent: from x, y to x, y, in pixels of the picture."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Wish:
+        """Return a wish of the page; raises ParameterError."""
+        show, view = given.get("show", SHOWN[0]), given.get("view")
+        if show not in SHOWN:
+            raise ParameterError(f"show {show!r} is unknown: choose {' or '.join(SHOWN)}")
+        if view is not None:
+            if not isinstance(view, list) or len(view) != 4:
+                raise ParameterError("a view has four numbers: x and y of two corners")
+            view = tuple(_whole(each, "view", 0) for each in view)
+            if not (view[0] < view[2] and view[1] < view[3]):
+                raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
+        return cls(
+            number_of(given),
+            tuple(_words(given, commands)),
+            _whole(given.get("page") or 0, "page", 0),
+            _whole(given.get("level") or 1, "level", 1),
+            given.get("rest", True) is not False,
+            show == "removed",
+            view,
+        )
+
+
+def read(text: str | bytes) -> dict[str, Any]:
+    """Return the wish in a text of JSON; raises ParameterError."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise ParameterError("a wish is no JSON object")
+    return given
+
+
+def number_of(given: Mapping[str, Any]) -> int:
+    """Return the number by which the page knows a wish, 0 if it has none."""
+    number = given.get("id")
+    return number & 0xFFFFFFFF if isinstance(number, int) else 0
+
+
+def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
+    """Return the command with the options that it takes and that are not its defaults."""
+    command, options = given.get("command"), given.get("options") or {}
+    if not isinstance(command, str) or not isinstance(options, dict):
+        raise ParameterError("a wish has a command, and options by their names")
+    check_option("command", command, COMMANDS)
+    defaults, words = commands.defaults(command), [command]
+    for name in OPTIONS:
+        values = options.get(name)
+        for value in values if isinstance(values, list) else [values]:
+            text = "" if value is None else str(value).strip()
+            if name not in defaults or text in ("", str(defaults[name])):
+                continue
+            if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
+                raise ParameterError(f"{name} {text[:20]!r} is no value")
+            words += [f"--{name.replace('_', '-')}", text]
+    return [*words, *commands.always]
+
+
+def _whole(given: object, name: str, least: int) -> int:
+    if isinstance(given, float) and given.is_integer() and abs(given) < LARGEST:
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given < LARGEST:
+        raise ParameterError(f"{name} {str(given)[:20]!r} is no whole number from {least} up")
+    return given
+
+
+def field_of(message: str) -> str | None:
+    """Return the option that an error is about: the first one that its line names outside of examples and choices."""
+    heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))
+    return next((word for word in heard if word in OPTIONS), None)

@@ -1,0 +1,46 @@
+"""Reduced pictures, and the same filter for them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.explore.levels import halved, in_cycles, levels
+
+
+def test_levels_end_where_there_is_enough_to_see():
+    assert levels(512, 512) == [1]
+    assert levels(4096, 4096) == [1, 2, 4, 8]
+    assert levels(20, 4096) == [1]  # nothing would be left of 20 rows
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+def test_a_pixel_of_a_reduced_picture_is_the_mean_of_four(dtype):
+    planes = np.array([[[0, 2, 8], [4, 5, 9], [6, 8, 1]]], dtype)  # what is left over has fewer
+    assert halved(planes).tolist() == [[[2.75, 8.5], [7, 1]] if dtype is np.float32 else [[3, 9], [7, 1]]]
+    white = 1 if dtype is np.float32 else np.iinfo(dtype).max
+    assert (halved(np.full((3, 4, 4), white, dtype)) == white).all()
+
+
+@pytest.mark.parametrize(
+    "transfer",
+    [
+        H.lowpass(shape="gaussian"),
+        H.bandstop("40px", "9px", shape="butterworth", order=3),
+        H.highpass(20, shape="cosine", width=4),
+        H.stripes(33, spare="30px"),
+        H.notch((0.06, 0.03), harmonics=9),
+        H.notch((0.45, 0.1)),  # beyond what a reduced picture has
+        H.mask(np.hypot(*np.meshgrid(np.fft.fftfreq(96), np.fft.fftfreq(64))) < 0.1),
+    ],
+    ids=str,
+)
+def test_a_reduced_filter_has_the_gains_of_the_same_frequencies(transfer):
+    """Of a picture of 64 x 96, reduced by 2: of its frequencies the lowest are left.
+
+    The highest of these are left out here: others meet them there, which the picture itself has apart.
+    """
+    ky, kx = np.arange(-12, 13), np.arange(-18, 19)
+    whole, reduced = transfer.gain(64, 96), in_cycles(transfer, 64, 96, 2).gain(32, 48)
+    np.testing.assert_allclose(reduced[np.ix_(ky, kx)], whole[np.ix_(ky, kx)], atol=1e-9)
