@@ -43,7 +43,7 @@ ROOMS = {
     "transfer": "errors lengths output",
     "analysis": "errors lengths transfer",
     "preview": "errors lengths transfer analysis",
-    "device": "fftfilter errors drivers startup signals system output transfer",
+    "device": "fftfilter errors drivers memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors memory",
@@ -57,7 +57,7 @@ ROOMS = {
     "verify": "errors output transfer files images imagej_filter",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
-        "fftfilter errors drivers memory startup signals system output transfer analysis preview device fused files "
+        "fftfilter errors drivers startup signals system output transfer analysis preview device fused files "
         "images filters verify stacks imagej_filter"
     ),
     "explore": "errors lengths output transfer analysis preview device images filters stacks",
