@@ -5,13 +5,18 @@ Python 3.11.
 
     pause_collector       24    what modules make while they load is no garbage
     limit_openblas        10    NumPy's linear algebra, which is never called, would start workers that wait busily
-    import_ahead          17    the import of pyopencl from the depth of click's calls takes longer
+    import_ahead          30    the import of pyopencl from the depth of click's calls takes longer, and 15 of them to
+                                find its own version
+    postpone_unused_imports
+                          12    what nobody uses is not executed
+    importing              5    a module is imported while PoCL builds
     load_platforms_ahead  17    OpenCL loads its drivers while click and Pillow are imported; GPUs' take longer
     leave                 78    the interpreter would take NumPy, OpenCL and PoCL's compiler down piece by piece
 
 Of 650 that a folder of 500 such files takes:
 
     start_forkserver      40   its processes' imports overlap with click's; PoCL is linked once for all
+      fork=True           35   it is Python already
 
 Nothing here is needed for a right result.
 """
@@ -96,7 +101,8 @@ class _Versions(ModuleType):
         return str(self.__getattr__("version")(name))
 
     def __getattr__(self, name: str) -> Any:
-        sys.modules.pop(_METADATA, None)
+        if sys.modules.get(_METADATA) is self:
+            del sys.modules[_METADATA]
         return getattr(importlib.import_module(_METADATA), name)
 
 
