@@ -26,7 +26,7 @@ import pyopencl as cl
 from ...device.page_locked import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
-from ...output.histogram import BINS, ByHistogram, counted_row, counted_samples
+from ...output.histogram import BINS, ByHistogram, counted, counted_samples
 from ...output.noise import WEAK
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
@@ -340,7 +340,7 @@ class FusedGpuPipeline:
         self.launcher.write(counts, np.zeros((pictures, BINS), np.uint32))
 
         defines = (f"WIDTH={width}", f"HEIGHT={height}")
-        numbers = np.uint32(self.stack.one_scale), np.uint32(BINS), np.uint32(counted_row(height, width))
+        numbers = np.uint32(self.stack.one_scale), np.uint32(BINS), *map(np.uint32, counted(height, width))
         own = cl.LocalMemory(4 * BINS)
         given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
         histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", given)

@@ -1,7 +1,7 @@
 // Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest (ramp_of_histogram.cl).
 //
 // Launch   (some groups x GROUP, images) work-items
-// Reads    values[i] of every `every`-th row, every (groups x GROUP)-th     -> coalesced
+// Reads    values[i] of every `rows`-th row and `columns`-th column, of these every (groups x GROUP)-th
 // Writes   counts[picture][bin]; 0 before
 // Local    own, `bins` numbers
 //
@@ -12,7 +12,7 @@
 #endif
 
 kernel void gpu_histogram(global uint *counts, global const real_t *values, global const uint *largest,
-                          const uint one_scale, const uint bins, const uint every, local uint *own)
+                          const uint one_scale, const uint bins, const uint rows, const uint columns, local uint *own)
 {
     const size_t image = get_global_id(1), picture = one_scale ? 0 : image;
     const real_t most = as_float(largest[2 * picture]), scale = most > 0 ? bins / most : 0;
@@ -22,9 +22,10 @@ kernel void gpu_histogram(global uint *counts, global const real_t *values, glob
     for (uint i = get_local_id(0); i < bins; i += get_local_size(0))
         own[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const size_t counted = (size_t)WIDTH * ((HEIGHT + every - 1) / every);
+    const uint across = (WIDTH + columns - 1) / columns;
+    const size_t counted = (size_t)across * ((HEIGHT + rows - 1) / rows);
     for (size_t i = get_global_id(0); i < counted; i += get_global_size(0)) {
-        const real_t value = values[i / WIDTH * every * WIDTH + i % WIDTH];
+        const real_t value = values[i / across * rows * WIDTH + i % across * columns];
         atomic_inc(own + min((uint)(fabs(value) * scale), bins - 1));
     }
     barrier(CLK_LOCAL_MEM_FENCE);
