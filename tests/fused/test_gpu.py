@@ -18,6 +18,8 @@ from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, TransformPlan
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.scale import Auto
 from fftfilter.transfer import reference
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of, white_of
 
@@ -257,6 +259,22 @@ def test_one_launch_gives_what_four_do(launcher, one_scale):
     for _ in range(3):
         for pixels, pictures in zip(stacks, wanted, strict=True):
             np.testing.assert_array_equal(one.run(pixels), pictures)
+
+
+@pytest.mark.parametrize("one_scale", [False, True])
+def test_one_launch_finds_the_ramps_that_further_launches_find(launcher, one_scale):
+    images = noise((3, 32, 32))
+    kind = stack_of(images, one_scale=one_scale)
+    by_histogram = ByHistogram("magnitude", Auto(10), kind.out, 255)
+    several, one = (
+        FusedGpuPipeline(launcher, HIGH, kind, limits=NARROW, one_launch=one_launch) for one_launch in (False, True)
+    )
+    plain = several.run(images)
+    wanted = several.run(images, by_histogram)
+    assert (wanted != plain).any()
+    for _ in range(2):
+        np.testing.assert_array_equal(one.run(images, by_histogram), wanted)
+        np.testing.assert_array_equal(one.run(images), plain)
 
 
 def test_sides_of_different_plans_and_real_values_take_four_launches(launcher):

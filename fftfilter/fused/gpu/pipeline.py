@@ -17,7 +17,7 @@ wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -71,7 +71,7 @@ LESS_EXACT = 3
 ONE_LAUNCH_PIXELS = 1 << 22
 # Platforms where the kernel knows how work-groups see what others have written, which OpenCL does not promise.
 ONE_LAUNCH_PLATFORMS = ("NVIDIA",)
-PROGRESS_BYTES = 4 * 5
+PROGRESS_BYTES = 4 * 7
 
 
 class _ByHistogram(NamedTuple):
@@ -206,16 +206,17 @@ class FusedGpuPipeline:
         self._quantize_defines = (f"STORE_PIXEL={PIXELS[stack.out]}", f"PIXELS_PER_ITEM={self._at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._largest_at = launches.largest_at
-        whole = self._one_launch_plan() if one_launch else None
-        if whole:
+        self._images_at: list[tuple[cl.Kernel, int]] = []
+        self._outputs_at: list[tuple[cl.Kernel, int]] = []
+        self._whole: tuple[Any, ...] = ()
+        if one_launch and (whole := self._one_launch_plan()):
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, dc, self._ramps_buffer, self._widest)
-            arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
+            sizes = (np.uint32(count), launches.reach, scales, dc)
+            before = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
             defines = (*inverse_defines, *self._quantize_defines, *masked.defines)
-            launch, values = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
-            self._launches, self._to_values = [launch], [values]
-            self._images_at, self._outputs_at = [(launch.kernel, 0)], [(launch.kernel, 1)]
+            self._whole = partial(launches.filter, whole, defines), before, (mask_data, scale, *masked.numbers)
+            self._launches = [self._one_launch(self._ramps_buffer)]
             return
 
         rows = launches.rows(row_tables, pixel)
@@ -225,15 +226,30 @@ class FusedGpuPipeline:
             inverse_rows += launches.inverse_rows(row_tables, scales, dc, *inverse_defines, other=other)
             last.append(inverse_rows[-1].kernel)
         self._to_values = [*rows, *columns, *inverse_rows]
-        self._images_at = [(rows[0].kernel, 1), *((kernel, kernel.num_args - 1) for kernel in last)]
+        self._images_at += [(rows[0].kernel, 1), *((kernel, kernel.num_args - 1) for kernel in last)]
         if stack.white is None:
-            self._launches, self._outputs_at = self._to_values, [(kernel, 0) for kernel in last]
+            self._launches = self._to_values
+            self._outputs_at += [(kernel, 0) for kernel in last]
             return
 
         for kernel in last:
             kernel.set_arg(0, self._values)
-        self._outputs_at = []
         self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
+
+    def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
+        """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
+        make, before, after = self._whole
+        stack = self.stack
+        bins = 0 if counts is None else BINS
+        numbers = map(np.uint32, (bins, *counted(stack.height, stack.width)))
+        counting = (wanted or ramps, counts or ramps, *numbers)
+        launch: Launch = make(
+            *before, ramps, self._widest, *after, *counting, one_scale=stack.one_scale, counting=bins > 0
+        )
+        self._images_at.append((launch.kernel, 0))
+        self._outputs_at.append((launch.kernel, 1))
+        self._bound = (None, None, None)
+        return launch
 
     def _quantize(self, ramps: cl.Buffer) -> Launch:
         """Return the launch that makes pixels of values, on these ramps."""
@@ -339,6 +355,9 @@ class FusedGpuPipeline:
         wanted, counts, ramps = kept = [self.launcher.allocate(size) for size in sizes]
         self.launcher.write(counts, np.zeros((pictures, BINS), np.uint32))
 
+        if self._whole:
+            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
+
         defines = (f"WIDTH={width}", f"HEIGHT={height}")
         numbers = np.uint32(self.stack.one_scale), np.uint32(BINS), *map(np.uint32, counted(height, width))
         own = cl.LocalMemory(4 * BINS)
@@ -346,8 +365,8 @@ class FusedGpuPipeline:
         histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", given)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
 
-        given = (ramps, wanted, counts, self.largest, np.uint32(BINS))
-        ramp = self.launcher.kernel((RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
+        given = (ramps, wanted, counts, self.largest, np.uint32(BINS), cl.LocalMemory(4 * RAMP_GROUP))
+        ramp = self.launcher.kernel((ATTRIBUTES, RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
         self._largest_at += [(histogram, 2), (ramp, 3)]
         launches = [
             *self._to_values,

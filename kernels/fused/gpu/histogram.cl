@@ -6,15 +6,18 @@
 // Local    own, `bins` numbers
 //
 // -D WIDTH, HEIGHT    of the image
+// -D ONE_LAUNCH=1     without a kernel: filter.cl calls the function
 
 #if !defined WIDTH || !defined HEIGHT
 #error "fused/gpu/histogram.cl: -D WIDTH or HEIGHT is missing"
 #endif
 
-kernel void gpu_histogram(global uint *counts, global const real_t *values, global const uint *largest,
-                          const uint one_scale, const uint bins, const uint rows, const uint columns, local uint *own)
+// The part of an image that group number `group` of `groups` counts
+INLINE void histogram(global uint *counts, global const real_t *values, global const uint *largest,
+                      const uint one_scale, const uint bins, const uint rows, const uint columns, const size_t image,
+                      const uint group, const uint groups, local uint *own)
 {
-    const size_t image = get_global_id(1), picture = one_scale ? 0 : image;
+    const size_t picture = one_scale ? 0 : image;
     const real_t most = as_float(largest[2 * picture]), scale = most > 0 ? bins / most : 0;
     values += image * ((size_t)WIDTH * HEIGHT);
     counts += picture * bins;
@@ -24,7 +27,7 @@ kernel void gpu_histogram(global uint *counts, global const real_t *values, glob
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint across = (WIDTH + columns - 1) / columns;
     const size_t counted = (size_t)across * ((HEIGHT + rows - 1) / rows);
-    for (size_t i = get_global_id(0); i < counted; i += get_global_size(0)) {
+    for (size_t i = group * get_local_size(0) + get_local_id(0); i < counted; i += groups * get_local_size(0)) {
         const real_t value = values[i / across * rows * WIDTH + i % across * columns];
         atomic_inc(own + min((uint)(fabs(value) * scale), bins - 1));
     }
@@ -33,3 +36,12 @@ kernel void gpu_histogram(global uint *counts, global const real_t *values, glob
         if (own[i])
             atomic_add(counts + i, own[i]);
 }
+
+#ifndef ONE_LAUNCH
+kernel void gpu_histogram(global uint *counts, global const real_t *values, global const uint *largest,
+                          const uint one_scale, const uint bins, const uint rows, const uint columns, local uint *own)
+{
+    histogram(counts, values, largest, one_scale, bins, rows, columns, get_global_id(1), get_group_id(0),
+              get_num_groups(0), own);
+}
+#endif
