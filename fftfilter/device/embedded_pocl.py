@@ -184,10 +184,10 @@ def repair(device: cl.Device) -> str | None:
 
 
 def unknown_cpu(device: cl.Device) -> str | None:
-    """Return what keeps :func:`repair` from knowing the CPU, with a way out, None if it knows."""
+    """Return what keeps :func:`repair` from knowing the CPU, with a way out, None if it knows; PoCL may crash."""
     if device.platform.version.strip() != PLATFORM or _listed_flags():
         return None
-    return "PoCL is told the right CPU by the flags in /proc/cpuinfo, which has none: let it be read,"
+    return "PoCL is told the right CPU by the flags in /proc/cpuinfo, which has none: let it be read"
 
 
 def _listed_flags() -> set[str]:

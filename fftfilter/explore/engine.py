@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 # Filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the result and
 # for what is removed.
 READY = 4
-
-
 # Seconds that a picture itself may take while something is dragged; above, a reduced one is filtered. And the pixels
 # that are thought to take that long before it is known.
 QUICK, MANY = 0.025, 6 << 20

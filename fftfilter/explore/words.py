@@ -67,7 +67,9 @@ def python_call(answer: Answer, session: Session) -> str:
     if session.pages > 1:
         names = f"{session.source!r}, {session.target!r}"
         return f"{imports.format('filter_stack')}filter_stack({names}, {answer.transfer!r}{made})"
-    image = "image, channel_axis=-1" if len(picture.planes) > 1 else "image"
+    has_colors = len(picture.planes) > 1
+    image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
+    image += ", channel_axis=-1" if has_colors else ""
     if picture.maxval != MAXVAL_OF[picture.planes.dtype]:
         image += f", white={picture.maxval}, levels={picture.maxval}"
     return f"{imports.format('Filter')}result = Filter({answer.transfer!r}{made})({image})"

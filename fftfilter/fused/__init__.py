@@ -36,7 +36,7 @@ def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "
     if launcher.device.is_gpu:
         from .gpu.pipeline import FusedGpuPipeline
 
-        return FusedGpuPipeline(launcher, transfer, stack, edges=edges)
+        return FusedGpuPipeline(launcher, transfer, stack, edges=edges, any_size=True)
     from .cpu.pipeline import FusedCpuPipeline
 
     return FusedCpuPipeline(launcher, transfer, stack, edges=edges)

@@ -56,6 +56,16 @@ def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, t
     assert (words["id"], words["gain_map"], words["note"]) == (1, "changed", None)
 
 
+@pytest.mark.parametrize("mode", ["LA", "RGBA"])
+def test_python_leaves_alpha_out(visit, tmp_path, mode):
+    with Image.open(SAMPLES / "chelsea.png") as picture:
+        picture.crop((0, 0, 64, 64)).convert(mode).save(tmp_path / "alpha.png")
+    words, pixels, _ = visit(lambda page: page.answer(wish("highpass")), tmp_path / "alpha.png")
+    made = {"image": np.asarray(Image.open(tmp_path / "alpha.png"))}
+    exec(words["python"], made)  # noqa: S102  likewise
+    assert (made["result"] == (pixels if mode == "LA" else pixels[..., :3])).all()
+
+
 def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, camera):
     pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])

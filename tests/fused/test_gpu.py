@@ -375,6 +375,13 @@ def test_edges_are_mirrored_where_the_function_is_not_even_along_each_axis(launc
         (assert_real if real else assert_as_the_reference)(got, images, SLANTED, edges="mirror")
 
 
+def test_memory_for_twice_the_spectra_is_checked_and_announced(launcher):
+    device, images = Full(0, launcher.device.cl_device), np.empty((2, 64, 48), np.uint8)
+    with pytest.raises(TooLargeError):
+        FusedGpuPipeline(Launcher(device), SLANTED, stack_of(images), edges="mirror")
+    assert device_bytes(device, images.shape, real=False, inverses=2) == sum(device.checked[:5])
+
+
 def test_one_launch_mirrors_edges(launcher):
     images = noise((2, 16, 16))
     got = fused(launcher, images, H.highpass("4px"), one_launch=True, edges="mirror")

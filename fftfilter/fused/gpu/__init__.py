@@ -5,6 +5,7 @@
     plan.py        the plan of an image: rows, columns, tiles, the numbers between the launches
     mask.py        the transfer function as mask.cl reads it
     launches.py    kernels with their arguments and work-items, made of a plan
+    any_size.py    the same of a plan without compiling for it: one kernel for all sizes
     pipeline.py    FusedGpuPipeline: buffers and launches
     bare/          transforms without a mask between
     stream.py      stacks one after the other, copied in, filtered and copied out at the same time

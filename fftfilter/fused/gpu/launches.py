@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 ATTRIBUTES = "fused/gpu/attributes.cl"
 BUTTERFLIES = "fused/gpu/butterflies.cl"
 TRANSFORM = "fused/gpu/transform.cl"
+PACKED = "fused/gpu/packed.cl"
 SPECTRUM = "fused/gpu/spectrum.cl"
 EDGES = "edges.cl"
 SHAPES = "shapes.cl"
 MASK = "fused/gpu/mask.cl"
+COSINES = "fused/gpu/cosines.cl"
 MIRRORED_MASK = "fused/gpu/mirrored_mask.cl"
 VALUES = "fused/gpu/values.cl"
+LARGEST = "fused/gpu/largest.cl"
 ROWS = "fused/gpu/rows.cl"
 PAIRS = "fused/gpu/pairs.cl"
 COLUMNS = "fused/gpu/columns.cl"
@@ -53,19 +56,21 @@ LONG_COLUMNS_MASK = "fused/gpu/long/columns_mask.cl"
 LONG_COLUMNS_BACK = "fused/gpu/long/columns_back.cl"
 PACK = "fused/gpu/long/pack.cl"
 
-# Files that a kernel needs in front of its own, behind attributes, butterflies, transform, edges and spectrum, which
-# all need.
+# Files that a kernel needs in front of its own, behind attributes, butterflies, transform, edges, packed and spectrum,
+# which all need.
 NEEDS = {
-    COLUMNS: (SHAPES, MASK, MIRRORED_MASK, PAIRS),
+    COLUMNS: (SHAPES, MASK, COSINES, MIRRORED_MASK, PAIRS),
     ROWS: (GROUND,),
-    INVERSE_ROWS: (GROUND, VALUES),
+    INVERSE_ROWS: (GROUND, VALUES, LARGEST),
     FILTER: (
         SHAPES,
         MASK,
+        COSINES,
         MIRRORED_MASK,
         PAIRS,
         GROUND,
         VALUES,
+        LARGEST,
         ROWS,
         COLUMNS,
         INVERSE_ROWS,
@@ -79,7 +84,7 @@ NEEDS = {
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
     LONG_ROWS_FROM_SPECTRUM: (STEPS, LINES),
-    LONG_ROWS_TO_VALUES: (STEPS, LINES, GROUND, VALUES),
+    LONG_ROWS_TO_VALUES: (STEPS, LINES, GROUND, VALUES, LARGEST),
     LONG_COLUMNS: (STEPS, STRIPS),
     LONG_COLUMNS_MIDDLE: (STEPS, STRIPS, SHAPES, MASK),
     LONG_COLUMNS_MASK: (STEPS, STRIPS, SHAPES, MASK),
@@ -254,7 +259,7 @@ class Launches:
         edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, SPECTRUM, *NEEDS.get(source, ()), source)
+        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, PACKED, SPECTRUM, *NEEDS.get(source, ()), source)
         options = self._options(source, per_item)
         kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
@@ -263,5 +268,9 @@ class Launches:
     def _options(self, source: str, per_item: int) -> tuple[str, ...]:
         """Return the compiler's own options: how many registers a work-item may have."""
         registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
-        registers = registers if per_item <= MOST_PER_ITEM else 2 * REGISTERS
-        return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()
+        return register_options(self.launcher, registers if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
+
+
+def register_options(launcher: Launcher, registers: int) -> tuple[str, ...]:
+    """Return the compiler's option for how many registers a work-item may have."""
+    return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in launcher.device.platform else ()

@@ -13,6 +13,9 @@ Every pass through memory that is left has its reason: rows and columns need eac
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
 six launches in place of one. Small images whose rows and columns have the same plan go in one launch, whose work-groups
 wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
+
+Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
+(``any_size.py``), and a size that comes again gets programs of its own, which are faster.
 """
 
 from __future__ import annotations
@@ -32,6 +35,7 @@ from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
+from .any_size import AnySizeLaunches, has_own, may_have_own
 from .launches import (
     ATTRIBUTES,
     DEVIATION,
@@ -86,9 +90,10 @@ class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``edges`` of
-    "mirror" no side may be too long for a work-group; a transfer function that is not even along each axis takes
-    columns and inverse rows twice. Raises ParameterError for a size that is too large.
+    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``any_size``
+    the first stack is filtered by the program for any size, unless this size has its own. With ``edges`` of "mirror"
+    no side may be too long for a work-group; a transfer function that is not even along each axis takes columns and
+    inverse rows twice. Raises ParameterError for a size that is too large.
     """
 
     def __init__(
@@ -99,6 +104,7 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
+        any_size: bool = False,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
@@ -150,7 +156,13 @@ class FusedGpuPipeline:
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._results: PageLocked | None = None
         self._found_last: Array | None = None
-        self._build(
+        self._size = np.uint32(height), np.uint32(width)
+        self._runs = 0
+        fits = all(isinstance(side, TransformPlan) for side in sides)
+        self._is_own = not (any_size and fits) or has_own(self.device, (height, width))
+        """Whether the programs are those of this size alone."""
+        self._make = partial(
+            self._build,
             self._constants[: len(row_tables)],
             self._constants[len(row_tables) : -3],
             masked,
@@ -158,8 +170,10 @@ class FusedGpuPipeline:
             complement=complement,
             dc=np.float32(dc),
             one_launch=self._knows_one_launch() if one_launch is None else one_launch,
+            limits=limits,
             edges=edges,
         )
+        self._make()
         self.set_ramps(None)
 
     @property
@@ -177,6 +191,7 @@ class FusedGpuPipeline:
         complement: bool,
         dc: np.float32,
         one_launch: bool,
+        limits: Limits,
         edges: Edges,
     ) -> None:
         """Build the kernels and set every argument but the images."""
@@ -184,19 +199,16 @@ class FusedGpuPipeline:
         count, height, width = stack.shape
         spectrum, work, self._values = self._scratch
         mask_data = self._constants[-3]
-        launches = Launches(
-            self.launcher,
-            self.plan,
-            count,
-            tiles=tiles,
-            spectrum=spectrum,
-            work=work,
-            largest=self.largest,
-            edges=edges,
-            is_twofold=self._is_twofold,
-        )
         scales = np.uint32(stack.one_scale)
         pixel = f"LOAD_PIXEL={PIXELS[stack.pixel]}"
+        given: dict[str, Any] = {"tiles": tiles, "spectrum": spectrum, "largest": self.largest}
+        given |= {"edges": edges, "is_twofold": self._is_twofold}
+        launches: Launches | AnySizeLaunches
+        if self._is_own:
+            launches = Launches(self.launcher, self.plan, count, work=work, **given)
+        else:
+            launches = AnySizeLaunches(self.launcher, self.plan, count, pixel=pixel, limits=limits, **given)
+        self._made_by = launches  # and keeps its buffers
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
         self._at_once = 1 if height * width % 4 else 4
         # The largest deviation that the type allows; floats are within [-1, 1].
@@ -209,7 +221,8 @@ class FusedGpuPipeline:
         self._images_at: list[tuple[cl.Kernel, int]] = []
         self._outputs_at: list[tuple[cl.Kernel, int]] = []
         self._whole: tuple[Any, ...] = ()
-        if one_launch and (whole := self._one_launch_plan()):
+        whole = self._one_launch_plan() if one_launch else None
+        if whole and isinstance(launches, Launches):
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
             sizes = (np.uint32(count), launches.reach, scales, dc)
@@ -220,7 +233,9 @@ class FusedGpuPipeline:
             return
 
         rows = launches.rows(row_tables, pixel)
-        columns, inverse_rows, last = [], [], []
+        columns: list[Launch] = []
+        inverse_rows: list[Launch] = []
+        last: list[cl.Kernel] = []
         for other in (True, False)[not self._is_twofold :]:
             columns += launches.columns(column_tables, masked.defines, mask_data, scale, *masked.numbers, other=other)
             inverse_rows += launches.inverse_rows(row_tables, scales, dc, *inverse_defines, other=other)
@@ -256,8 +271,8 @@ class FusedGpuPipeline:
         stack = self.stack
         count, height, width = stack.shape
         sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
-        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest)
+        defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
+        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest, *self._size)
         quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments)
         self._outputs_at.append((quantize, 0))
         self._images_at.append((quantize, 2))
@@ -284,11 +299,22 @@ class FusedGpuPipeline:
         Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
         given. Begins after an event of another queue, and returns that of its own end.
         """
+        self._runs, self._found_last = self._runs + 1, None
+        if self._runs == 2 and not self._is_own and may_have_own(self.device, self.stack.shape[1:]):
+            self._take_own_programs()
         launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
         self._bind(image, output, largest or self.largest)
         for launch in launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
+
+    def _take_own_programs(self) -> None:
+        """Build the programs of this size, in place of that for any size."""
+        self._is_own = True
+        self._make()
+        vars(self).pop("_by_histogram", None)
+        ramps, self._ramps = self._ramps, None
+        self.set_ramps(ramps)
 
     def _bind(self, *bound: cl.Buffer) -> None:
         """Set image, output and the largest magnitudes among the kernels' arguments."""
@@ -321,8 +347,8 @@ class FusedGpuPipeline:
         far = np.zeros(self.stack.pictures, np.float32)
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
-        defines = (f"WIDTH={width}", f"HEIGHT={height}", f"LOAD_PIXEL={PIXELS[self.stack.pixel]}")
-        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale))
+        defines = (f"LOAD_PIXEL={PIXELS[self.stack.pixel]}",)
+        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale), *self._size)
         kernel = self.launcher.kernel((ATTRIBUTES, GROUND, DEVIATION), defines, "gpu_deviation", arguments)
         groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
         self.launcher.enqueue("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
@@ -358,11 +384,11 @@ class FusedGpuPipeline:
         if self._whole:
             return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
 
-        defines = (f"WIDTH={width}", f"HEIGHT={height}")
-        numbers = np.uint32(self.stack.one_scale), np.uint32(BINS), *map(np.uint32, counted(height, width))
+        scales = np.uint32(self.stack.one_scale)
+        numbers = scales, *self._size, np.uint32(BINS), *map(np.uint32, counted(height, width))
         own = cl.LocalMemory(4 * BINS)
         given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
-        histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), defines, "gpu_histogram", given)
+        histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", given)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
 
         given = (ramps, wanted, counts, self.largest, np.uint32(BINS), cl.LocalMemory(4 * RAMP_GROUP))
@@ -383,7 +409,6 @@ class FusedGpuPipeline:
             allocate = self.launcher.allocate
             self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
         image, output = self._images
-        self._found_last = None
         self.launcher.write(image, np.ascontiguousarray(images))
         self.enqueue(image, output)
         result = self._empty()

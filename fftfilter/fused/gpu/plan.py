@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 from ...errors import ParameterError
 from .long import LongPlan, plan_long
@@ -58,8 +58,7 @@ class FusedPlan:
 def supports(shape: tuple[int, ...], limits: Limits = DEFAULT) -> bool:
     """Tell whether images ``(..., height, width)`` can be filtered."""
     height, width = shape[-2:]
-    sides = ((height, True, width), (width, False, height))
-    return height * width < MOST_PIXELS and None not in (_plan_side(n, c, count, limits) for n, c, count in sides)
+    return height * width < MOST_PIXELS and None not in _plan_sides(height, width, limits)
 
 
 def mirrors(height: int, width: int) -> bool:
@@ -70,11 +69,10 @@ def mirrors(height: int, width: int) -> bool:
     return isinstance(sides.rows, TransformPlan) and isinstance(sides.columns, TransformPlan)
 
 
-@cache
+@lru_cache(maxsize=256)
 def plan(height: int, width: int, limits: Limits = DEFAULT) -> FusedPlan:
     """Return the plan for images of a size; raises ParameterError for one that is too large."""
-    columns = _plan_side(height, True, width // 2 + 1, limits)
-    rows = _plan_side(width, False, -(-height // 2), limits)
+    rows, columns = _plan_sides(height, width, limits)
     if columns is None or rows is None or height * width >= MOST_PIXELS:
         raise ParameterError(
             f"an image of {width} x {height} is larger than what the fused pipeline of GPUs transforms: "
@@ -89,6 +87,15 @@ def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, cou
         return max(columns.batch, SECTOR)  # long rows are written and read one at a time
     wide = WIDE_TILE if isinstance(columns, LongPlan) and count >= limits.many_columns else 1
     return max(columns.batch, SECTOR // rows.batch, wide)
+
+
+@lru_cache(maxsize=256)
+def _plan_sides(height: int, width: int, limits: Limits) -> tuple[TransformPlan | LongPlan | None, ...]:
+    """Return the plans of rows and columns."""
+    return (
+        _plan_side(width, False, -(-height // 2), limits),
+        _plan_side(height, True, width // 2 + 1, limits),
+    )
 
 
 def _plan_side(n: int, columns: bool, count: int, limits: Limits) -> TransformPlan | LongPlan | None:

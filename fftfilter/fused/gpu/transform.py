@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise, permutations
+from itertools import chain, islice, pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -207,7 +207,7 @@ def plan_transform(n: int, limits: Limits = DEFAULT, *, columns: bool, count: in
     return TransformPlan(n, length, radices, items, per_item, batch, *rounds, pads, pads_reversed, stride)
 
 
-def _group_limit(per_item: int, limits: Limits) -> int:
+def group_limit(per_item: int, limits: Limits) -> int:
     """Return the most work-items of a group that have registers enough, 64 for 16 numbers."""
     return limits.group if per_item <= MOST_PER_ITEM else limits.group // 2
 
@@ -218,7 +218,7 @@ def _batch(items: int, count: int, per_item: int, limits: Limits) -> int:
     while 2 * batch * items <= limits.group_wanted and batch < count:
         batch *= 2
     # Two transforms side by side make whole sectors of memory, which counts more than the size of the group.
-    if batch == 1 and count > 1 and 2 * items <= _group_limit(per_item, limits):
+    if batch == 1 and count > 1 and 2 * items <= group_limit(per_item, limits):
         batch = 2
     return batch
 
@@ -233,18 +233,20 @@ def _candidates(n: int, columns: bool, limits: Limits) -> Iterator[tuple[tuple[i
     lengths = [n] if _factored(n) else _convolution_lengths(n, limits)
     paired = columns and n % 2 == 0 and lengths == [n]
     for length in lengths:
+        may_halve = length != n or paired or not columns
         for factors in _factored(length):
-            # Large radices first where it is the same: the first stage has no spin factors.
-            for radices in sorted(set(permutations(factors)), reverse=True):
-                if paired and radices[0] % 2:
-                    continue
-                for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):
-                    per_item = max(-(-length // r // items) * r for r in radices)
-                    if columns and not paired:
-                        per_item = max(per_item, 2 * math.ceil((n + 1) // 2 / items))
-                    enough = per_item <= max(MOST_PER_ITEM, *radices) and items <= _group_limit(per_item, limits)
-                    if enough and _fits_local_memory(radices, length != n or paired or not columns, limits):
-                        yield radices, items, per_item, length
+            # Large radices first: the first stage has no spin factors, and else the order counts for local memory only.
+            orders = sorted(set(permutations(factors)), reverse=True)
+            fitting = (order for order in orders if not (paired and order[0] % 2))
+            radices = next((order for order in fitting if _fits_local_memory(order, may_halve, limits)), None)
+            if radices is None:
+                continue
+            for items in sorted({length // r // b or 1 for r in radices for b in (1, 2, 3, 4)}):
+                per_item = max(-(-length // r // items) * r for r in radices)
+                if columns and not paired:
+                    per_item = max(per_item, 2 * math.ceil((n + 1) // 2 / items))
+                if per_item <= max(MOST_PER_ITEM, *radices) and items <= group_limit(per_item, limits):
+                    yield radices, items, per_item, length
 
 
 def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits) -> bool:
@@ -262,8 +264,8 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits
 
 def _convolution_lengths(n: int, limits: Limits) -> list[int]:
     """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
-    lengths = [length for length in range(2 * n - 1, min(4 * n, limits.exchanged) + 1) if is_good(length)]
-    return lengths[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
+    good = (length for length in range(2 * n - 1, min(4 * n, limits.exchanged) + 1) if is_good(length))
+    return list(islice(good, 4)) or [length for length in limits.convolutions if length >= 2 * n - 1]
 
 
 def is_good(n: int) -> bool:

@@ -348,6 +348,19 @@ INLINE void butterfly(complex_t *v, const uint radix)
     }
 }
 
+// x[q] times w^q. Powers by doubling, w^q from w^(q/2), so that rounding grows with log q.
+INLINE void times_powers(complex_t *v, const uint radix, const complex_t w)
+{
+    complex_t power[16];
+    power[1] = w;
+    UNROLL
+    for (uint q = 2; q < radix; q++)
+        power[q] = q % 2 ? times(power[q / 2], power[q / 2 + 1]) : squared(power[q / 2]);
+    UNROLL
+    for (uint q = 1; q < radix; q++)
+        v[q] = times(v[q], power[q]);
+}
+
 INLINE void butterfly_spun(complex_t *v, const uint radix, const complex_t w)
 {
     const complex_t w2 = squared(w), w4 = squared(w2), w8 = squared(w4);
@@ -357,17 +370,8 @@ INLINE void butterfly_spun(complex_t *v, const uint radix, const complex_t w)
     case 8: if (HAS(8)) spun_8(v, w, w2, w4); break;
     case 16: if (HAS(16)) spun_16(v, w, w2, w4, w8); break;
     case 32: if (HAS(32)) spun_32(v, w, w2, w4, w8, squared(w8)); break;
-    default: {
-        // powers by doubling: w^q from w^(q/2), so that rounding grows with log q
-        complex_t power[16];
-        power[1] = w;
-        UNROLL
-        for (uint q = 2; q < radix; q++)
-            power[q] = q % 2 ? times(power[q / 2], power[q / 2 + 1]) : squared(power[q / 2]);
-        UNROLL
-        for (uint q = 1; q < radix; q++)
-            v[q] = times(v[q], power[q]);
+    default:
+        times_powers(v, radix, w);
         butterfly(v, radix);
-    }
     }
 }

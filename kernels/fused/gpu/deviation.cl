@@ -4,21 +4,21 @@
 // Reads    image[i], every (groups x GROUP)-th     -> coalesced
 // Writes   far[picture], as the bits of a float; 0 before
 //
-// -D WIDTH, HEIGHT                        of the image
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
-#if !defined WIDTH || !defined HEIGHT || !defined LOAD_PIXEL
-#error "fused/gpu/deviation.cl: -D WIDTH, HEIGHT or LOAD_PIXEL is missing"
+#ifndef LOAD_PIXEL
+#error "fused/gpu/deviation.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
-kernel void gpu_deviation(global uint *far, global const LOAD_PIXEL *image, const uint one_scale)
+kernel void gpu_deviation(global uint *far, global const LOAD_PIXEL *image, const uint one_scale, const uint height,
+                          const uint width)
 {
     local uint found;
     const size_t picture = get_global_id(1);
-    image += picture * ((size_t)WIDTH * HEIGHT);
-    const real_t base = ground(image, HEIGHT, WIDTH, WIDTH);
+    image += picture * ((size_t)width * height);
+    const real_t base = ground(image, height, width, width);
     real_t most = 0;
-    for (size_t i = get_global_id(0); i < (size_t)WIDTH * HEIGHT; i += get_global_size(0))
+    for (size_t i = get_global_id(0); i < (size_t)width * height; i += get_global_size(0))
         most = fmax(most, fabs(image[i] - base));
 
     if (get_local_id(0) == 0)

@@ -12,6 +12,7 @@
 // progress: tasks taken, tasks left, then for each step but the last how many are done. All are 0 before and after.
 
 #define STEPS 6
+#define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
 // Groups that count an image, as fused/gpu/launches.py launches them: few, as each adds a histogram of its own
 #define COUNTING_GROUPS (ROW_GROUPS < 128 ? ROW_GROUPS : 128)
@@ -78,13 +79,14 @@ void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global 
         inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, 0, image, group, picture, pictures, x,
                      &found);
     else if (step == 3)
-        histogram(counts, values, largest, one_scale, bins, counted_rows, counted_columns, picture, group,
+        histogram(counts, values, largest, one_scale, HEIGHT, WIDTH, bins, counted_rows, counted_columns, picture, group,
                   COUNTING_GROUPS, (local uint *)shared);
     else if (step == 4)
         ramp_of_histogram(ramps, wanted, counts, largest, bins, picture, (local uint *)shared, ends);
     else {
-        quantize(output, (global const VALUE *)values, image, largest, one_scale, ramps, range, group * QUANTIZED,
-                 min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures, &found);
+        quantize(output, (global const VALUE *)values, image, largest, one_scale, ramps, range, HEIGHT, WIDTH,
+                 group * QUANTIZED, min((size_t)(group + 1) * QUANTIZED, (size_t)(SIZE / PIXELS_PER_ITEM)), picture, pictures,
+                 &found);
     }
 
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

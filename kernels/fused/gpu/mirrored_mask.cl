@@ -41,17 +41,6 @@ INLINE void opposite_numbers(complex_t *opposite, const complex_t *v, local exch
     }
 }
 
-INLINE complex_t turn(const uint k, const uint n)
-{
-    const real_t half_turns = (real_t)k / (2 * n);
-    return (complex_t)(cospi(half_turns), -sinpi(half_turns));
-}
-
-INLINE complex_t conjugate(const complex_t a)
-{
-    return (complex_t)(a.x, -a.y);
-}
-
 // A column's numbers times the mask and `scale`
 INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, global const mask_data_t *mask_data,
                           const real_t scale, const cutoffs_t cutoffs, const uint other)
@@ -60,10 +49,11 @@ INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, glo
     opposite_numbers(opposite, v, x);
 
     const column_t near = mask_column(kx, mask_data, cutoffs), far = mask_column(WIDTH - kx, mask_data, cutoffs);
+    gains_t odd = {0, 0, 0, 0};
 #if TWOFOLD
     // Behind the gains of E are those of O.
-    global const mask_data_t *odd = mask_data + (size_t)(WIDTH + 1) * (HEIGHT + 1);
-    const column_t near_odd = mask_column(kx, odd, cutoffs), far_odd = mask_column(WIDTH - kx, odd, cutoffs);
+    global const mask_data_t *odd_data = mask_data + (size_t)(WIDTH + 1) * (HEIGHT + 1);
+    const column_t near_odd = mask_column(kx, odd_data, cutoffs), far_odd = mask_column(WIDTH - kx, odd_data, cutoffs);
     const real_t sign = other ? -1 : 1;
 #endif
     const complex_t across = turn(kx, WIDTH);
@@ -73,19 +63,19 @@ INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, glo
             const uint ky = t + q * (LENGTH / SPECTRUM_RADIX), i = n * SPECTRUM_RADIX + q;
             if (BLUESTEIN && ky >= POINTS)
                 continue;
-            const complex_t down = turn(ky, HEIGHT), uv = times(down, across);
-            const complex_t a = times(uv, v[i]), b = times(times(conjugate(down), across), opposite[i]);
-            real_t both = mask_gain(near, kx, ky, cutoffs) * (b.x + a.x);
-            real_t none = mask_gain(far, WIDTH - kx, HEIGHT - ky, cutoffs) * (b.x - a.x);
-            real_t of_row = mask_gain(far, WIDTH - kx, ky, cutoffs) * (b.y + a.y);
-            real_t of_column = mask_gain(near, kx, HEIGHT - ky, cutoffs) * (b.y - a.y);
+            const gains_t even = {
+                mask_gain(near, kx, ky, cutoffs),
+                mask_gain(far, WIDTH - kx, HEIGHT - ky, cutoffs),
+                mask_gain(far, WIDTH - kx, ky, cutoffs),
+                mask_gain(near, kx, HEIGHT - ky, cutoffs),
+            };
 #if TWOFOLD
-            both -= sign * far_odd[HEIGHT - ky] * (b.x - a.x);
-            none -= sign * near_odd[ky] * (b.x + a.x);
-            of_row += sign * near_odd[HEIGHT - ky] * (b.y - a.y);
-            of_column += sign * far_odd[ky] * (b.y + a.y);
+            odd.own = sign * near_odd[ky];
+            odd.opposite = sign * far_odd[HEIGHT - ky];
+            odd.in_row = sign * far_odd[ky];
+            odd.in_column = sign * near_odd[HEIGHT - ky];
 #endif
-            v[i] = scale * times(conjugate(uv), (complex_t)(both - none, of_row - of_column));
+            v[i] = scale * masked_cosines(v[i], opposite[i], turn(ky, HEIGHT), across, even, TWOFOLD, odd);
         }
     }
 }

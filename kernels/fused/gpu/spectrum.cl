@@ -28,7 +28,7 @@
 // The place of column k of a pair of rows in its plane.
 INLINE uint place(const uint k, const uint p)
 {
-    return (k / TILE * PAIRS + p) * TILE + k % TILE;
+    return place_in_plane(k, p, TILE, PAIRS);
 }
 
 // The place of number k of a pair of rows, any k of the whole width.
@@ -68,20 +68,6 @@ INLINE bool step_in_reach(const uint t, const uint q, const uint radix, const ui
 
 // Pixel of number t + n of a row that is transformed; n is a constant.
 #define PIXEL_OF(row, t, n) (IS_MIRRORED ? (row) + pixel_at((t) + (n), WIDTH) : (row) + (t) + (n))
-
-// Z[k], Z[width - k] of a pair of rows -> twice X of both
-INLINE void unpack(complex_t *upper, complex_t *lower, const complex_t z, const complex_t mirrored)
-{
-    *upper = (complex_t)(z.x + mirrored.x, z.y - mirrored.y);
-    *lower = (complex_t)(z.y + mirrored.y, mirrored.x - z.x);
-}
-
-// X of both rows -> Z[k], Z[width - k]
-INLINE void pack(global complex_t *z, global complex_t *mirrored, const complex_t upper, const complex_t lower)
-{
-    *z = (complex_t)(upper.x - lower.y, upper.y + lower.x);
-    *mirrored = (complex_t)(upper.x + lower.y, lower.x - upper.y);
-}
 
 // Where the spectra begin that the other pixels come of, those whose row + column is odd: behind those of all pictures
 INLINE size_t of_pixels(const uint other, const size_t pictures)

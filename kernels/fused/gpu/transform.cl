@@ -208,17 +208,32 @@ INLINE void times_table(complex_t *v, global const complex_t *table, const uint 
     }
 }
 
-// The circular convolution with the chirp that Bluestein's is made of; the table is zero from POINTS on.
+// Numbers in the order of FIRST_RADIX times the chirp, zero from POINTS on. That whole parts of a butterfly are zero, or
+// that nobody wants them, is known at compile time.
+INLINE void times_chirp(complex_t *v, global const complex_t *chirp, const uint order)
+{
+    const uint step = LENGTH / FIRST_RADIX;
+    FOR_OWN(own_item(order), FIRST_RADIX, b, t) {
+        global const complex_t *at = chirp + t;
+        UNROLL
+        for (uint q = 0; q < FIRST_RADIX; q++) {
+            complex_t *number = v + b * FIRST_RADIX + q;
+            *number = q * step < POINTS ? times(*number, at[q * step]) : (complex_t)(0);
+        }
+    }
+}
+
+// The circular convolution with the chirp that Bluestein's is made of
 INLINE void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *tables, const uint first,
                     const uint last)
 {
-    times_table(v, tables + CHIRP, first, FIRST_RADIX);
+    times_chirp(v, tables + CHIRP, first);
     stages(v, x, tables, first, INNER, PLAIN, RADICES, PADS);
     times_table(v, tables + CHIRP_FILTER, INNER, LAST_RADIX);
     swap_parts(v);
     stages(v, x, tables + SPIN_REVERSED, INNER, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
     swap_parts(v);
-    times_table(v, tables + CHIRP, last, FIRST_RADIX);
+    times_chirp(v, tables + CHIRP, last);
 }
 
 // x in the order of FIRST_RADIX -> X in the order of SPECTRUM_RADIX

@@ -14,12 +14,15 @@ from ..launches import (
     BUTTERFLIES,
     EDGES,
     INVERSE_ROWS,
+    LARGEST,
+    PACKED,
     REGISTERS,
     ROWS,
     SPECTRUM,
     TRANSFORM,
     VALUES,
     Launch,
+    register_options,
 )
 from ..launches import PAIRS as COLUMN_PAIRS
 from ..transform import DEFAULT, MOST_PER_ITEM
@@ -151,18 +154,20 @@ class GpuTransform:
         if shape.data == "real":
             arguments = [self._scratch, None, row_table, largest, reach]
             defines = (*rows.defines(), *size, own_load)
-            first = self._kernel((EDGES, SPECTRUM, NO_GROUND, ROWS), rows.per_item, defines, "gpu_rows", arguments)
+            first = self._kernel(
+                (EDGES, PACKED, SPECTRUM, NO_GROUND, ROWS), rows.per_item, defines, "gpu_rows", arguments
+            )
             self._launch("rows", first, rows, planned.pairs)
             arguments = [None, self._scratch, column_table, None]
             defines = (*columns.defines(), *size, f"HALF={int(shape.half)}")
-            files = EDGES, SPECTRUM, COLUMN_PAIRS, TO_SPECTRUM
+            files = EDGES, PACKED, SPECTRUM, COLUMN_PAIRS, TO_SPECTRUM
             last = self._kernel(files, columns.per_item, defines, "gpu_bare_to_spectrum", arguments)
             self._launch("columns", last, columns, kept_columns)
             self._scales.append((last, 3))
         else:
             arguments = [self._scratch, None, column_table, None]
             defines = (*columns.defines(), *size)
-            files = EDGES, SPECTRUM, COLUMN_PAIRS, FROM_SPECTRUM
+            files = EDGES, PACKED, SPECTRUM, COLUMN_PAIRS, FROM_SPECTRUM
             first = self._kernel(files, columns.per_item, defines, "gpu_bare_from_spectrum", arguments)
             self._launch("columns", first, columns, kept_columns)
             self._scales.append((first, 3))
@@ -170,7 +175,7 @@ class GpuTransform:
             numbers = (np.uint32(0), reach, np.float32(0), np.uint32(0))
             arguments = [None, self._scratch, row_table, largest, *numbers, largest]
             defines = (*rows.defines(), *size, own_load, "COMPLEMENT=0")
-            names = (EDGES, SPECTRUM, NO_GROUND, VALUES, INVERSE_ROWS)
+            names = (EDGES, PACKED, SPECTRUM, NO_GROUND, VALUES, LARGEST, INVERSE_ROWS)
             last = self._kernel(names, rows.per_item, defines, "gpu_inverse_rows", arguments)
             self._launch("inverse rows", last, rows, planned.pairs)
         self._sources.append((first, 1))
@@ -190,8 +195,7 @@ class GpuTransform:
     def _kernel(
         self, files: tuple[str, ...], per_item: int, defines: tuple[str, ...], name: str, arguments: list[Any]
     ) -> cl.Kernel:
-        registers = REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS
-        options = (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in self.launcher.device.platform else ()
+        options = register_options(self.launcher, REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
         names = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, *files)
         return self.launcher.kernel(names, defines, name, arguments, options=options)
 

@@ -1,0 +1,14 @@
+// Largest: the largest magnitude of an image. Floats from 0 up order as their bits do, so that whole numbers are compared,
+// which is what atomics can do.
+
+// The largest magnitude that the work-group found goes to *largest; found is the group's own place for it.
+INLINE void keep_largest(global uint *largest, const real_t most, local uint *found)
+{
+    if (get_local_id(0) == 0)
+        *found = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_max(found, as_uint(most));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_max(largest, *found);
+}
