@@ -161,19 +161,19 @@ class FusedGpuPipeline:
         fits = all(isinstance(side, TransformPlan) for side in sides)
         self._is_own = not (any_size and fits) or has_own(self.device, (height, width))
         """Whether the programs are those of this size alone."""
-        self._make = partial(
-            self._build,
-            self._constants[: len(row_tables)],
-            self._constants[len(row_tables) : -3],
-            masked,
-            tiles=tiles,
-            complement=complement,
-            dc=np.float32(dc),
-            one_launch=self._knows_one_launch() if one_launch is None else one_launch,
-            limits=limits,
-            edges=edges,
-        )
-        self._make()
+        # What the kernels are made of: no method of this object, which would then keep itself.
+        self._made_of: dict[str, Any] = {
+            "row_tables": self._constants[: len(row_tables)],
+            "column_tables": self._constants[len(row_tables) : -3],
+            "masked": masked,
+            "tiles": tiles,
+            "complement": complement,
+            "dc": np.float32(dc),
+            "one_launch": self._knows_one_launch() if one_launch is None else one_launch,
+            "limits": limits,
+            "edges": edges,
+        }
+        self._build(**self._made_of)
         self.set_ramps(None)
 
     @property
@@ -183,10 +183,10 @@ class FusedGpuPipeline:
 
     def _build(
         self,
+        *,
         row_tables: list[cl.Buffer],
         column_tables: list[cl.Buffer],
         masked: MaskArguments,
-        *,
         tiles: int,
         complement: bool,
         dc: np.float32,
@@ -311,7 +311,7 @@ class FusedGpuPipeline:
     def _take_own_programs(self) -> None:
         """Build the programs of this size, in place of that for any size."""
         self._is_own = True
-        self._make()
+        self._build(**self._made_of)
         vars(self).pop("_by_histogram", None)
         ramps, self._ramps = self._ramps, None
         self.set_ramps(ramps)
