@@ -15,6 +15,7 @@ import tifffile
 from click.testing import CliRunner
 
 from fftfilter.cli import cli
+from fftfilter.transfer.units import Radius
 from tests.helpers import Started
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright, which drives browsers, is not installed")
@@ -278,6 +279,50 @@ def test_all_of_it_by_keys(page):
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
     said(page, "fftfilter lowpass --radius 7.921px")
+
+
+def test_cutoffs_mean_on_the_page_what_they_mean_to_the_program(page):
+    texts = [
+        "40",
+        "8px",
+        ".125cyc",
+        "25%",
+        "2.6um",
+        "1 mm",
+        "150lpi",
+        "12lp/mm",
+        "1e3nm",
+        "0.5\u00b5m",
+        "parsec",
+        "0",
+        "-3px",
+    ]
+    found = page.evaluate(
+        """async (texts) => {
+            const {Units} = await import("./page/units.js");
+            const units = new Units(96, 65e-9);
+            const frequencies = texts.map((text) => units.frequency(text));
+            const again = Object.keys(units.choices).map((unit) => units.frequency(units.text(0.0987, unit)));
+            return {frequencies, again};
+        }""",
+        texts,
+    )
+    for text, frequency in zip(texts[:-3], found["frequencies"], strict=False):
+        assert frequency == pytest.approx(Radius.parse(text).with_pixel(65e-9).bins(SIDE, SIDE) / SIDE, rel=1e-9), text
+    assert found["frequencies"][-3:] == [None] * 3
+    assert found["again"] == pytest.approx([0.0987] * len(found["again"]), rel=1e-3)
+
+
+def test_a_start_by_the_sizes_of_structures_has_their_cutoffs(page):
+    found = page.evaluate(
+        """async (options) => {
+            const {filterOf, optionsOf} = await import("./page/filter.js");
+            return optionsOf(filterOf({command: "bandpass", options}), null);
+        }""",
+        {"large": "40", "small": "2.6um", "notch": ["0.1,0.2"], "output": "keep"},
+    )
+    given = {name: value for name, value in found.items() if value is not None}
+    assert given == {"inner": "40px", "outer": "2.6um", "notch": ["0.1,0.2"], "output": "keep"}
 
 
 def test_every_control_has_a_name(page):

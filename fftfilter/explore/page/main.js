@@ -29,6 +29,8 @@ import { listenToCopy, listenToSave, showWords } from "./words.js";
 
 /** After as many ms without a change the picture is asked for as it will be saved. */
 const REST = 120;
+/** While something is dragged the fields follow after as many ms. */
+const SELDOM = 100;
 
 const byId = (id) => document.getElementById(id);
 
@@ -99,15 +101,30 @@ async function start() {
     timer = setTimeout(() => live.ask(wish()), REST);
   }
 
-  history.subscribe((filter, { lasts }) => {
+  let drawn = 0;
+  let dragged = 0;
+  const draw = () => {
+    drawn = performance.now();
     spectrum.drawHandles();
     radial.drawCutoffs();
-    fields.draw(filter);
+    fields.draw(history.filter);
     byId("undo").disabled = !history.canUndo;
     byId("redo").disabled = !history.canRedo;
     status.changed();
+  };
+  // While a handle is dragged, once for each picture of the browser, whose time belongs to the handle and the result.
+  const drawDragged = () => {
+    dragged = 0;
+    if (performance.now() - drawn > SELDOM) draw();
+    else spectrum.drawHandles();
+  };
+  history.subscribe((_, { lasts }) => {
     live.ask(wish(lasts));
-    if (!lasts) rest();
+    if (lasts) draw();
+    else {
+      dragged ||= requestAnimationFrame(drawDragged);
+      rest();
+    }
   });
 
   // The rest of the controls.
