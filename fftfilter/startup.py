@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 HAS_FORKSERVER = hasattr(os, "fork")
-# Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
-# a little is done without Python then.
-MANY, LARGE_FILE = 16, 1 << 20
+# Entries of a folder from which on processes may pay.
+MANY = 16
+# Bytes of a file from which on threads do as well, as all but a little is done without Python then: on few cores, and
+# on many, where each picture that is filtered waits for all threads that read and write.
+FEW_CORES, LARGE_FILE, LARGE_FILE_FOR_MANY = 4, 1 << 20, 1 << 23
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
 _METADATA = "importlib.metadata"
@@ -78,7 +80,8 @@ class _Postponed:
 
 def postpone_unused_imports() -> None:
     """Let modules that others import and this program does not use wait until they are used."""
-    sys.meta_path.insert(0, _Postponed)
+    if _Postponed not in sys.meta_path:
+        sys.meta_path.insert(0, _Postponed)
 
 
 class _Versions(ModuleType):
@@ -171,20 +174,51 @@ def looks_like_many(arguments: list[str]) -> bool:
         return False
     with suppress(OSError), os.scandir(arguments[-2]) as entries:
         first = list(islice(entries, MANY))
-        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
+        return len(first) == MANY and not is_large(first[-1].stat().st_size)
     return False
 
 
-def start_forkserver() -> None:
-    """Start the process that a folder's processes are forked from, if it does not run yet."""
+def is_large(file_bytes: float) -> bool:
+    """Tell whether files of that size are for threads, not for processes."""
+    return file_bytes > (LARGE_FILE if system.cores() <= FEW_CORES else LARGE_FILE_FOR_MANY)
+
+
+def start_forkserver(*, fork: bool = False) -> None:
+    """Start the process that a folder's processes are forked from, if it does not run yet.
+
+    ``fork`` makes it of this process, which saves the start of another Python: for a process that has no other thread
+    yet, and has imported little.
+    """
     # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
     os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
     if HAS_FORKSERVER and system.startable_processes(2) == 2:
+        from multiprocessing import util
         from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
         set_forkserver_preload(["fftfilter.folders.preloaded"])
+        spawn = util.spawnv_passfds
         with signals.blocked(), suppress(OSError):  # who needs them says why they cannot be started
-            ensure_running()
+            if fork and sys.platform == "linux":
+                vars(util)["spawnv_passfds"] = _fork
+            try:
+                ensure_running()
+            finally:
+                vars(util)["spawnv_passfds"] = spawn
+
+
+def _fork(_: object, command_line: Sequence[Any], kept: Sequence[int]) -> int:
+    """Fork this process for the code that another Python would run, with few files open; return the child's number."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
+            if file not in (0, 1, 2, *kept):
+                with suppress(OSError):  # the list itself was one
+                    os.close(file)
+        exec(command_line[-1], {})  # noqa: S102  multiprocessing's own, for python -c
+    finally:
+        os._exit(1)
 
 
 def leave(code: int) -> None:

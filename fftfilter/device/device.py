@@ -16,6 +16,9 @@ from .programs import build
 # A simulator that checks every memory access: right results, a thousand times slower. Only taken by name.
 SIMULATORS = ("Oclgrind",)
 
+# Programs of a device that are kept, those that were asked for last; one that is in use stays as long as its kernels.
+MOST_PROGRAMS = 64
+
 # One thread at a time makes contexts and programs: another one waits for what it needs, too.
 _building = threading.RLock()
 
@@ -82,9 +85,11 @@ class Device:
         """Return the program of these files with these defines and compiler options, built on first use."""
         key = (names, defines, options)
         with _building:
-            if key not in self._programs:
-                self._programs[key] = build(self.context, *key)
-            return self._programs[key]
+            program = self._programs.pop(key, None) or build(self.context, *key)
+            self._programs[key] = program
+            while len(self._programs) > MOST_PROGRAMS:
+                del self._programs[next(iter(self._programs))]
+            return program
 
     def check_work_group_size(self, size: int) -> None:
         """Raise ParameterError unless a work-group may have that many work-items."""

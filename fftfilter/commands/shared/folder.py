@@ -233,8 +233,8 @@ def _workers(
     else:
         from ...device.embedded_pocl import load_ahead
 
-        size, verbose = survey.bytes / max(1, survey.files), 0 if options.quiet else options.verbose
-        device = device_that_is_done_first(plan.devices[0], options.filter, size, verbose=verbose)
+        verbose = 0 if options.quiet else options.verbose
+        device = device_that_is_done_first(plan.devices[0], options.filter, survey.file_bytes, verbose=verbose)
         plan = plan._replace(devices=[device])
         load_ahead(device)
     with workers_of(plan) as local:
