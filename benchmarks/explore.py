@@ -186,19 +186,17 @@ async def served(picture: Path, device: str) -> AsyncIterator[str]:
     """Start the program, and give the URL of its page; ends it at the end."""
     arguments = ("explore", "--no-browser", "--device", device, "--with", FILTER, str(picture))
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "fftfilter",
-        *arguments,
+        *(sys.executable, "-m", "fftfilter", *arguments),
         cwd=CLONE,
         env=users_environment(),
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     try:
-        assert process.stdout is not None  # noqa: S101  a pipe was asked for
+        assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  pipes were asked for
         url = (await process.stdout.readline()).decode().strip()
         if not url:
-            raise RefusedError(f"fftfilter explore ended with exit code {await process.wait()}")
+            raise RefusedError(f"the page was not served: {(await process.stderr.read()).decode().strip()}")
         yield url
     finally:
         if process.returncode is None:
