@@ -39,11 +39,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 HAS_FORKSERVER = hasattr(os, "fork")
-# Entries of a folder from which on processes may pay.
-MANY = 16
-# Bytes of a file from which on threads do as well, as all but a little is done without Python then: on few cores, and
-# on many, where each picture that is filtered waits for all threads that read and write.
-FEW_CORES, LARGE_FILE, LARGE_FILE_FOR_MANY = 4, 1 << 20, 1 << 23
+# Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
+# a little is done without Python then.
+MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
 _METADATA = "importlib.metadata"
@@ -174,13 +172,8 @@ def looks_like_many(arguments: list[str]) -> bool:
         return False
     with suppress(OSError), os.scandir(arguments[-2]) as entries:
         first = list(islice(entries, MANY))
-        return len(first) == MANY and not is_large(first[-1].stat().st_size)
+        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
     return False
-
-
-def is_large(file_bytes: float) -> bool:
-    """Tell whether files of that size are for threads, not for processes."""
-    return file_bytes > (LARGE_FILE if system.cores() <= FEW_CORES else LARGE_FILE_FOR_MANY)
 
 
 def start_forkserver(*, fork: bool = False) -> None:
