@@ -6,16 +6,22 @@ Each file stands behind a ``#line`` directive, so that a compiler's message name
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import BuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyopencl as cl
 
 PRELUDE = "complex.cl"
+
+while_building: Callable[[], AbstractContextManager[Any]] = nullcontext
+"""What is entered while a program is built, which may take seconds: whoever has a terminal sets it to say so there."""
 
 
 @cache
@@ -48,7 +54,7 @@ def build(
 
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
-    with warnings.catch_warnings():
+    with while_building(), warnings.catch_warnings():
         # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         try:
