@@ -65,6 +65,13 @@ def _files(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tup
 )
 @format_option()
 @click.option(
+    "--beside",
+    "others",
+    type=click.Choice([*CODECS, *OTHERS]),
+    multiple=True,
+    help="Only this one beside fftfilter; may be given several times.  [default: all that are installed]",
+)
+@click.option(
     "--png-level",
     type=click.IntRange(0, 9),
     default=1,
@@ -72,18 +79,27 @@ def _files(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tup
     metavar="0-9",
     help="Compression of every program's output.",
 )
-def command(*, files: tuple[tuple[int, int], ...], formats: tuple[str, ...], png_level: int, **given: Any) -> None:
+def command(
+    *,
+    files: tuple[tuple[int, int], ...],
+    formats: tuple[str, ...],
+    others: tuple[str, ...],
+    png_level: int,
+    **given: Any,
+) -> None:
     """Time the filter of a folder beside other programs and coding alone, whole commands in turn.
 
     Those that are installed take part: NumPy with Pillow and OpenCV in pools of processes, ImageMagick, G'MIC. The
-    files are written to the folder for temporary files; TMPDIR=/dev/shm measures without a disk.
+    files are written to the folder for temporary files; TMPDIR=/dev/shm measures without a disk. fftfilter chooses its
+    device as for everyone, unless --device is given.
 
     \b
     Example: python -m benchmarks.folder --runs 3
-             python -m benchmarks.folder --files 100x256 --format pgm
+             python -m benchmarks.folder --files 3000x512 --format pgm --beside opencv
     """
     wanted = [Files(count, side, kind) for count, side in files for kind in formats]
-    run(lambda setting: folder(setting, files=wanted, level=png_level), **given)
+    programs = [OURS, *others] if others else None
+    run(lambda setting: folder(setting, files=wanted, level=png_level, programs=programs), **given)
 
 
 class Files(NamedTuple):
@@ -152,7 +168,7 @@ class Prepared:
     """The files of a folder, and what the scripts of others need beside them."""
 
     def __init__(self, setting: Setting, files: Files, root: Path, level: int) -> None:
-        self.level, self.device = level, str(setting.device.index)
+        self.level, self.device = level, setting.asked
         self.inputs, self.few, self.aids, self.target = (root / name for name in ("in", "few", "aids", "out"))
         for each in self.inputs, self.few, self.aids:
             each.mkdir()
@@ -181,7 +197,7 @@ class Prepared:
         command = [sys.executable, "-m", script, inputs, self.target, self.level, self.aids]
         if program == OURS:
             command = [sys.executable, "-m", OURS, "highpass", "-q", "--png-level", self.level, inputs, self.target]
-            command += ["--device", self.device]
+            command += ["--device", self.device] if self.device else []
         environment = users_environment()
         begin = perf_counter()
         done = subprocess.run(

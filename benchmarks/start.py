@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
     Shape = tuple[int, int]
 
-OURS, SCRIPT = "fftfilter", "script"
-HIGHPASS, FIRST, PEAK = "highpass", "highpass, first use", "highpass, peak memory"
+OURS, SCRIPT, OPENCL = "fftfilter", "script", "pyopencl"
+HIGHPASS, FIRST, PEAK, CONTEXT = "highpass", "highpass, first use", "highpass, peak memory", "a context, and no more"
 
 # The high-pass as one writes it with NumPy and Pillow.
 SCRIPT_CODE = """
@@ -56,6 +56,13 @@ spectrum = np.fft.fft2(image)
 spectrum[distance < shorter / 8] = 0
 magnitude = np.abs(np.fft.ifft2(spectrum))
 Image.fromarray((magnitude * (255 / magnitude.max())).astype(np.uint8)).save(sys.argv[2])
+"""
+# What every program with OpenCL takes.
+CONTEXT_CODE = """
+import sys
+import pyopencl as cl
+
+cl.Context([[device for platform in cl.get_platforms() for device in platform.get_devices()][int(sys.argv[1])]])
 """
 # Runs a command and prints its peak memory. A child starts as a copy of its parent, whose memory counts, too: the
 # parent has to be smaller than this process is.
@@ -80,7 +87,8 @@ SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096
 def command(*, shapes: tuple[Shape, ...], image: Path | None, **given: Any) -> None:
     """Time the command from start to end, beside a NumPy and Pillow script that does the same.
 
-    Measures the help, the high-pass of a PGM, its first use with empty caches, and the peak memory.
+    Measures the help, the high-pass of a PGM, its first use with empty caches, and the peak memory; also a program that
+    imports pyopencl and opens a context. fftfilter chooses its device as for everyone, unless --device is given.
 
     \b
     Example: python -m benchmarks.start
@@ -146,6 +154,8 @@ def start(
                 processes += _checked(setting, folder, shape, image, script)
             ours = [each for each in processes if each.what == HIGHPASS and each.who == OURS]
             processes.append(replace(min(ours, key=lambda each: each.pixels), what=FIRST))
+            context = (sys.executable, "-c", CONTEXT_CODE, str(setting.device.index))
+            processes.append(Process(CONTEXT, OPENCL, context))
             seconds: dict[Process, list[float]] = {each: [] for each in processes}
             for i in range(setting.runs):
                 yield f"round {i + 1} of {setting.runs}"
@@ -166,7 +176,7 @@ def _checked(setting: Setting, folder: Path, shape: Shape, image: Path | None, s
     picture = _picture(image, *shape)
     source, target = folder / f"{shape[1]}x{shape[0]}.pgm", folder / "out.pgm"
     Image.fromarray(picture).save(source)
-    options = ("--device", str(setting.device.index), "--precision", setting.precision)
+    options = ("--precision", setting.precision, *(("--device", setting.asked) if setting.asked else ()))
     processes = [
         Process(HIGHPASS, OURS, _program("highpass", *options, str(source), str(target)), shape),
         Process(HIGHPASS, SCRIPT, (sys.executable, "-c", script, str(source), str(target)), shape),

@@ -83,7 +83,8 @@ def check_unmasked(what: str, given: object) -> None:
     """Raise ParameterError for a NumPy array with masked values."""
     # Who has a masked array has loaded numpy.ma, which takes some milliseconds.
     ma = sys.modules.get("numpy.ma")
-    if ma and ma.is_masked(given):
+    # Another thread may just be loading it.
+    if ma and hasattr(ma, "is_masked") and ma.is_masked(given):
         raise ParameterError(
             f"{ma.count_masked(given)} values of the {what} are masked, and a transform needs them all: "
             "give them a value, for example with .filled(0)"

@@ -297,7 +297,7 @@ class Filter:
             try:
                 fits = retune is not None and made.engine == FUSED and retune(self._on_grid)
             finally:
-                if not fits:
+                if not fits or self._of_channels:
                     self.close()
             self.__dict__.pop("_in_double", None)
             self.engine = made.engine
@@ -456,8 +456,8 @@ class Filter:
                 self._stream.wait_until_read()
             if "_in_double" in self.__dict__:
                 self._in_double.close()
-            for each in self._of_channels.values():
-                each.close()
+            while self._of_channels:
+                self._of_channels.popitem()[1].close()
             self._stack, self._pipeline, self._stream, self._found = None, None, None, np.empty((0, 2))
 
     def __enter__(self) -> Self:

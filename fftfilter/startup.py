@@ -21,20 +21,34 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import importlib
 import os
 import sys
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from importlib.machinery import PathFinder
+from importlib.util import LazyLoader
 from itertools import islice
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from . import signals, system
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from importlib.machinery import ModuleSpec
+
 HAS_FORKSERVER = hasattr(os, "fork")
-# Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
-# a little is done without Python then.
-MANY, LARGE_FILE = 16, 1 << 20
+# Entries of a folder from which on processes may pay.
+MANY = 16
+# Bytes of a file from which on threads do as well, as all but a little is done without Python then: on few cores, and
+# on many, where each picture that is filtered waits for all threads that read and write.
+FEW_CORES, LARGE_FILE, LARGE_FILE_FOR_MANY = 4, 1 << 20, 1 << 23
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
+_METADATA = "importlib.metadata"
+# Modules that others import and this program does not use: 50 types of vectors, docstrings.
+_UNUSED = {"numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"}
 
 
 def pause_collector() -> None:
@@ -53,14 +67,57 @@ def limit_openblas() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+class _Postponed:
+    """Finds the modules that are not used, and puts off their execution until somebody uses one."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in _UNUSED else None
+        if spec and spec.loader:
+            spec.loader = LazyLoader(spec.loader)
+        return spec
+
+
+def postpone_unused_imports() -> None:
+    """Let modules that others import and this program does not use wait until they are used."""
+    if _Postponed not in sys.meta_path:
+        sys.meta_path.insert(0, _Postponed)
+
+
+class _Versions(ModuleType):
+    """``importlib.metadata`` for who asks for a version, which is in a folder's name; for all else the real one."""
+
+    def version(self, name: str) -> str:
+        """Return the version of a package."""
+        begin, end = f"{name}-", ".dist-info"
+        for folder in sys.path:
+            with suppress(OSError):
+                for entry in os.listdir(folder):  # noqa: PTH208
+                    if entry.startswith(begin) and entry.endswith(end):
+                        return entry.removeprefix(begin).removesuffix(end)
+        return str(self.__getattr__("version")(name))
+
+    def __getattr__(self, name: str) -> Any:
+        sys.modules.pop(_METADATA, None)
+        return getattr(importlib.import_module(_METADATA), name)
+
+
 def import_ahead() -> None:
     """Import pyopencl, and NumPy with it, where the stack is shallow.
 
     Python 3.11 gives its stack back to the system piece by piece and takes it again, which costs a twentieth of the
-    whole from the depth of click's calls.
+    whole from the depth of click's calls. pyopencl asks ``importlib.metadata`` for its own version, which parses it as
+    mail; that takes a tenth.
     """
-    with suppress(ImportError):
-        import pyopencl  # noqa: F401
+    versions = _Versions(_METADATA)
+    if sys.modules.setdefault(_METADATA, versions) is versions:
+        vars(importlib)["metadata"] = versions
+    try:
+        with suppress(ImportError):
+            import pyopencl  # noqa: F401
+    finally:
+        if sys.modules[_METADATA] is versions:
+            del sys.modules[_METADATA], vars(importlib)["metadata"]
 
 
 def load_platforms_ahead() -> None:
@@ -97,6 +154,19 @@ def _load_platforms() -> None:
         system.starting_threads.release()
 
 
+@contextmanager
+def importing(name: str) -> Iterator[None]:
+    """Let a thread import a module while this one waits for something that does without Python."""
+    thread = threading.Thread(target=importlib.import_module, args=(name,))
+    try:
+        with suppress(RuntimeError):  # no thread can be started: it is imported when it is needed
+            thread.start()
+        yield
+    finally:
+        if thread.ident is not None:
+            thread.join()
+
+
 def looks_like_many(arguments: list[str]) -> bool:
     """Tell at a glance whether a command line means a folder of many small files, for which processes may pay."""
     alone = any(argument in ("-n", "--dry-run", "--cluster", "--processes") for argument in arguments)
@@ -104,20 +174,51 @@ def looks_like_many(arguments: list[str]) -> bool:
         return False
     with suppress(OSError), os.scandir(arguments[-2]) as entries:
         first = list(islice(entries, MANY))
-        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
+        return len(first) == MANY and not is_large(first[-1].stat().st_size)
     return False
 
 
-def start_forkserver() -> None:
-    """Start the process that a folder's processes are forked from, if it does not run yet."""
+def is_large(file_bytes: float) -> bool:
+    """Tell whether files of that size are for threads, not for processes."""
+    return file_bytes > (LARGE_FILE if system.cores() <= FEW_CORES else LARGE_FILE_FOR_MANY)
+
+
+def start_forkserver(*, fork: bool = False) -> None:
+    """Start the process that a folder's processes are forked from, if it does not run yet.
+
+    ``fork`` makes it of this process, which saves the start of another Python: for a process that has no other thread
+    yet, and has imported little.
+    """
     # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
     os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
     if HAS_FORKSERVER and system.startable_processes(2) == 2:
+        from multiprocessing import util
         from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
         set_forkserver_preload(["fftfilter.folders.preloaded"])
+        spawn = util.spawnv_passfds
         with signals.blocked(), suppress(OSError):  # who needs them says why they cannot be started
-            ensure_running()
+            if fork and sys.platform == "linux":
+                vars(util)["spawnv_passfds"] = _fork
+            try:
+                ensure_running()
+            finally:
+                vars(util)["spawnv_passfds"] = spawn
+
+
+def _fork(_: object, command_line: Sequence[Any], kept: Sequence[int]) -> int:
+    """Fork this process for the code that another Python would run, with few files open; return the child's number."""
+    process = os.fork()
+    if process:
+        return process
+    try:
+        for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
+            if file not in (0, 1, 2, *kept):
+                with suppress(OSError):  # the list itself was one
+                    os.close(file)
+        exec(command_line[-1], {})  # noqa: S102  multiprocessing's own, for python -c
+    finally:
+        os._exit(1)
 
 
 def leave(code: int) -> None:

@@ -33,6 +33,7 @@ ALL_ABOVE = "*"
 ROOMS = {
     "fftfilter": "",
     "errors": "",
+    "drivers": "",
     "lengths": "",
     "memory": "",
     "signals": "",
@@ -42,7 +43,7 @@ ROOMS = {
     "transfer": "errors lengths output",
     "analysis": "errors lengths transfer",
     "preview": "errors lengths transfer analysis",
-    "device": "fftfilter errors memory startup signals system output transfer",
+    "device": "fftfilter errors drivers memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors memory",
@@ -56,10 +57,10 @@ ROOMS = {
     "verify": "errors output transfer files images imagej_filter",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
-        "fftfilter errors startup signals system output transfer analysis preview device fused files images filters "
-        "verify stacks imagej_filter"
+        "fftfilter errors drivers memory startup signals system output transfer analysis preview device fused files "
+        "images filters verify stacks imagej_filter"
     ),
-    "explore": "errors lengths output transfer analysis preview images filters stacks",
+    "explore": "errors lengths output transfer analysis preview device images filters stacks",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

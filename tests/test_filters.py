@@ -14,7 +14,7 @@ import subprocess
 import sys
 import weakref
 from concurrent.futures import ProcessPoolExecutor
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -26,7 +26,7 @@ from PIL import Image
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.device.launcher import PRECISIONS, Precision
-from fftfilter.errors import DeviceError, ParameterError, TooLargeError
+from fftfilter.errors import DeviceError, ParameterError, TooLargeError, check_unmasked
 from fftfilter.filters import Filter, FilterOptions, PixelOptions
 from fftfilter.fused import serves
 from fftfilter.transfer import reference
@@ -213,6 +213,9 @@ def test_channels_may_have_notches_of_their_own(engine, options, rng):
         most = [each.extremes()[0][1] for each in alone]
         assert notch.extremes() == [(min(each.extremes()[0][0] for each in alone), max(most))]
         assert notch.clipped() == [np.mean([each.clipped() for each in alone])]
+        notch.retune(others)
+        assert (notch(planes, channel_axis=0)[0] == Filter(H.Transfer(()), engine=engine, **options)(planes[0])).all()
+        notch.retune(red * others)
         assert all((each == got).all() for each in notch.stream([np.moveaxis(planes, 0, -1)] * 2, channel_axis=-1))
         gray = Filter(red, engine=engine, **options).again()  # which has no other channel
         assert (gray(planes[:1], channel_axis=0) == alone[0](planes[:1])).all()
@@ -260,6 +263,11 @@ def test_masked_values_are_refused_and_a_mask_of_none_is_not(image):
         with pytest.raises(ParameterError, match=r"3 values of the image are masked, .* with \.filled\(0\)"):
             highpass(masked)
         np.testing.assert_array_equal(highpass(np.ma.masked_array(image)), highpass(image))
+
+
+def test_numpy_ma_may_just_be_loaded_by_another_thread(image, monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))
+    check_unmasked("image", image)
 
 
 def test_an_image_larger_than_the_device_is_refused_with_its_bytes():

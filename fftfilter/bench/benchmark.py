@@ -51,11 +51,13 @@ def left_out(what: Iterable[str], too_slow: float) -> str:
 class Setting:
     """The device, the precision, and how often each thing is measured.
 
-    ``device`` is as :class:`fftfilter.Filter` takes it. Raises DeviceError without a usable device.
+    ``device`` is as :class:`fftfilter.Filter` takes it; ``asked`` is what was given. Raises DeviceError without a
+    usable device.
     """
 
     def __init__(self, device: str | None = None, precision: str = "single", runs: int = 9) -> None:
         self.device: Device = open_device(device, fused)
+        self.asked = device
         self.precision = precision
         self.runs = runs
 

@@ -81,6 +81,7 @@ def explore(
         raise ParameterError("explore needs the package aiohttp: pip install 'aiohttp>=3.9'") from None
     import asyncio
 
+    from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
     from ..files.urls import is_url, without_file_scheme
@@ -89,6 +90,8 @@ def explore(
     for name in filter(None, (source, target)):
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture of this machine's files, and {name!r} is none.")
+    if os.path.isfile(source):  # noqa: PTH113  likewise
+        load_ahead(device)
     always = ("--device", device) if device and _is_typed(context, "device") else ()
     commands = Commands(context, source, always)
     start = commands.start(filter_)
@@ -129,7 +132,7 @@ class Commands:
     always: tuple[str, ...]
 
     def defaults(self, command: str) -> Mapping[str, Any]:
-        """Return the options of a command with their defaults; raises ParameterError if it is no filter."""
+        """Return the options of a filter's command with their defaults."""
         return _in_words(partial(_defaults, self.context, command))
 
     def describe(self, words: Sequence[str]) -> Described:
@@ -148,11 +151,13 @@ class Commands:
 
     def start(self, text: str) -> dict[str, Any]:
         """Return the first wish, as ``--with`` gives it; raises UsageError and FftfilterError."""
-        from ..explore.wish import OPTIONS
+        from ..errors import check_option
+        from ..explore.wish import COMMANDS, OPTIONS
         from .shared.worded import context_of, parsed, split
 
         words = split("--with", text)
         parsed(self.context, words, self.source, NOWHERE, "--with")
+        check_option("--with", words[0], COMMANDS)
         made = context_of(self.context, words, self.source, NOWHERE)
         given = {name: value for name, value in made.params.items() if _is_typed(made, name)}
         others = [name for name in given if name not in (*OPTIONS, "sources", "target")]

@@ -64,11 +64,11 @@ def spectrum(
 
     from .. import images
     from ..files.leftovers import remove_leftovers_beside
+    from ..preview.stages import log_magnitude
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from ..transforms.engine import FUSED
-    from .shared.stage_pictures import log_magnitude
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")

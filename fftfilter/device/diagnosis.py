@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyopencl as cl
 
+from ..drivers import vendors
 from ..errors import FftfilterError
 from . import embedded_pocl
 from .choice import VARIABLE, all_devices, choose, open_device, rank
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from .device import Device
     from .pipeline import MakePipeline
-
-VENDORS = Path("/etc/OpenCL/vendors")
 
 
 class Driver(NamedTuple):
@@ -116,11 +115,6 @@ def _install() -> str:
     return embedded_pocl.ways_out()
 
 
-def _vendors() -> Path:
-    """Return the folder in which OpenCL's loader looks for drivers."""
-    return Path(os.environ.get("OCL_ICD_VENDORS") or VENDORS)
-
-
 def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
     """Return drivers that are installed while OpenCL has no platform of theirs."""
     platforms = {device.platform.name for device in all_devices()}
@@ -128,7 +122,7 @@ def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
     for library, icd, vendor in drivers:
         if any(vendor in platform for platform in platforms) or not _loads(library):
             continue
-        folder = _vendors()
+        folder = Path(vendors())
         if (folder / icd).exists():
             repair = f"check that {folder / icd} holds {library}, and that the driver sees its device"
         else:

@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import startup, system
+from .. import drivers, startup, system
 from ..errors import DeviceError
 
 if TYPE_CHECKING:
@@ -74,10 +74,15 @@ def prepare_environment() -> None:
             os.environ["POCL_CACHE_DIR"] = str(folder / "pocl")
 
 
-def load_ahead() -> None:
-    """Import OpenCL, and load its platforms in a thread, while files are read; raises DeviceError."""
+def load_ahead(device: str | None) -> None:
+    """Import OpenCL, and load its platforms in a thread, while files are read; raises DeviceError.
+
+    ``device`` is what will be asked for: the CPU loads no GPU's driver.
+    """
     startup.import_ahead()
     prepare_environment()
+    if device == "cpu":
+        os.environ.update(drivers.without_gpus())
     startup.load_platforms_ahead()
 
 
@@ -151,6 +156,11 @@ def names_that_fit(flags: set[str]) -> list[str]:
     return []
 
 
+def is_known_to_work() -> bool:
+    """Whether PoCL can build programs on this machine, as far as can be told before it is loaded."""
+    return lack() is None and bool(names_that_fit(_listed_flags()))
+
+
 def repair(device: cl.Device) -> str | None:
     """Give the device a CPU name that fits PoCL's library; call it before the first build on the device.
 
@@ -174,10 +184,10 @@ def repair(device: cl.Device) -> str | None:
 
 
 def unknown_cpu(device: cl.Device) -> str | None:
-    """Return what keeps :func:`repair` from knowing the CPU, with a way out, None if it knows."""
+    """Return what keeps :func:`repair` from knowing the CPU, with a way out, None if it knows; PoCL may crash."""
     if device.platform.version.strip() != PLATFORM or _listed_flags():
         return None
-    return "PoCL is told the right CPU by the flags in /proc/cpuinfo, which has none: let it be read,"
+    return "PoCL is told the right CPU by the flags in /proc/cpuinfo, which has none: let it be read"
 
 
 def _listed_flags() -> set[str]:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import startup
 from ..errors import BuildError
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def build(
 
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
-    with while_building(), warnings.catch_warnings():
+    told, compiler = while_building(), startup.importing("pyopencl.invoker")  # which every kernel needs
+    with told, warnings.catch_warnings(), compiler:
         # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         try:

@@ -48,13 +48,14 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
     # Unlike Path's, this knows no error: a folder that cannot be entered holds nothing.
     if device.is_simulator or (passed and os.path.exists(passed)):  # noqa: PTH110
         return
+    if unknown := embedded_pocl.unknown_cpu(device.cl_device):
+        raise DeviceError(f"{device.name} cannot be used: {unknown}")
     error = measure(device, make_pipeline)
     if error > LARGEST_ERROR:
         raise RefusedError(
             f"{device.name} ({device.platform}, driver {device.cl_device.driver_version}) computes wrongly: "
             f"relative error {error:.1e} in a small filter, at most {LARGEST_ERROR:.0e} is right; "
-            f"{embedded_pocl.unknown_cpu(device.cl_device) or 'update its driver'} "
-            "or choose another device with --device"
+            "update its driver or choose another device with --device"
         )
     if passed:
         _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})

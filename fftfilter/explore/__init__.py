@@ -9,6 +9,7 @@
     words.py       what is said of a result: the command line, the Python call, curves, the histogram
     session.py     what is open: a file, its pages, their spectra
     saving.py      the command is run, and its output is where it would be
+    steps.py       the book's pipeline on this picture, step by step
 
 In page/ is what the browser loads: HTML, CSS and JavaScript.
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 # Filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the result and
 # for what is removed.
 READY = 4
-
-
 # Seconds that a picture itself may take while something is dragged; above, a reduced one is filtered. And the pixels
 # that are thought to take that long before it is known.
 QUICK, MANY = 0.025, 6 << 20
@@ -54,9 +52,11 @@ class Answer:
 
     def frame(self) -> bytes:
         """Return the part that is wished for, as a frame."""
-        wish = self.wish
-        x0, y0, x1, y1 = wish.view or (0, 0, *(self.level * side for side in self.planes.shape[:0:-1]))
-        part = self.planes[:, y0 // self.level : -(-y1 // self.level), x0 // self.level : -(-x1 // self.level)]
+        wish, (height, width) = self.wish, self.planes.shape[1:]
+        x0, y0, x1, y1 = wish.view or (0, 0, self.level * width, self.level * height)
+        # A view beyond the borders has the last pixels.
+        left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
+        part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
         pixels = joined([reduced(np.ascontiguousarray(plane), wish.level // self.level) for plane in part])
         kind = Kind.REMOVED if wish.removed else Kind.RESULT
         return frame(kind, pixels, number=wish.id, level=wish.level, place=(x0, y0))

@@ -12,7 +12,7 @@ from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
 from .wish import Wish, field_of, number_of, read
-from .words import gain_map, words
+from .words import gain_map, gains_of, words
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .engine import Answer, Engine
     from .session import Session
     from .wish import CommandLine
+
+    Message = str | bytes
 
 # Bytes of a wish.
 LARGEST = 1 << 17
@@ -79,7 +81,7 @@ class Live:
         while True:
             text = await newest.get(APART if unsaid else None)
             if text is None and unsaid:
-                for message in await run(self._thread, self._words, unsaid):
+                for message in await run(self._thread, self._late_words, unsaid):
                     await _send(socket, message)
                 unsaid = None
                 continue
@@ -87,7 +89,7 @@ class Live:
             for message in messages:
                 await _send(socket, message)
 
-    def _answer(self, text: str) -> tuple[list[str | bytes], Answer | None]:
+    def _answer(self, text: str) -> tuple[list[Message], Answer | None]:
         """Return the messages that answer a wish, and the answer if its words are still to be said."""
         number = None
         try:
@@ -97,32 +99,40 @@ class Live:
             if monotonic() - self._said_at < APART:
                 return [answer.frame()], answer
             return [*self._words(answer), answer.frame()], None
-        except FftfilterError as error:
-            return [_refusal(number, str(error))], None
-        except MemoryError:
-            return [_refusal(number, "out of memory: take a smaller picture")], None
         except Exception as error:  # noqa: BLE001  the page must not wait for ever
-            return [_refusal(number, f"internal error: {type(error).__name__}: {' '.join(str(error).split())}")], None
+            return [_refusal(number, error)], None
 
-    def _words(self, answer: Answer) -> list[str | bytes]:
+    def _late_words(self, answer: Answer) -> list[Message]:
+        try:
+            return self._words(answer)
+        except Exception as error:  # noqa: BLE001  likewise
+            return [_refusal(answer.wish.id, error)]
+
+    def _words(self, answer: Answer) -> list[Message]:
         """Return what is said of an answer, and the map of its gains if they are others than before."""
         self._said_at = monotonic()
-        is_new = answer.transfer != self._mapped
-        said: list[str | bytes] = [
-            json.dumps(words(answer, self._session) | {"gain_map": "changed" if is_new else None})
-        ]
-        if is_new:
-            said.append(gain_map(answer, self._session))
-            self._mapped = answer.transfer
-        return said
+        gains, is_new = gains_of(answer, self._session), answer.transfer != self._mapped
+        about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
+        self._mapped = answer.transfer
+        return [json.dumps(about), *([gain_map(answer, gains)] if is_new else [])]
 
 
-async def _send(socket: web.WebSocketResponse, message: str | bytes) -> None:
+async def _send(socket: web.WebSocketResponse, message: Message) -> None:
     if isinstance(message, str):
         await socket.send_str(message)
     else:
         await socket.send_bytes(message)
 
 
-def _refusal(number: int | None, line: str) -> str:
+def line_of(error: Exception) -> str:
+    """Return an error in one line, as the command line has it, also of one that nobody expects."""
+    if isinstance(error, FftfilterError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "out of memory: take a smaller picture"
+    return f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _refusal(number: int | None, error: Exception) -> str:
+    line = line_of(error)
     return json.dumps({"id": number, "error": line, "field": field_of(line)})

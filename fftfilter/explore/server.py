@@ -8,7 +8,6 @@ a foreign page.
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -18,10 +17,11 @@ from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError
 from .engine import Engine
-from .live import Live
+from .live import Live, line_of
 from .saving import ElsewhereError, save
 from .shown import Kind, frame
-from .wish import Wish
+from .steps import steps
+from .wish import Wish, read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -61,9 +61,9 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
         return await handler(request)
     except web.HTTPException as error:
         return web.Response(status=error.status)
-    except FftfilterError as error:
+    except Exception as error:  # noqa: BLE001  a page has no use for a traceback
         status = 403 if isinstance(error, ElsewhereError) else 400 if isinstance(error, ParameterError) else 409
-        return web.json_response({"error": str(error)}, status=status)
+        return web.json_response({"error": line_of(error)}, status=status if isinstance(error, FftfilterError) else 500)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
@@ -80,7 +80,8 @@ class Server:
         self._live = ThreadPoolExecutor(1, "engine")
         self._aside = ThreadPoolExecutor(1, "aside")
         self._engine = Engine(session, commands)
-        self._sockets: set[web.WebSocketResponse] = set()
+        # Of the steps that were gone through last.
+        self._pictures: list[bytes] = []
 
     def app(self) -> web.Application:
         """Return the application, for a loop that runs."""
@@ -95,11 +96,14 @@ class Server:
                 web.get(f"{path}/spectrum", self._spectrum),
                 web.get(f"{path}/peaks", self._peaks),
                 web.get(f"{path}/radial", self._radial),
+                web.get(f"{path}/steps", self._go_through),
+                web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
                 web.get(f"{path}/live", self._follow),
             ]
         )
         app.on_response_prepare.append(_head)
+        app.on_startup.append(self._warm)
         app.on_cleanup.append(self._end)
         return app
 
@@ -116,6 +120,10 @@ class Server:
             await asyncio.Event().wait()
         finally:
             await runner.cleanup()
+
+    async def _warm(self, _: web.Application) -> None:
+        """Open the device while the browser opens the page; what is wrong is told to the page."""
+        self._live.submit(self._engine.answer, Wish.of(self._start, self._commands))
 
     async def _end(self, _: web.Application) -> None:
         for thread in (self._live, self._aside):
@@ -147,14 +155,25 @@ class Server:
     async def _radial(self, request: web.Request) -> web.StreamResponse:
         return web.json_response(await self._of_page(request, lambda page: page.radial()))
 
+    async def _go_through(self, request: web.Request) -> web.StreamResponse:
+        wish = Wish.of(read(request.query.get("wish", "")), self._commands)
+        made = await self._beside(steps, wish, self._session, self._commands)
+        self._pictures = made.pictures
+        return web.json_response(made.told)
+
+    async def _step(self, request: web.Request) -> web.StreamResponse:
+        number = int(request.match_info["number"])
+        if number >= len(self._pictures):
+            raise web.HTTPNotFound
+        return web.Response(body=self._pictures[number], content_type="image/png")
+
     async def _save(self, request: web.Request) -> web.StreamResponse:
-        try:
-            given = json.loads(await request.text())
-            wished, name = given["wish"], given.get("out")
-        except (ValueError, KeyError, AttributeError, TypeError):
-            raise ParameterError("give a wish, and out") from None
+        given = read(await request.read())
+        wished = given.get("wish")
+        if not isinstance(wished, dict):
+            raise ParameterError("what is to be saved is missing: give a wish, and out")
         wish = Wish.of(wished, self._commands)
-        return web.json_response(await self._beside(save, wish.words, name, self._session, self._commands))
+        return web.json_response(await self._beside(save, wish.words, given.get("out"), self._session, self._commands))
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._session, self._commands, self._engine, self._live).serve(request)

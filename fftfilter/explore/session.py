@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,14 @@ from ..errors import ParameterError
 from ..lengths import said
 from ..output.modes import OUTPUTS
 from ..preview.look import Look
-from ..preview.panels import gray_spectrum
+from ..preview.panels import gray_spectrum, square
 from ..stacks import for_pixels_of, open_input
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
-from ..transfer.radial import PASSES
 from ..transfer.shapes import SHAPES
 from .levels import halved, levels
 from .shown import eight_bits, joined, white_of
+from .wish import COMMANDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,11 +34,12 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-COMMANDS = (*PASSES, "notch", "stripes")
 # The longer side of a spectrum that is shown.
 LARGEST_SPECTRUM = 1024
 # Decibels of nothing at all.
 NOTHING = -400.0
+# The side of maps of what filters do to each frequency.
+MAP = 256
 
 
 @dataclass(eq=False)
@@ -87,6 +88,11 @@ class Page:
         """Its power spectrum."""
         return spectrum(self.picture.planes, self.picture.maxval)
 
+    @cached_property
+    def power_map(self) -> NDArray[np.float64]:
+        """The power of all channels as a square of MAP x MAP, DC in the middle; the mean has none."""
+        return square(self.spectrum.power.mean(axis=0, dtype=np.float64), self.size[1], (MAP, 1.0), np.add)
+
     def spectrum_pixels(self) -> Pixels:
         """Return the logarithm of the power, a square with DC in the middle."""
         side = min(LARGEST_SPECTRUM, max(self.size))
@@ -114,10 +120,13 @@ class Session:
 
     def __init__(self, source: str, target: str | None = None) -> None:
         self.source = source
-        self._found = open_input(source, None, output="keep")
+        self._found = open_input(source, None, output="keep", working=_working)
         self._lock = threading.RLock()
         self._page: tuple[int, Page] | None = None
         self.target = target or self._proposed()
+        # Its pixels have a size; of its samples one is enough.
+        first = self.page(0).picture
+        self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
     @property
     def pages(self) -> int:
@@ -136,7 +145,7 @@ class Session:
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
         """Return a transfer function that knows the size of the file's pixels; raises ParameterError."""
-        return for_pixels_of(self.page(0).picture, transfer, self.source)[0]
+        return for_pixels_of(self._first, transfer, self.source)[0]
 
     def described(self, start: dict[str, Any]) -> dict[str, Any]:
         """Return what the page has to know of the file; ``start`` is its first wish."""
@@ -176,3 +185,8 @@ class Session:
         if self.pages > 1:
             keeps = keeps or suffix == ".gif"
         return str(given.with_name(f"{given.stem}-filtered{given.suffix if keeps else '.png'}"))
+
+
+def _working(size: images.Size) -> int:
+    """Return the bytes that looking at a picture takes beside it: its spectrum, and filters that are kept ready."""
+    return size.width * size.height * (40 + 16 * size.channels)

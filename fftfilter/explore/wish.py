@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ..errors import ParameterError
+from ..errors import ParameterError, check_option
+from ..transfer.radial import PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from ..output.modes import Output
     from ..transfer import Transfer
 
+COMMANDS = (*PASSES, "notch", "stripes")
+"""The filters that a page has handles for."""
 # What a page may set. Options that name files are not among them.
 OPTIONS = (
     *("radius", "inner", "outer", "large", "small", "at", "harmonics", "angle", "spare", "shape", "order", "width"),
@@ -23,6 +27,8 @@ SHOWN = ("result", "removed")
 # Of a text; longer ones are mistakes.
 LONGEST = 200
 MOST_VALUES = 500
+# Of numbers.
+LARGEST = 1 << 31
 
 
 class Described(NamedTuple):
@@ -43,7 +49,7 @@ class CommandLine(Protocol):
         """Options that every command gets: the device, if one was chosen."""
 
     def defaults(self, command: str) -> Mapping[str, Any]:
-        """Return the options of a command with their defaults; raises ParameterError if it is no filter."""
+        """Return the options of one of COMMANDS with their defaults."""
 
     def describe(self, words: Sequence[str]) -> Described:
         """Return what a command and its options describe; raises FftfilterError."""
@@ -79,6 +85,8 @@ class Wish:
             if not isinstance(view, list) or len(view) != 4:
                 raise ParameterError("a view has four numbers: x and y of two corners")
             view = tuple(_whole(each, "view", 0) for each in view)
+            if not (view[0] < view[2] and view[1] < view[3]):
+                raise ParameterError(f"view {view} is empty: give the corner on the left and above first")
         return cls(
             number_of(given),
             tuple(_words(given, commands)),
@@ -90,7 +98,7 @@ class Wish:
         )
 
 
-def read(text: str) -> dict[str, Any]:
+def read(text: str | bytes) -> dict[str, Any]:
     """Return the wish in a text of JSON; raises ParameterError."""
     try:
         given = json.loads(text)
@@ -112,6 +120,7 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
         raise ParameterError("a wish has a command, and options by their names")
+    check_option("command", command, COMMANDS)
     defaults, words = commands.defaults(command), [command]
     for name in OPTIONS:
         values = options.get(name)
@@ -126,12 +135,14 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
 
 
 def _whole(given: object, name: str, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, int | float) or given != int(given) or given < least:
-        raise ParameterError(f"{name} {given!r} is no whole number from {least} up")
-    return int(given)
+    if isinstance(given, float) and given.is_integer() and abs(given) < LARGEST:
+        given = int(given)
+    if isinstance(given, bool) or not isinstance(given, int) or not least <= given < LARGEST:
+        raise ParameterError(f"{name} {str(given)[:20]!r} is no whole number from {least} up")
+    return given
 
 
 def field_of(message: str) -> str | None:
-    """Return the option that an error is about: the first one that its line names."""
-    heard = message.replace("--", "").replace("'", " ").split()
+    """Return the option that an error is about: the first one that its line names outside of examples and choices."""
+    heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))
     return next((word for word in heard if word in OPTIONS), None)

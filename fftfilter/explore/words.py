@@ -14,6 +14,7 @@ from ..output.scale import AUTO, STACK, Auto, parse
 from ..transfer import Transfer
 from ..transfer.radial import Radial
 from .levels import in_cycles
+from .session import MAP
 from .shown import Kind, frame
 
 if TYPE_CHECKING:
@@ -22,28 +23,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .engine import Answer
-    from .session import Session
+    from .session import Page, Session
 
+    Gains = NDArray[np.float64]
     Pixels = NDArray[np.uint8]
 
 # Points of the curve up to 1 cycle per pixel, of which those up to a corner of the spectrum are sent.
 CURVE, CORNER = 512, 0.5**0.5
-# The side of the map of gains.
-MAP = 256
 # Samples that a histogram counts.
 COUNTED = 1 << 16
 
 
-def words(answer: Answer, session: Session) -> dict[str, Any]:
-    """Return all of it as JSON has it."""
+def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
+    """Return all of it as JSON has it; ``gains`` are :func:`gains_of` the answer."""
+    page = session.page(answer.wish.page)
     return {
         "id": answer.wish.id,
         "command": command_line(answer.wish.words, session.source, session.target),
         "python": python_call(answer, session),
         "ms": round(answer.seconds * 1e3, 2),
-        "curve": curve(answer.transfer, *session.page(answer.wish.page).size),
+        "curve": curve(answer.transfer, *page.size),
         "histogram": histogram(answer.planes),
         "clipped": answer.clipped,
+        "share": share(page, gains),
         "note": "; ".join(notes(answer, session)) or None,
     }
 
@@ -65,7 +67,9 @@ def python_call(answer: Answer, session: Session) -> str:
     if session.pages > 1:
         names = f"{session.source!r}, {session.target!r}"
         return f"{imports.format('filter_stack')}filter_stack({names}, {answer.transfer!r}{made})"
-    image = "image, channel_axis=-1" if len(picture.planes) > 1 else "image"
+    has_colors = len(picture.planes) > 1
+    image = "image" if picture.alpha is None else "image[..., :3]" if has_colors else "image[..., 0]"
+    image += ", channel_axis=-1" if has_colors else ""
     if picture.maxval != MAXVAL_OF[picture.planes.dtype]:
         image += f", white={picture.maxval}, levels={picture.maxval}"
     return f"{imports.format('Filter')}result = Filter({answer.transfer!r}{made})({image})"
@@ -91,11 +95,24 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
 
 
-def gain_map(answer: Answer, session: Session) -> bytes:
-    """Return H over the spectrum as a frame: 255 is a gain of 1, 0 one of 0; DC in the middle."""
-    gains = in_cycles(answer.transfer, *session.page(answer.wish.page).size).gain(MAP, MAP)
-    pixels = np.rint(np.clip(np.fft.fftshift(gains), 0, 1) * 255).astype(np.uint8)
+def gains_of(answer: Answer, session: Session) -> Gains:
+    """Return H over the spectrum, MAP x MAP, DC in the middle."""
+    transfer = in_cycles(answer.transfer, *session.page(answer.wish.page).size)
+    return np.asarray(np.fft.fftshift(transfer.gain(MAP, MAP)))
+
+
+def gain_map(answer: Answer, gains: Gains) -> bytes:
+    """Return H over the spectrum as a frame: 255 is a gain of 1, 0 one of 0."""
+    pixels = np.rint(np.clip(gains, 0, 1) * 255).astype(np.uint8)
     return frame(Kind.GAIN, pixels, number=answer.wish.id)
+
+
+def share(page: Page, gains: Gains) -> float | None:
+    """Return about which part of the power is removed; None until the spectrum is there."""
+    if "spectrum" not in vars(page):
+        return None
+    lost = float((page.power_map * np.square(1 - gains)).sum())
+    return round(lost / (float(page.power_map.sum()) or 1.0), 6)
 
 
 def histogram(planes: Pixels) -> dict[str, list[int]]:

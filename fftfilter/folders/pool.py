@@ -97,15 +97,15 @@ class Workers(Protocol):
 
 
 class Pool:
-    """The jobs of a run, shared among workers; ``files`` is about how many there are."""
+    """The jobs of a run, shared among workers: about ``files``, each of about ``seconds``."""
 
-    def __init__(self, workers: Workers, files: int) -> None:
+    def __init__(self, workers: Workers, files: int, seconds: float = 0.0) -> None:
         self._workers = workers
         self._left = files
         self._again: deque[Job] = deque()
         self._suspects: deque[Job] = deque()
         self._deaths: dict[int, int] = {}
-        self._seconds_a_job = workers.seconds_a_chunk / FIRST_CHUNK
+        self._seconds_a_job = max(seconds, workers.seconds_a_chunk / FIRST_CHUNK)
 
     def run(self, jobs: Iterator[Job], settings: Settings) -> Iterator[Outcome]:
         """Do all jobs; raises DeviceLostError when no worker is left, FftfilterError for settings that are invalid."""

@@ -15,12 +15,15 @@ from .. import startup, system
 MODULES = (
     *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
     *("fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid", "fftfilter.files.atomic"),
-    *("fftfilter.images.depth", "fftfilter.images.pnm", "fftfilter.images.reading", "fftfilter.images.writing"),
+    *("fftfilter.images.depth", "fftfilter.images.page_formats", "fftfilter.images.pnm"),
+    *("fftfilter.images.reading", "fftfilter.images.writing"),
 )
 
 startup.pause_collector()
 startup.limit_openblas()
 system.spare_pyopencl_its_cache()
+startup.postpone_unused_imports()
+startup.import_ahead()
 for name in MODULES:
     import_module(name)
 

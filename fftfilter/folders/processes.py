@@ -19,13 +19,12 @@ import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import signals, startup, system
+from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
+from ..memory import free_memory
 from ..system import cores
 from . import work
 from .jobs import DeviceLostError
@@ -36,15 +35,16 @@ if TYPE_CHECKING:
 
     from .run import Survey
 
-# About what a file takes, what each of its bytes adds, and what the start of a process takes.
-SECONDS_A_FILE, SECONDS_A_BYTE, SECONDS_A_START = 5e-4, 2.5e-8, 0.03
+# What the start of a process takes from the others: most of it is its own core's.
+SECONDS_A_START = 0.01
 # Work that pays for the start of the first, with what they all import.
 SECONDS_THAT_PAY = 0.15
+# Bytes of memory that a process may take for a byte of a file: a JPEG's are 30 in pixels, and twice that in numbers.
+MEMORY_A_BYTE = 100
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
 SECONDS_TO_END = 10
-VENDORS = "/etc/OpenCL/vendors"
 CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
 
 
@@ -73,11 +73,10 @@ def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int
     is_asked_for = processes is not None
     if processes is None:
         processes = system.startable_processes(useful_processes(survey)) or 1
+        if processes > 1 and drivers.is_auto(device) and drivers.may_have_gpu() and drivers.has_cpu():
+            device = "cpu"
         if processes > 1 and device != "cpu" and not _is_cpu(device):
-            if _is_auto(device) and _has_cpu_runtime():
-                device = "cpu"
-            else:
-                processes = 1
+            processes = 1
     if processes == 1:
         return Plan([device], 0, cores())
     return Plan([device] * processes, processes, max(1, cores() // processes), is_asked_for)
@@ -87,23 +86,21 @@ def useful_processes(survey: Survey) -> int:
     """Return how many processes pay for their start, at most one a core.
 
     p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
-    one time over the other.
+    one time over the other. There are fewer where the free memory would not hold their pictures.
     """
-    if survey.bytes > startup.LARGE_FILE * survey.files:
+    seconds = survey.files * survey.file_seconds
+    if startup.is_large(survey.file_bytes) or seconds < SECONDS_THAT_PAY:
         return 1
-    seconds = SECONDS_A_FILE * survey.files + SECONDS_A_BYTE * survey.bytes
-    if seconds < SECONDS_THAT_PAY:
-        return 1
-    return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
-
-
-def _is_auto(device: str | None) -> bool:
-    return (device or "auto").lower() == "auto"
+    useful = min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START)))
+    free = free_memory()
+    if free is not None:
+        useful = min(useful, int(free / (MEMORY_A_BYTE * survey.file_bytes + 1)))
+    return max(1, useful)
 
 
 def _is_cpu(device: str | None) -> bool:
     """Tell whether a device is a CPU; asks OpenCL only if a driver is registered that may have a GPU."""
-    if sys.platform == "linux" and _is_auto(device) and not _registered(lambda name: not _is_of_cpu(name)):
+    if sys.platform == "linux" and drivers.is_auto(device) and not drivers.may_have_gpu():
         return True
     from ..device.choice import choose
 
@@ -111,35 +108,6 @@ def _is_cpu(device: str | None) -> bool:
         return not choose(device).is_gpu
     except DeviceError:
         return True  # the workers say what is wrong
-
-
-def _has_cpu_runtime() -> bool:
-    """Tell whether OpenCL has a CPU device beside a GPU, from what is installed: loading all drivers takes long."""
-    return _has_own_pocl() or _registered(_is_of_cpu)
-
-
-def _has_own_pocl() -> bool:
-    """Whether pip has installed PoCL beside pyopencl."""
-    package = find_spec("pyopencl")
-    return bool(package and (Path(package.origin or "").parent / ".libs" / "pocl.icd").exists())
-
-
-def _needs_no_registered_driver() -> bool:
-    """Whether the CPU device is pip's PoCL, which would be taken in any case, and other drivers are registered."""
-    return _has_own_pocl() and not _registered(_is_of_cpu) and _registered(lambda _: True)
-
-
-def _is_of_cpu(name: str) -> bool:
-    """Whether a registered driver is a CPU's by its file's name: PoCL's, or Intel's for CPUs."""
-    return "pocl" in name or name in ("intel64.icd", "intel-cpu.icd")
-
-
-def _registered(is_wanted: Callable[[str], bool]) -> bool:
-    """Whether a driver is registered with OpenCL; those that pip brings are not."""
-    with suppress(OSError):
-        names = os.listdir(os.environ.get("OCL_ICD_VENDORS") or VENDORS)  # noqa: PTH208
-        return any(name.endswith(".icd") and is_wanted(name) for name in names)
-    return False
 
 
 @contextmanager
@@ -160,6 +128,7 @@ class LocalWorkers:
     def __init__(self, plan: Plan) -> None:
         self.notes: list[str] = []
         self._plan = plan
+        self._without_gpus = drivers.without_gpus()
         self._why = "no device"
         self._failed_starts = 0
         self._processes: dict[Worker, _Process] = {}
@@ -253,9 +222,8 @@ class LocalWorkers:
         """Start a process that opens a device."""
         sharing = sum(other == device for other in self._plan.devices)
         variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
-        if device == "cpu" and _needs_no_registered_driver():
-            # A folder without drivers: those of GPUs take long to load, and the loader finds pip's PoCL by itself.
-            variables["OCL_ICD_VENDORS"] = str(Path(__file__).parent)
+        if device == "cpu":
+            variables |= self._without_gpus
         try:
             startup.start_forkserver()
             with signals.blocked():

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from .pool import Workers
 
 OPEN_JOURNALS = 8
+# About what a file takes a core, and what each of its bytes adds.
+SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
 
 
 @dataclass
@@ -59,6 +61,16 @@ class Survey:
     """About how many bytes all files have."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
+
+    @property
+    def file_bytes(self) -> float:
+        """About how many bytes a file has."""
+        return self.bytes / max(1, self.files)
+
+    @property
+    def file_seconds(self) -> float:
+        """About how long a core takes for a file."""
+        return SECONDS_A_FILE + SECONDS_A_BYTE * self.file_bytes
 
 
 @dataclass
@@ -106,7 +118,7 @@ class FolderRun:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._report = Report(self.report, self._warn_once) if self.report else None
-        self._files = 0
+        self._files, self._file_seconds = 0, 0.0
         self._tree: Tree | Files
         if isinstance(source, Files):
             self._tree = source
@@ -181,6 +193,7 @@ class FolderRun:
             report = self._report.identity if self._report else None
             self.source.refuse_overwriting(targets, report, in_place=self.settings.in_place)
         found.bytes = round(self._tree.mean_size * found.files)
+        self._file_seconds = found.file_seconds
         found.left_out, found.not_entered = self._tree.left_out.copy(), self._tree.not_entered
         return found
 
@@ -258,7 +271,7 @@ class FolderRun:
             if self.scale_of_all:
                 yield from self._measure(workers, files)
             if not self._is_over():
-                outcomes = Pool(workers, files).run(self._until_over(self.jobs()), self.settings)
+                outcomes = Pool(workers, files, self._file_seconds).run(self._until_over(self.jobs()), self.settings)
                 yield from self._noted(self._with_notes(outcomes, workers))
         finally:
             self._close()
@@ -268,7 +281,7 @@ class FolderRun:
         largest = 0.0
         jobs = takewhile(lambda _: not self.stop.asked, self.jobs(prepare=False))
         settings = replace(self.settings, measure_only=True)
-        for outcome in self._with_notes(Pool(workers, files).run(jobs, settings), workers):
+        for outcome in self._with_notes(Pool(workers, files, self._file_seconds).run(jobs, settings), workers):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.__dict__.pop("_settings_key", None)

@@ -62,7 +62,7 @@ def spectrum(look: Look, side: int, span: float = 1.0) -> Pixels:
     width = look.size[1]
     gray = gray_spectrum(look.power, width, (side, span))[..., None]
     ones = np.ones_like(look.gain)
-    share = _square(look.gain, width, (side, span), np.add) / _square(ones, width, (side, span), np.add)
+    share = square(look.gain, width, (side, span), np.add) / square(ones, width, (side, span), np.add)
     tint = TINT * (1 - np.clip(np.abs(share), 0, 1))[..., None]
     tinted = np.array(REMOVED) * (0.45 + 0.55 * gray / 255)
     return np.asarray(np.rint(gray * (1 - tint) + tinted * tint)).astype(np.uint8)
@@ -75,13 +75,13 @@ def gray_spectrum(power: Array, width: int, size: tuple[int, float]) -> Array:
     """
     power = power.copy()
     power[0, 0] = power.max()  # the mean, which was taken off
-    power = _square(power, width, size, np.maximum)
+    power = square(power, width, size, np.maximum)
     logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
     low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
     return np.asarray(np.clip((logs - low) / ((high - low) or 1), 0, 1) * 255)
 
 
-def _square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
+def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
     """Return a half of a spectrum ``(height, width // 2 + 1)`` as a square, DC in the middle, of pixels and cycles."""
     side, span = size
     height = len(half)

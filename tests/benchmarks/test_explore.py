@@ -12,7 +12,7 @@ def test_results_are_counted_while_a_handle_is_dragged():
         chromium()
     except RefusedError as error:
         pytest.skip(str(error))
-    benchmark = explore(Setting(runs=1), shapes=[(96, 96)], seconds=0.4)
+    benchmark = explore(Setting(runs=1), shapes=[(96, 96)], seconds=1.0)
     assert list(benchmark.steps) == ["96 x 96"]
     (row,) = benchmark.table.rows
     assert row["level"] == 1

@@ -83,6 +83,13 @@ def test_every_job_is_done_once_whoever_does_it():
     assert outcomes(Crowd(Scripted()), 0) == []
 
 
+def test_files_that_take_long_are_given_out_one_by_one_from_the_start():
+    slow = Scripted(seconds_a_job=0.1)
+    jobs = [Job(i, f"in/{i}.png", f"out/{i}.png") for i in range(20)]
+    assert len(list(Pool(Crowd(slow), 20, seconds=0.1).run(iter(jobs), SETTINGS))) == 20
+    assert slow.chunks == [[i] for i in range(20)]
+
+
 def test_only_the_job_that_kills_twice_is_given_up():
     crowd = Crowd(Scripted(dies_of(3, 57)), Scripted(dies_of(3, 57)))
     found = {each.job.number: each for each in outcomes(crowd)}

@@ -732,7 +732,7 @@ def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, proce
         pgm(given / f"{i % 3}/{i}.pgm", i % 50, 128, 128)
     assert run("highpass", "-r", given, whole)[0] == 0
     again = command("-r", "--skip-existing", "--processes", processes, given, out)
-    for _ in range(3):
+    for _ in range(2):
         before = noted(out)
         with Started(again, stderr=subprocess.DEVNULL) as killed:
             while noted(out) <= before:

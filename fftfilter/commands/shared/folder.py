@@ -13,7 +13,7 @@ import click
 from ... import signals, startup
 from ...errors import ParameterError
 from . import preview
-from .options import coding_of, combined, filter_options, option, pages_of, refuse
+from .options import coding_of, combined, device_that_is_done_first, filter_options, option, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,7 @@ folder_options = combined(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class FolderOptions:
     """The options of a filter command for a folder."""
 
@@ -233,7 +233,10 @@ def _workers(
     else:
         from ...device.embedded_pocl import load_ahead
 
-        load_ahead()
+        verbose = 0 if options.quiet else options.verbose
+        device = device_that_is_done_first(plan.devices[0], options.filter, survey.file_bytes, verbose=verbose)
+        plan = plan._replace(devices=[device])
+        load_ahead(device)
     with workers_of(plan) as local:
         yield local, local
 

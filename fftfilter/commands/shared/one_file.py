@@ -10,7 +10,7 @@ import click
 
 from ...lengths import said
 from . import preview
-from .options import coding_of, filter_options, pages_of, refuse
+from .options import coding_of, device_that_is_done_first, filter_options, needs_staged, pages_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .stage_pictures import StagePictures
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class FileOptions:
     """The options of a filter command for one picture."""
 
@@ -93,7 +93,11 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
         from ...device.embedded_pocl import load_ahead
 
-        load_ahead()  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+        given = options.filter
+        if not (given["profile"] or options.save_stages):
+            size = os.stat(source).st_size  # noqa: PTH116
+            given["device"] = device_that_is_done_first(given["device"], given, size, verbose=options.verbose)
+        load_ahead(given["device"])  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
     elif source != "-" and not is_url(source):
         from ...files import sources
 
@@ -316,11 +320,9 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
     """Return what tells the memory of the staged pipeline from a picture's size; None for the fused one."""
     given = options.filter
-    is_double = given["precision"] == "double"
-    needs_staged = is_double or given["work_group_size"] or given["transpose"] or options.save_stages
-    name = given["engine"] or ("book" if needs_staged else "fused")
-    if name == "fused":
+    if not needs_staged(given) and (given["engine"] or not options.save_stages):
         return None
+    name, is_double = given["engine"] or "book", given["precision"] == "double"
     import numpy as np
 
     from ...errors import ParameterError

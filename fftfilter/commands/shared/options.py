@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -100,8 +101,17 @@ class GroupedCommand(click.Command):
 
 
 def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
-    """Return a click.option that the help shows under a heading."""
-    return click.option(*names, cls=GroupedOption, group=group, **attributes)
+    """Return a click.option that the help shows under a heading: one for all commands, as making it takes time."""
+
+    @cache
+    def made() -> GroupedOption:
+        return GroupedOption(names, group=group, **attributes)
+
+    def decorate(function: F) -> F:
+        vars(function).setdefault("__click_params__", []).append(made())
+        return function
+
+    return decorate
 
 
 def choice_of_device(further: str = "") -> Callable[[F], F]:
@@ -200,6 +210,29 @@ def filter_options(given: dict[str, Any]) -> dict[str, Any]:
     """Return those of a command's options that :class:`Filter` takes, but for the device."""
     names = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
     return {name: given[name] for name in names if name in given}
+
+
+def device_that_is_done_first(
+    device: str | None, given: dict[str, Any], file_bytes: float, *, verbose: int
+) -> str | None:
+    """Return the CPU where auto may choose and files of that size are done there before a GPU could begin.
+
+    ``given`` are the options of :class:`Filter`. To be asked before any platform loads.
+    """
+    from ...device.choice import is_cpu_sooner
+
+    if needs_staged(given) or not is_cpu_sooner(device, file_bytes):
+        return device
+    if verbose:
+        click.echo("on the CPU, which is done before a GPU's driver has loaded; --device gpu takes a GPU", err=True)
+    return "cpu"
+
+
+def needs_staged(given: dict[str, Any]) -> bool:
+    """Tell whether options of :class:`Filter` mean the staged pipeline: by its name, or by what only it has."""
+    if given["engine"] is not None:
+        return bool(given["engine"] != "fused")
+    return bool(given["precision"] == "double" or given["work_group_size"] or given["transpose"])
 
 
 pages_option = option(

@@ -26,22 +26,31 @@ export class Fields {
 
   draw(filter) {
     const usual = defaults(filter);
+    this.#layOut(filter, usual);
     for (const field of this.fields) {
       const value = filter[field.name] ?? usual[field.name] ?? "";
       if (field.type === "checkbox") field.checked = value === true;
       else if (field.value !== String(value)) field.value = value;
     }
+    this.notches.draw(filter);
+  }
+
+  /** Show the fields that a filter has; nothing is done where the last one had the same. */
+  #layOut(filter, usual) {
+    const output = filter.output ?? usual.output;
+    const { choices } = this.desk.units;
+    const now = [filter.command, this.desk.takes, hasStripes(filter), output, this.desk.unit, ...Object.keys(choices)].join();
+    if (this.laidOut === now) return;
+    this.laidOut = now;
     for (const label of this.form.querySelectorAll("[data-for]")) {
       const fits = label.dataset.for.split(" ").includes(filter.command);
       label.hidden = !fits || (label.dataset.takes && label.dataset.takes !== this.desk.takes);
     }
     this.form.querySelector("[data-stripes]").hidden = !hasStripes(filter);
-    this.form.querySelector("[data-scaled]").hidden = !["magnitude", "signed"].includes(filter.output ?? usual.output);
+    this.form.querySelector("[data-scaled]").hidden = !["magnitude", "signed"].includes(output);
     this.unit.closest("label").hidden = !isPass(filter);
-    const { choices } = this.desk.units;
-    if (this.unit.children.length !== Object.keys(choices).length) fill(this.unit, Object.keys(choices), choices);
+    fill(this.unit, Object.keys(choices), choices);
     this.unit.value = this.desk.unit;
-    this.notches.draw(filter);
   }
 
   /** Say what is wrong beside its field, and return whether there is one. */

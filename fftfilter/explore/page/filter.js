@@ -67,12 +67,16 @@ export function optionsOf(filter, takes) {
   return options;
 }
 
+/** Return the size of a structure as a cutoff: a number alone is in pixels. */
+const period = (text) => (/^[\d.]+$/.test(text) ? `${text}px` : text);
+
 /** Return what the start of a wish says: the inverse of {@link optionsOf}. */
 export function filterOf({ command = EMPTY.command, options = {} } = {}) {
-  const { at, notch, stripes, angle, width, shape, pixel_size, ...same } = options;
+  const { at, notch, stripes, angle, width, shape, pixel_size, large, small, ...same } = options;
   const own = Object.fromEntries(Object.entries(same).filter(([name]) => name in EMPTY));
   return {
     ...EMPTY,
+    ...(large && small ? { inner: period(large), outer: period(small) } : {}),
     ...own,
     command,
     notches: [...(at ?? []), ...(notch ?? [])],

@@ -18,6 +18,9 @@ export function set(element, attributes) {
   }
 }
 
+/** Where the browser has them, moves that do not wait for its next picture: the engine can work meanwhile. */
+const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
+
 /**
  * Let a handle be dragged, and keep the stage below from being moved by it.
  *
@@ -34,10 +37,9 @@ export function draggable(handle, start, end) {
     handle.focus();
     move = start(event);
   });
+  handle.addEventListener(MOVES, (event) => move?.(event));
   handle.addEventListener("pointermove", (event) => {
-    if (!move) return;
-    event.stopPropagation();
-    move(event);
+    if (move) event.stopPropagation();
   });
   const release = () => {
     if (move) end();

@@ -7,7 +7,7 @@
  *   view.js gestures.js stage.js  zoom and move, by pointer and keys; canvases
  *   result.js spectrum.js         the two pictures
  *   handles.js rings.js notches.js stripes.js peaks.js   what is dragged over the spectrum
- *   fields.js plots.js words.js steps.js tabs.js theme.js   all around them
+ *   fields.js plots.js words.js status.js steps.js tabs.js theme.js   all around them
  */
 
 import { Desk } from "./desk.js";
@@ -19,6 +19,7 @@ import { Live } from "./live.js";
 import { HistogramPlot, RadialPlot } from "./plots.js";
 import { Result } from "./result.js";
 import { Spectrum } from "./spectrum.js";
+import { Status } from "./status.js";
 import { Steps } from "./steps.js";
 import { listenToTabs } from "./tabs.js";
 import { listenToTheme } from "./theme.js";
@@ -28,6 +29,8 @@ import { listenToCopy, listenToSave, showWords } from "./words.js";
 
 /** After as many ms without a change the picture is asked for as it will be saved. */
 const REST = 120;
+/** While something is dragged the fields follow after as many ms. */
+const SELDOM = 100;
 
 const byId = (id) => document.getElementById(id);
 
@@ -36,12 +39,8 @@ async function start() {
   const history = new History(filterOf(picture.start));
   const desk = new Desk(picture, history);
 
-  // What is said, in one line that screen readers read.
-  const status = byId("status");
-  const say = (text, failed = false) => {
-    status.textContent = text;
-    status.classList.toggle("error", failed);
-  };
+  const status = new Status(byId("status"), byId("told"));
+  const say = (text, failed) => status.say(text, failed);
   describe(picture);
 
   // The two pictures. Linked, they share a view.
@@ -85,14 +84,15 @@ async function start() {
     words: (words) => {
       fields.clear();
       showWords(words);
-      if (words.curve) radial.put(words.curve);
+      radial.put(words.curve);
       if (words.histogram) histogram.put(words.histogram);
-      if (words.clipped !== undefined) byId("clipped").textContent = words.clipped ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
-      if (words.ms !== undefined) say(words.note ?? `${brief(words.ms, 2)} ms`, Boolean(words.note));
+      if (words.clipped !== undefined) byId("clipped").textContent = words.clipped > 5e-5 ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
+      status.note(words.note ?? "", true);
+      status.tell(told(words));
     },
-    error: ({ error, field }) => say(fields.fail(field, error) ? "" : error, true),
+    error: ({ error, field }) => status.note(fields.fail(field, error) ? "" : error, true),
     state: (state) => {
-      if (state === "closed") say("fftfilter does not answer: is it still running?", true);
+      if (state === "closed") status.note("fftfilter does not answer: is it still running?", true);
     },
   });
   let timer = 0;
@@ -101,14 +101,30 @@ async function start() {
     timer = setTimeout(() => live.ask(wish()), REST);
   }
 
-  history.subscribe((filter, { lasts }) => {
+  let drawn = 0;
+  let dragged = 0;
+  const draw = () => {
+    drawn = performance.now();
     spectrum.drawHandles();
-    radial.draw();
-    fields.draw(filter);
+    radial.drawCutoffs();
+    fields.draw(history.filter);
     byId("undo").disabled = !history.canUndo;
     byId("redo").disabled = !history.canRedo;
+    status.changed();
+  };
+  // While a handle is dragged, once for each picture of the browser, whose time belongs to the handle and the result.
+  const drawDragged = () => {
+    dragged = 0;
+    if (performance.now() - drawn > SELDOM) draw();
+    else spectrum.drawHandles();
+  };
+  history.subscribe((_, { lasts }) => {
     live.ask(wish(lasts));
-    if (!lasts) rest();
+    if (lasts) draw();
+    else {
+      dragged ||= requestAnimationFrame(drawDragged);
+      rest();
+    }
   });
 
   // The rest of the controls.
@@ -132,8 +148,8 @@ async function start() {
     spectrum.draw();
   });
   listenToTheme(byId("theme"), () => {
-    result.draw();
-    spectrum.draw();
+    result.canvas.recolor();
+    spectrum.canvas.recolor();
   });
   listenToCopy(say);
   listenToSave(picture.out, wish, say);
@@ -151,9 +167,15 @@ async function start() {
     live.ask(wish());
     return load();
   });
-  say("The engine starts …");
+  status.note("The engine starts …");
   live.ask(wish());
   await load();
+}
+
+/** Return what is told of a result: its time, and the part of the power that is removed, if it is known. */
+function told({ ms, share }) {
+  const removed = share === null || share === undefined ? "" : ` · ${brief(100 * share, 2)} % of the power removed`;
+  return `${brief(ms, 2)} ms${removed}`;
 }
 
 /** Show the name and the size of the picture. */

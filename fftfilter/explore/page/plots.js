@@ -1,7 +1,7 @@
 /** The curves below the pictures: gain over power by frequency, and the histogram of the result. */
 
 import { cutoffsOf } from "./filter.js";
-import { set, svg } from "./handles.js";
+import { children, set, svg } from "./handles.js";
 import { brief, FARTHEST } from "./units.js";
 
 const MARGIN = { left: 34, right: 10, top: 6, bottom: 18 };
@@ -14,17 +14,13 @@ const APART = 56;
 class Plot {
   constructor(element, redraw) {
     this.element = element;
-    new ResizeObserver(() => redraw()).observe(element);
-  }
-
-  get box() {
-    const { clientWidth, clientHeight } = this.element;
-    return {
-      left: MARGIN.left,
-      top: MARGIN.top,
-      right: Math.max(MARGIN.left + 1, clientWidth - MARGIN.right),
-      bottom: Math.max(MARGIN.top + 1, clientHeight - MARGIN.bottom),
-    };
+    this.box = { left: MARGIN.left, top: MARGIN.top, right: MARGIN.left + 1, bottom: MARGIN.top + 1 };
+    new ResizeObserver(() => {
+      const { clientWidth, clientHeight } = element;
+      this.box.right = Math.max(MARGIN.left + 1, clientWidth - MARGIN.right);
+      this.box.bottom = Math.max(MARGIN.top + 1, clientHeight - MARGIN.bottom);
+      redraw();
+    }).observe(element);
   }
 
   label(x, y, text, anchor = "middle") {
@@ -43,6 +39,17 @@ export class RadialPlot extends Plot {
     this.desk = desk;
     this.power = null;
     this.curve = null;
+    this.cutoffs = svg("g");
+  }
+
+  #x(f) {
+    const { left, right } = this.box;
+    const lowest = this.#lowest;
+    return left + ((right - left) * Math.log(Math.max(f, lowest) / lowest)) / Math.log(FARTHEST / lowest);
+  }
+
+  get #lowest() {
+    return 0.7 / this.desk.n;
   }
 
   /** Get the power of a page. */
@@ -58,8 +65,8 @@ export class RadialPlot extends Plot {
 
   draw() {
     const { left, top, right, bottom } = this.box;
-    const lowest = 0.7 / this.desk.n;
-    const x = (f) => left + ((right - left) * Math.log(Math.max(f, lowest) / lowest)) / Math.log(FARTHEST / lowest);
+    const lowest = this.#lowest;
+    const x = (f) => this.#x(f);
     const across = (part) => bottom - part * (bottom - top);
     const parts = [svg("path", { class: "axis", d: line([[left, top], [left, bottom], [right, bottom]]) })];
     for (const gain of [0, 0.5, 1]) parts.push(this.label(left - 5, across(gain) + 4, gain, "end"));
@@ -81,11 +88,17 @@ export class RadialPlot extends Plot {
       const points = this.curve.frequency.map((f, i) => [x(f), across(Math.min(1, this.curve.gain[i]))]);
       parts.push(svg("path", { class: "gain", d: line(points) }));
     }
-    for (const name of cutoffsOf(this.desk.filter)) {
-      const f = this.desk.cutoff(name);
-      if (f !== null && f >= lowest) parts.push(svg("path", { class: "cutoff", d: line([[x(f), top], [x(f), bottom]]) }));
-    }
-    this.element.replaceChildren(...parts);
+    this.element.replaceChildren(...parts, this.cutoffs);
+    this.drawCutoffs();
+  }
+
+  /** Draw the cutoffs alone, as while one is dragged. */
+  drawCutoffs() {
+    const { top, bottom } = this.box;
+    const at = cutoffsOf(this.desk.filter).map((name) => this.#x(this.desk.cutoff(name) ?? 0));
+    children(this.cutoffs, at.length, () => svg("path", { class: "cutoff" })).forEach((cutoff, i) =>
+      set(cutoff, { d: line([[at[i], top], [at[i], bottom]]) }),
+    );
   }
 }
 

@@ -119,15 +119,11 @@ export class Spectrum {
   #said({ fx, fy }) {
     if (Math.max(Math.abs(fx), Math.abs(fy)) > NYQUIST) return "";
     const f = Math.hypot(fx, fy);
-    const { units } = this.desk;
+    const { units, unit } = this.desk;
     const length = units.length(1 / f);
-    const parts = [
-      `fx ${fx.toFixed(4)}, fy ${fy.toFixed(4)} cycles/px`,
-      `period ${brief(1 / f, 3)} px${length && ` = ${length}`}`,
-      `angle ${angleOf(fx, fy).toFixed(1)}°`,
-    ];
-    if (this.desk.unit !== "px") parts.splice(1, 0, `radius ${units.text(f, this.desk.unit, 3)}`);
-    return parts.join(" · ");
+    const parts = [`fx ${fx.toFixed(4)}, fy ${fy.toFixed(4)}`, `period ${brief(1 / f, 3)} px${length && ` = ${length}`}`];
+    if (!units.isPeriod(unit)) parts.push(`${brief(units.number(f, unit), 3)} ${unit || "cycles"}`);
+    return [...parts, `angle ${angleOf(fx, fy).toFixed(1)}°`].join(" · ");
   }
 
   #tap(point) {

@@ -8,6 +8,7 @@ export function canvasOf(stage, redraw) {
   const canvas = stage.querySelector("canvas");
   const context = canvas.getContext("2d", { alpha: false });
   const size = { width: 1, height: 1 };
+  let ground = getComputedStyle(stage).backgroundColor;
 
   new ResizeObserver(() => {
     const { clientWidth, clientHeight } = stage;
@@ -20,8 +21,12 @@ export function canvasOf(stage, redraw) {
 
   const clear = () => {
     context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-    context.fillStyle = getComputedStyle(stage).backgroundColor;
+    context.fillStyle = ground;
     context.fillRect(0, 0, size.width, size.height);
   };
-  return { canvas, context, size, clear };
+  const recolor = () => {
+    ground = getComputedStyle(stage).backgroundColor;
+    redraw();
+  };
+  return { canvas, context, size, clear, recolor };
 }

@@ -2,6 +2,7 @@
 
 export class Steps {
   #shown = null;
+  #count = 0;
 
   constructor() {
     this.list = document.getElementById("step-list");
@@ -21,15 +22,19 @@ export class Steps {
       this.said.textContent = answer.error;
       return;
     }
-    const total = answer.steps.reduce((sum, { seconds }) => sum + seconds, 0);
+    const { steps, total, engine, device, level } = answer;
     this.said.textContent =
-      `The book's pipeline, kernel by kernel, on this picture: ${answer.steps.length} steps, ${milliseconds(total)} in all` +
-      `${answer.device ? ` on ${answer.device}` : ""}. The fused engine computes the same in four.`;
-    this.list.replaceChildren(...answer.steps.map((step, index) => show(step, index, total)));
+      `The same filter by the engine ${engine}, kernel by kernel: ${steps.length} steps, ${timeOf(total)} on ${device}` +
+      `${level > 1 ? `, for the picture reduced by ${level}` : ""}. The fused engine computes it in four steps.`;
+    // The addresses are those of the last steps, whose pictures the browser may have kept.
+    const pictures = steps.map(({ picture }) => `${picture}?${++this.#count}`);
+    this.list.replaceChildren(...steps.map((step, index) => show(step, index, total, pictures[index])));
   }
 }
 
-const milliseconds = (seconds) => `${(1000 * seconds).toFixed(seconds < 0.01 ? 2 : 1)} ms`;
+function timeOf(seconds) {
+  return seconds < 1 ? `${(1000 * seconds).toFixed(seconds < 0.01 ? 2 : 1)} ms` : `${seconds.toFixed(2)} s`;
+}
 
 function make(name, attributes = {}, ...children) {
   const element = Object.assign(document.createElement(name), attributes);
@@ -37,18 +42,37 @@ function make(name, attributes = {}, ...children) {
   return element;
 }
 
-function show({ name, kernel, source, seconds, picture }, index, total) {
-  const time = make("p", { className: "time" }, `${milliseconds(seconds)}, ${Math.round((100 * seconds) / (total || 1))} %`);
-  const share = make("meter", { max: total || 1, value: seconds, title: "part of the time" });
+function show({ name, kernels, seconds }, index, total, picture) {
+  const share = make("progress", { max: total || 1, value: seconds });
   share.setAttribute("aria-label", `Part of the time of step ${index + 1}`);
-  const code = make("pre", { tabIndex: 0 }, make("code", {}, source ?? ""));
-  code.setAttribute("aria-label", `Kernel of ${name}`);
-  const image = picture ? make("img", { src: picture, loading: "lazy", alt: `What ${name} makes` }) : "";
   return make(
     "li",
     {},
     make("h2", {}, `${index + 1}. ${name}`),
-    make("div", { className: "picture" }, image, time, share),
-    make("div", { className: "source" }, make("p", { className: "file" }, kernel ?? ""), source ? code : ""),
+    make(
+      "div",
+      { className: "picture" },
+      make("img", { src: picture, loading: "lazy", alt: `What ${name} makes` }),
+      make("p", { className: "time" }, `${timeOf(seconds)}, ${Math.round((100 * seconds) / (total || 1))} % of the time`),
+      share,
+    ),
+    make("div", { className: "source" }, ...sources(name, kernels)),
   );
+}
+
+/** Return the choice among the kernels of a step, the longest first, and the source of the one that is chosen. */
+function sources(name, kernels) {
+  if (!kernels.length) return [make("p", { className: "hint" }, "No kernel: this is where the step before has left it.")];
+  const text = make("code");
+  const code = make("pre", { tabIndex: 0 }, text);
+  code.setAttribute("aria-label", `Kernel of ${name}`);
+  const select = make("select");
+  select.setAttribute("aria-label", `Which kernel of ${name}`);
+  for (const { kernel, launches, seconds } of kernels) {
+    select.append(new Option(`${kernel} · ${launches} ${launches === 1 ? "launch" : "launches"}, ${timeOf(seconds)}`));
+  }
+  const choose = () => (text.textContent = kernels[select.selectedIndex].source ?? "");
+  select.addEventListener("change", choose);
+  choose();
+  return [select, code];
 }

@@ -68,10 +68,16 @@ export class Units {
 
   /** Return a frequency as the text of a cutoff in a unit. */
   text(frequency, unit, digits = 4) {
-    return brief(this.#value(frequency, unit), digits) + unit;
+    return brief(this.number(frequency, unit), digits) + unit;
   }
 
-  #value(frequency, unit) {
+  /** Return whether numbers in a unit are periods. */
+  isPeriod(unit) {
+    return unit === "px" || unit in METERS;
+  }
+
+  /** Return a frequency as a number in a unit. */
+  number(frequency, unit) {
     if (unit === "px") return 1 / frequency;
     if (unit === "cyc") return frequency;
     if (unit === "%") return 200 * frequency;
@@ -84,7 +90,7 @@ export class Units {
   said(frequency, unit) {
     const period = `${brief(1 / frequency)} px`;
     if (unit === "px") return `period ${period}, ${brief(frequency)} cycles per pixel`;
-    const text = brief(this.#value(frequency, unit));
+    const text = brief(this.number(frequency, unit));
     return `${text} ${unit === "" ? "cycles" : unit}, period ${period}`;
   }
 

@@ -65,11 +65,11 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
                 const complex_t value = v[b * SPECTRUM_RADIX + q] + back;
                 if (!BLUESTEIN || t + q * step < POINTS) {
                     const uint column = pixel_at(t + q * step, WIDTH);
-                    if (!TWOFOLD || (upper_row + column) % 2 == other) {
+                    if (is_of_pixels(other, upper_row, column)) {
                         *PIXEL_OF(values + upper, t, q * step) = value.y;
                         most = fmax(most, fabs(value.y));
                     }
-                    if (!alone && (!TWOFOLD || (lower_row + column) % 2 == other)) {
+                    if (!alone && is_of_pixels(other, lower_row, column)) {
                         *PIXEL_OF(values + lower, t, q * step) = value.x;
                         most = fmax(most, fabs(value.x));
                     }

@@ -75,6 +75,12 @@ INLINE size_t of_pixels(const uint other, const size_t pictures)
     return TWOFOLD && other ? 2 * (size_t)PLANE * pictures : 0;
 }
 
+// Whether a pixel comes of these spectra
+INLINE bool is_of_pixels(const uint other, const uint row, const uint column)
+{
+    return TWOFOLD ? (row + column) % 2 == other : true;
+}
+
 // Where a column starts in each plane. One that is its own partner lies in one plane alone.
 #define OWN_PLANE(kx) (IN_FIRST_PLANE(kx) ? 0 : PLANE)
 #define MIRRORED_PLANE(kx) ((kx) ? PLANE : 0)

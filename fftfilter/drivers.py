@@ -1,0 +1,74 @@
+"""Which OpenCL drivers are registered on this machine, without loading OpenCL.
+
+OpenCL's loader loads every registered driver, whichever device is wanted, and a GPU's takes 0.3 s. Who wants the CPU
+shows the loader a driver of the CPU alone, or a folder without any, in which it finds the PoCL that pip brings.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+VENDORS = "/etc/OpenCL/vendors"
+
+
+def is_auto(device: str | None) -> bool:
+    """Whether a user leaves the device open."""
+    return (device or "auto").lower() == "auto"
+
+
+def may_have_gpu() -> bool:
+    """Whether a driver is registered that may have a GPU."""
+    return any(not _is_of_cpu(name) for name in _registered())
+
+
+def has_cpu() -> bool:
+    """Whether there is a driver of a CPU."""
+    return _has_own_pocl() or any(map(_is_of_cpu, _registered()))
+
+
+def without_gpus() -> dict[str, str]:
+    """Return the environment in which OpenCL loads no driver but the CPU's, empty where that is not possible or usual.
+
+    It has to be set before the first platform loads.
+    """
+    if not may_have_gpu():
+        return {}
+    of_cpu = [file for file in map(Path(vendors()).joinpath, filter(_is_of_cpu, _registered())) if _loads(file)]
+    if of_cpu:  # of several, the best is known only to who has loaded them
+        return {"OCL_ICD_VENDORS": str(of_cpu[0])} if len(of_cpu) == 1 else {}
+    return {"OCL_ICD_VENDORS": str(Path(__file__).parent)} if _has_own_pocl() else {}
+
+
+def vendors() -> str:
+    """Return the folder in which OpenCL's loader looks for drivers."""
+    return os.environ.get("OCL_ICD_VENDORS") or VENDORS
+
+
+def _registered() -> list[str]:
+    """Return the names of the files that register drivers; those that pip brings are not among them."""
+    with suppress(OSError):
+        return sorted(name for name in os.listdir(vendors()) if name.endswith(".icd"))  # noqa: PTH208
+    return []
+
+
+def _is_of_cpu(name: str) -> bool:
+    """Whether a registered driver is a CPU's by its file's name: PoCL's, or Intel's for CPUs."""
+    return "pocl" in name or name in ("intel64.icd", "intel-cpu.icd")
+
+
+def _loads(file: Path) -> bool:
+    """Whether a registered driver is there: its file may outlive it."""
+    with suppress(OSError, UnicodeDecodeError):
+        ctypes.CDLL(file.read_text(encoding="utf-8").strip())
+        return True
+    return False
+
+
+def _has_own_pocl() -> bool:
+    """Whether pip has installed PoCL beside pyopencl."""
+    package = find_spec("pyopencl")
+    return bool(package and (Path(package.origin or "").parent / ".libs" / "pocl.icd").exists())

@@ -1,0 +1,54 @@
+"""Pictures of the pipeline's intermediate results, as the book's Figures 6.3, 6.4 and 6.7."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Pixels = NDArray[np.uint8]
+
+
+def log_magnitude(spectrum: Array, largest: float | None = None) -> Pixels:
+    """Return ``log(1 + |spectrum|)`` as 8 bits, DC in the middle of the last two axes.
+
+    ``largest`` is the magnitude that becomes white, by default the spectrum's own largest.
+    """
+    centered = np.abs(np.fft.fftshift(spectrum, axes=(-2, -1))).astype(np.float64)
+    white = float(centered.max()) if largest is None else largest
+    return np.asarray(255 * np.log1p(centered) / np.log1p(white or 1.0)).astype(np.uint8)
+
+
+def _scaled(values: Array) -> Pixels:
+    return np.asarray(255 * (values / (values.max() or 1))).astype(np.uint8)
+
+
+class Stages:
+    """Makes a picture of each result that a pipeline shows it.
+
+    Spectra are upright with DC in the middle; the filtered spectrum has the scale of the whole one, so that
+    the two can be compared. The filtered image is shown with its negative values, its smallest black.
+    Half-way results are log-magnitudes as they lie in memory.
+    """
+
+    def __init__(self) -> None:
+        self._largest: float | None = None
+
+    def pixels(self, name: str, planes: Array) -> Pixels:
+        """Return a result ``(channels, height, width)`` as 8 bits of one channel, or of three."""
+        if name.startswith("spectrum"):
+            upright = planes.swapaxes(1, 2)
+            if self._largest is None:
+                self._largest = float(np.abs(upright).max())
+            pixels = log_magnitude(upright, self._largest)
+        elif name == "filtered":
+            pixels = _scaled(planes.real - min(0, planes.real.min()))
+        elif name in ("image", "magnitude", "output"):
+            pixels = _scaled(np.abs(planes))
+        else:
+            pixels = _scaled(np.log1p(np.abs(planes)))
+        return pixels if len(pixels) in (1, 3) else pixels[:1]

@@ -1,0 +1,222 @@
+"""Wishes and their answers: the pixels are the command's, and the newest wish is answered."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from fftfilter import Filter, filter_stack, images, transfer
+from fftfilter.preview.look import Look
+from tests.explore.conftest import PATIENCE, answer_on, result_on, unpacked, wish
+from tests.helpers import SAMPLES
+
+CAMERA = SAMPLES / "camera.pgm"
+# Ideal, so that the program is one that other tests have compiled.
+SOFT = {"radius": "8px", "output": "keep"}
+
+
+def planes_of(path):
+    return images.read(path).planes
+
+
+@pytest.mark.parametrize(
+    ("name", "wished"),
+    [
+        ("camera.pgm", wish("highpass")),
+        ("camera.pgm", wish("notch", at=["0.2,0.1", "-0.1,0.25,0.01cyc"], harmonics=2)),
+        ("chelsea.png", wish("highpass")),
+    ],
+    ids=["gray", "notches", "color"],
+)
+def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, tmp_path, name, wished):
+    target = tmp_path / "out.png"
+
+    async def ask(page):
+        return await page.answer(wished)
+
+    words, pixels, gains = visit(ask, SAMPLES / name, None)
+    program, *command = shlex.split(words["command"])
+    assert (program, command[0]) == ("fftfilter", wished["command"])
+    run([*command[:-1], str(target)])
+    written = planes_of(target)
+    shown = pixels[None] if len(written) == 1 else pixels[..., :3].transpose(2, 0, 1)
+    assert (shown == written).all()
+    assert pixels.ndim == 2 or (pixels[..., 3] == 255).all()
+
+    made = {"image": np.asarray(Image.open(SAMPLES / name))}
+    exec(words["python"], made)  # noqa: S102  it is shown to be run
+    assert (np.moveaxis(np.atleast_3d(made["result"]), -1, 0) == written).all()
+
+    assert gains.shape == (256, 256)
+    assert sum(words["histogram"]["counts"]) > 10_000
+    assert (words["id"], words["gain_map"], words["note"]) == (1, "changed", None)
+
+
+@pytest.mark.parametrize("mode", ["LA", "RGBA"])
+def test_python_leaves_alpha_out(visit, tmp_path, mode):
+    with Image.open(SAMPLES / "chelsea.png") as picture:
+        picture.crop((0, 0, 64, 64)).convert(mode).save(tmp_path / "alpha.png")
+    words, pixels, _ = visit(lambda page: page.answer(wish("highpass")), tmp_path / "alpha.png")
+    made = {"image": np.asarray(Image.open(tmp_path / "alpha.png"))}
+    exec(words["python"], made)  # noqa: S102  likewise
+    assert (made["result"] == (pixels if mode == "LA" else pixels[..., :3])).all()
+
+
+def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, camera):
+    pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
+    pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
+    wished = wish("highpass", page=1, output="signed", scale="stack")
+    words, pixels, _ = visit(lambda page: page.answer(wished), tmp_path / "stack.tif", tmp_path / "out.tif")
+    run(shlex.split(words["command"])[1:])
+    by_command = (tmp_path / "out.tif").read_bytes()
+    exec(words["python"], {"filter_stack": filter_stack})  # noqa: S102  it is shown to be run
+    assert (tmp_path / "out.tif").read_bytes() == by_command
+    # What is shown has its own scale, as the other pages are not looked at for it.
+    assert (pixels == Filter(transfer.highpass(), output="signed")(camera[100:164, :64])).all()
+
+
+def test_cutoffs_of_a_stack_have_the_size_of_its_pixels(visit, tmp_path, camera):
+    pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
+    pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:], dpi=(254, 254))
+    _, pixels, _ = visit(lambda page: page.answer(wish(page=1, radius="0.8mm")), tmp_path / "stack.tif")
+    assert (pixels == Filter(transfer.lowpass("8px"))(camera[100:164, :64])).all()
+
+
+def test_the_curve_and_the_map_of_gains_are_those_of_the_filter(visit):
+    wished = wish(radius="8px", shape="gaussian", notch=["0.2,0.1,0.02cyc"])
+    words, _, gains = visit(lambda page: page.answer(wished), CAMERA)
+    at = dict(zip(words["curve"]["frequency"], words["curve"]["gain"], strict=True))
+    assert (at[0], at[0.125]) == (1, 0.5)  # the notch is no function of the distance
+    assert max(at) > 0.7
+    assert gains[128, 128] == 255
+    assert {gains[128, 128 + 32], gains[128 + 32, 128]} <= {127, 128}  # 127.5
+    assert gains[128 + 26, 128 + 51] == gains[128 - 26, 128 - 51] <= 1
+
+
+def test_what_is_removed_has_0_in_the_middle(visit, camera):
+
+    async def ask(page):
+        await page.get("spectrum")
+        return await page.answer(wish(show="removed", **SOFT))
+
+    words, pixels, _ = visit(ask, CAMERA)
+    lost = Filter(transfer.highpass("8px"), output="real")(camera)
+    lost *= 127 / np.abs(lost).max()
+    assert np.abs(pixels - 128.0 - lost).max() < 1
+    power = Look(camera[None], 255, transfer.lowpass("8px"))
+    assert words["share"] == pytest.approx(power.share, rel=0.05)
+
+
+def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
+    monkeypatch.setattr("fftfilter.explore.levels.SMALLEST", 32)
+    Image.fromarray(camera[:301, 100:]).save(tmp_path / "odd.png")
+
+    async def ask(page):
+        async with page.live() as socket:
+            found = []
+            for options in ({}, {"level": 2}, {"level": 2, "view": [200, 100, 412, 301]}):
+                await socket.send_str(json.dumps(wish(**SOFT, **options)))
+                found.append(await result_on(socket))
+            return found
+
+    (_, whole), (header, half), (cut_header, cut) = visit(ask, tmp_path / "odd.png")
+    assert header[3:] == (206, 151, 2, 0, 0)
+    assert np.abs(half[:150] - whole[:300].reshape(150, 2, 206, 2).mean((1, 3))).max() <= 0.5
+    assert cut_header[3:] == (106, 101, 2, 200, 100)
+    assert (cut == half[50:, 100:]).all()
+
+
+def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_path, camera, monkeypatch):
+    monkeypatch.setattr("fftfilter.explore.engine.MANY", 1)  # of pixels
+    big = np.tile(camera, (2, 2))
+    Image.fromarray(big).save(tmp_path / "big.png")
+    wished = wish(level=2, rest=False, output="keep", radius="20px")
+    _, dragged, _ = visit(lambda page: page.answer(wished), tmp_path / "big.png")
+    reduced = np.asarray(Image.fromarray(big).reduce(2))
+    assert (dragged == Filter(transfer.lowpass("10px"), output="keep")(reduced)).all()
+    _, rested, _ = visit(lambda page: page.answer(wished | {"rest": True}), tmp_path / "big.png")
+    exact = Filter(transfer.lowpass("20px"), output="keep")(big)
+    assert (rested == np.asarray(Image.fromarray(exact).reduce(2))).all()
+    # The same frequencies pass: what differs is what a reduced picture cannot have.
+    assert np.abs(dragged - rested.astype(float)).mean() < 1
+
+
+def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
+    deep = (camera * np.uint16(16)).clip(0, 4000)  # 12 bits in 16
+    Image.fromarray(deep).save(tmp_path / "deep.png")
+
+    async def ask(page):
+        return (await page.get("input"))[1], (await page.answer(wish(**SOFT)))[:2]
+
+    given, (words, pixels) = visit(ask, tmp_path / "deep.png")
+    assert unpacked(given)[1].max() == 255
+    assert pixels.max() > 200
+    assert words["clipped"] is None  # the file's is another
+
+
+def test_the_newest_of_many_wishes_is_answered_last(visit):
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(wish(number=1)))
+            await answer_on(socket)  # kernels are there
+            for number in range(2, 100):
+                await socket.send_str(json.dumps(wish(number=number, radius=str(number))))
+            answered, said = [], []
+            while not said or said[-1] != 99:
+                message = (await socket.receive(timeout=PATIENCE)).data
+                if isinstance(message, str):
+                    said.append(json.loads(message)["id"])
+                elif unpacked(message)[0][1] == 0:
+                    answered.append(unpacked(message)[0][0])
+            return answered, said
+
+    answered, said = visit(ask, CAMERA)
+    assert answered[-1] == 99
+    assert answered == sorted(answered)
+    assert len(answered) < 98
+    assert len(said) <= len(answered)  # people read no faster
+
+
+@pytest.mark.parametrize(
+    ("wished", "line", "field"),
+    [
+        (wish(radius="8qx"), "radius '8qx' has an unknown unit", "radius"),
+        (wish(radius="2um"), "says no pixel size", None),
+        (wish("bandpass", inner="8px", outer="8px"), "the same", None),
+        (wish(order="3"), "order 3 has no meaning for the ideal shape", "order"),
+        (wish(shape="round"), "Invalid value for '--shape'", "shape"),
+        (wish(output="keep", scale="0:9"), "keeps the input's grey levels and has no scale", "output"),
+        (wish(scale="folder"), "--scale folder is for folders", "scale"),
+        (wish("notch"), "no peak is given", "at"),
+        (wish("mask", mask="/etc/passwd"), "command 'mask' is impossible", None),
+        (wish("bench"), "command 'bench' is impossible", None),
+        (wish(radius="--in-place"), "radius '--in-place' is no value", "radius"),
+        (wish(level=2), "level 2 is none of 1", None),
+        (wish(level=float("nan")), "level 'nan' is no whole number from 1 up", None),
+        (wish(view=[9, 9, 9, 20]), "view (9, 9, 9, 20) is empty", None),
+        (wish(show="all"), "show 'all' is unknown", None),
+    ],
+)
+def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, wished, line, field):
+    async def ask(page):
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(wished))
+            refused = (await answer_on(socket))[0]
+            await socket.send_str(json.dumps(wish("highpass", number=2)))
+            return refused, await answer_on(socket)
+
+    refused, (words, pixels, _) = visit(ask, CAMERA)
+    assert line in refused["error"]
+    assert "\n" not in refused["error"]
+    assert (refused["id"], refused["field"]) == (1, field)
+    assert words["id"] == 2
+    assert pixels.shape == (512, 512)
+
+
+def test_what_users_may_not_expect_is_noted(visit):
+    words, _, _ = visit(lambda page: page.answer(wish(radius="2000")), CAMERA)
+    assert "lies beyond the highest frequency" in words["note"]

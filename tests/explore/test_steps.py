@@ -1,0 +1,35 @@
+"""The book's pipeline, step by step."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+from PIL import Image
+
+from tests.explore.conftest import wish
+from tests.helpers import SAMPLES
+
+
+def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path):
+    async def learn(page):
+        status, told = await page.get("steps", params={"wish": json.dumps(wish("highpass"))})
+        assert status == 200
+        return told, [(await page.get(step["picture"]))[1] for step in told["steps"]]
+
+    told, pictures = visit(learn, SAMPLES / "camera.pgm")
+    # They are those that --save-stages writes.
+    run(["highpass", str(SAMPLES / "camera.pgm"), str(tmp_path / "out.png"), "--save-stages", str(tmp_path / "stages")])
+    saved = sorted((tmp_path / "stages").iterdir())
+    assert [path.stem.partition("-")[2] for path in saved] == [step["name"] for step in told["steps"]]
+    for path, picture in zip(saved, pictures, strict=True):
+        assert (np.asarray(Image.open(path)) == np.asarray(Image.open(io.BytesIO(picture)))).all()
+    rows = told["steps"][1]
+    assert (rows["name"], rows["kernel"]) == ("rows", "staged/steps/butterfly.cl")
+    assert "kernel void" in rows["source"]
+    assert {(each["kernel"], each["launches"]) for each in rows["kernels"]} == {
+        ("staged/steps/bit_reversal.cl", 1),
+        ("staged/steps/butterfly.cl", 9),
+    }
+    assert 0 < told["total"] < 60

@@ -1,0 +1,105 @@
+"""Which drivers are registered, and that who filters on the CPU loads no GPU's: a library that notes who loads it."""
+
+from __future__ import annotations
+
+import ctypes.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fftfilter import drivers
+from tests.folders.helpers import names, pgm, process
+from tests.helpers import SAMPLES
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="drivers are registered by files on Linux")
+
+NOTES_LOADING = """
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void loaded(void) { fclose(fopen(getenv("LOADED"), "w")); }
+"""
+
+
+@pytest.fixture
+def vendors(tmp_path, monkeypatch):
+    """The folder in which drivers are registered, empty."""
+    folder = tmp_path / "vendors"
+    folder.mkdir()
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(folder))
+    return folder
+
+
+def registered(vendors, **drivers):
+    for name, library in drivers.items():
+        (vendors / f"{name}.icd").write_text(f"{library}\n")
+
+
+@pytest.mark.usefixtures("vendors")
+def test_without_a_registered_driver_nothing_is_to_be_left_out():
+    assert (drivers.has_cpu(), drivers.may_have_gpu(), drivers.without_gpus()) == (True, False, {})
+
+
+def test_beside_a_gpu_the_pocl_that_pip_brought_is_found_in_a_folder_without_drivers(vendors):
+    registered(vendors, nvidia="libnvidia-opencl.so.1")
+    assert drivers.may_have_gpu()
+    assert not list(Path(drivers.without_gpus()["OCL_ICD_VENDORS"]).glob("*.icd"))
+
+
+def test_beside_a_gpu_a_registered_driver_of_the_cpu_is_loaded_alone(vendors):
+    """The C library stands for PoCL: it is there."""
+    registered(vendors, nvidia="libnvidia-opencl.so.1", pocl=ctypes.util.find_library("c"))
+    assert drivers.without_gpus() == {"OCL_ICD_VENDORS": str(vendors / "pocl.icd")}
+
+
+def test_a_driver_of_the_cpu_that_was_removed_and_still_is_registered_does_not_count(vendors):
+    registered(vendors, nvidia="libnvidia-opencl.so.1", pocl="libpocl.so.0.0")
+    assert drivers.without_gpus()["OCL_ICD_VENDORS"] == str(Path(drivers.__file__).parent)
+
+
+def test_of_two_drivers_of_the_cpu_the_better_one_is_known_only_once_all_are_loaded(vendors):
+    both = ctypes.util.find_library("c")
+    registered(vendors, nvidia="libnvidia-opencl.so.1", pocl=both, intel64=both)
+    assert drivers.without_gpus() == {}
+
+
+@pytest.fixture
+def noted(vendors, tmp_path, monkeypatch):
+    """The file that is there once a driver was loaded that looks like a GPU's."""
+    if not shutil.which("cc"):
+        pytest.skip("no C compiler")
+    library, note = tmp_path / "libgpu.so", tmp_path / "loaded"
+    (tmp_path / "gpu.c").write_text(NOTES_LOADING)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, tmp_path / "gpu.c"], check=True)
+    registered(vendors, gpu=library)
+    monkeypatch.setenv("LOADED", str(note))
+    return note
+
+
+@pytest.mark.parametrize("options", [(), ("--device", "auto"), ("--device", "cpu")], ids=str)
+def test_one_picture_is_filtered_on_the_cpu_and_loads_no_gpu(noted, tmp_path, options):
+    done = process("-v", *options, SAMPLES / "camera.pgm", tmp_path / "out.pgm", env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    assert not noted.exists()
+    assert ("before a GPU's driver has loaded; --device gpu takes a GPU" in done.stderr) == ("cpu" not in options)
+
+
+@pytest.mark.parametrize("options", [("--device", "portable"), ("--profile",)], ids=str)
+def test_who_asks_for_a_device_by_name_or_for_more_than_the_picture_has_all_to_choose_from(noted, tmp_path, options):
+    done = process(*options, SAMPLES / "camera.pgm", tmp_path / "out.pgm", env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    assert noted.exists()
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_a_folder_is_filtered_on_the_cpu_and_loads_no_gpu(noted, tmp_path, count):
+    """A few files by this process, and many by others."""
+    for i in range(count):
+        pgm(tmp_path / f"in/{i}.pgm", i, 512, 512)
+    done = process("--device", "auto", tmp_path / "in", tmp_path / "out", env=dict(os.environ))
+    assert len(names(tmp_path / "out")) == count, done.stderr
+    assert ("this process" in done.stderr) == (count == 3)
+    assert not noted.exists()
