@@ -62,6 +62,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 QUANTIZE_GROUP = 256
+# Pixels that a work-item quantizes, at once or one after the other.
+PIXELS_OF_ITEM = 4
 # Work-groups of that size that look for an image's largest deviation.
 DEVIATION_GROUPS = 512
 # And that count: fewer, as each adds a histogram of its own.
@@ -210,7 +212,7 @@ class FusedGpuPipeline:
             launches = AnySizeLaunches(self.launcher, self.plan, count, pixel=pixel, limits=limits, **given)
         self._made_by = launches  # and keeps its buffers
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
-        self._at_once = 1 if height * width % 4 else 4
+        self._at_once = 1 if height * width % PIXELS_OF_ITEM else PIXELS_OF_ITEM
         # The largest deviation that the type allows; floats are within [-1, 1].
         most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
         self._widest = np.float32(most)
@@ -278,8 +280,8 @@ class FusedGpuPipeline:
         self._images_at.append((quantize, 2))
         self._largest_at.append((quantize, 3))
         self._bound = (None, None, None)
-        items = -(-height * width // self._at_once // QUANTIZE_GROUP) * QUANTIZE_GROUP
-        return Launch("quantize", quantize, (items, count), (QUANTIZE_GROUP, 1))
+        groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
+        return Launch("quantize", quantize, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
 
     def _knows_one_launch(self) -> bool:
         return any(name in self.device.platform for name in ONE_LAUNCH_PLATFORMS)
