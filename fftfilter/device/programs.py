@@ -6,17 +6,23 @@ Each file stands behind a ``#line`` directive, so that a compiler's message name
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import startup
 from ..errors import BuildError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pyopencl as cl
 
 PRELUDE = "complex.cl"
+
+while_building: Callable[[], AbstractContextManager[Any]] = nullcontext
+"""What is entered while a program is built, which may take seconds: whoever has a terminal sets it to say so there."""
 
 
 @cache
@@ -49,7 +55,8 @@ def build(
 
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
-    with warnings.catch_warnings(), startup.importing("pyopencl.invoker"):  # which every kernel needs
+    told, compiler = while_building(), startup.importing("pyopencl.invoker")  # which every kernel needs
+    with told, warnings.catch_warnings(), compiler:
         # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
         warnings.simplefilter("ignore", cl.CompilerWarning)
         try:

@@ -6,6 +6,7 @@ import pytest
 
 from fftfilter.device import programs
 from fftfilter.device.choice import choose
+from fftfilter.device.device import Device
 from fftfilter.errors import BuildError
 
 
@@ -23,6 +24,17 @@ def test_a_program_is_built_once():
     names = ("staged/steps/magnitude.cl",)
     assert device.program(names, ("REAL=float",)) is device.program(names, ("REAL=float",))
     assert device.program(names, ("REAL=float",)) is not device.program(names, ("REAL=double",))
+
+
+def test_few_programs_are_kept_those_asked_for_last(monkeypatch):
+    device = Device(0, choose().cl_device)
+    monkeypatch.setattr("fftfilter.device.device.build", lambda *_: object())
+    monkeypatch.setattr("fftfilter.device.device.MOST_PROGRAMS", 2)
+    first, second = (device.program((name,), ()) for name in ("first", "second"))
+    assert device.program(("first",), ()) is first
+    device.program(("third",), ())
+    assert device.program(("first",), ()) is first
+    assert device.program(("second",), ()) is not second
 
 
 def test_files_follow_the_prelude_each_with_its_name():

@@ -156,7 +156,7 @@ def one_launch():
         assert made.launch_count == 1
         return made
 
-    check(make, H.highpass(), (2, 10, 10))
+    check(make, H.highpass(), (2, 10, 10), histogram=True)
 
 
 {"cpu": cpu, "cpu-workers": cpu_workers, "gpu": gpu, "one-launch": one_launch}[sys.argv[1]]()

@@ -4,6 +4,7 @@ options.py          options as decorators, and help under headings
 one_file.py         one picture: read, filtered, written
 folder.py           a folder: its options, its progress, its summary
 inputs.py           what IN names: a folder, or files
+compiling.py        a line while programs are compiled
 automatic.py        notches for what is found
 preview.py          a page on one picture, a contact sheet of a folder
 spectra.py          the power spectrum of a picture, or the mean of many

@@ -293,8 +293,10 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
+    from .compiling import tell_of_compiling
 
     began = time.monotonic()
+    tell_of_compiling(quiet=options.quiet)
     progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
     devices: set[str] = set()
 

@@ -88,6 +88,7 @@ class FileOptions:
 def run_file(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     """Read, filter, write; then print what was asked for."""
     from ...files.urls import is_url
+    from .compiling import tell_of_compiling
 
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
         from ...device.embedded_pocl import load_ahead
@@ -102,6 +103,7 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
 
         sources.times(source)  # a missing folder is missing: it is not refused as being no folder
     options.check(source, target)
+    tell_of_compiling(quiet=options.quiet)
     _filter(transfer, source, target, options)
 
 

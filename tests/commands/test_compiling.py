@@ -1,0 +1,49 @@
+"""What a terminal shows while programs are compiled."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from contextlib import nullcontext
+
+import pytest
+
+from fftfilter.commands.shared import compiling
+from fftfilter.device import programs
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture(autouse=True)
+def _nobody_is_told(monkeypatch):
+    monkeypatch.setattr(programs, "while_building", nullcontext)
+
+
+def test_a_line_is_shown_while_it_takes_long_and_taken_away(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr(compiling, "SECONDS", 0)
+    compiling.tell_of_compiling(quiet=False)
+    with programs.while_building():
+        while not sys.stderr.getvalue():
+            time.sleep(0.001)
+    assert sys.stderr.getvalue() == "\r\x1b[K" + compiling.LINE + "\r\x1b[K"
+
+
+def test_nothing_is_said_of_what_was_compiled_before(monkeypatch):
+    monkeypatch.setattr("sys.stderr", Terminal())
+    monkeypatch.setattr(compiling, "SECONDS", 1000)
+    compiling.tell_of_compiling(quiet=False)
+    with programs.while_building():
+        pass
+    assert compiling.LINE not in sys.stderr.getvalue()
+
+
+def test_no_line_is_shown_if_quiet_or_without_a_terminal(monkeypatch):
+    for stream, quiet in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        compiling.tell_of_compiling(quiet=quiet)
+        assert programs.while_building is nullcontext
