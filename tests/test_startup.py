@@ -121,12 +121,13 @@ print(pyopencl.cltypes.float4.itemsize, type(sys.modules["pyopencl.cltypes"]).__
 def test_a_forkserver_that_was_forked_serves_and_ends_with_this_process():
     code = """
 import multiprocessing, os
+from concurrent.futures import ProcessPoolExecutor
 from fftfilter import startup
 startup.start_forkserver(fork=True)
 if __name__ == "__main__":
     from multiprocessing.forkserver import _forkserver
-    with multiprocessing.get_context("forkserver").Pool(1) as pool:
-        parent = pool.apply(os.getppid)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("forkserver")) as pool:
+        parent = pool.submit(os.getppid).result()
     print(parent, parent == _forkserver._forkserver_pid, os.listdir(f"/proc/{parent}/fd").__len__() < 20)
 """
     server, *rest = run(code).split()
