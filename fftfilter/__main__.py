@@ -21,7 +21,7 @@ def main() -> None:
     try:
         signals.end_by_exception()
         if startup.looks_like_many(sys.argv):
-            startup.start_forkserver(fork=True)
+            startup.start_forkserver()
         from .cli import cli
 
         startup.limit_openblas()

@@ -5,8 +5,7 @@ Python 3.11.
 
     pause_collector       24    what modules make while they load is no garbage
     limit_openblas        10    NumPy's linear algebra, which is never called, would start workers that wait busily
-    import_ahead          30    the import of pyopencl from the depth of click's calls takes longer, and 15 of them to
-                                find its own version
+    import_ahead          17    the import of pyopencl from the depth of click's calls takes longer
     postpone_unused_imports
                           12    what nobody uses is not executed
     importing              5    a module is imported while PoCL builds
@@ -16,7 +15,6 @@ Python 3.11.
 Of 650 that a folder of 500 such files takes:
 
     start_forkserver      40   its processes' imports overlap with click's; PoCL is linked once for all
-      fork=True           35   it is Python already
 
 Nothing here is needed for a right result.
 """
@@ -34,14 +32,14 @@ from contextlib import contextmanager, suppress
 from importlib.machinery import PathFinder
 from importlib.util import LazyLoader
 from itertools import islice
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import signals, system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from importlib.machinery import ModuleSpec
+    from types import ModuleType
 
 HAS_FORKSERVER = hasattr(os, "fork")
 # Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
@@ -49,7 +47,6 @@ HAS_FORKSERVER = hasattr(os, "fork")
 MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
-_METADATA = "importlib.metadata"
 # Modules that others import and this program does not use: 50 types of vectors, docstrings.
 _UNUSED = {"numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"}
 
@@ -87,41 +84,14 @@ def postpone_unused_imports() -> None:
         sys.meta_path.insert(0, _Postponed)
 
 
-class _Versions(ModuleType):
-    """``importlib.metadata`` for who asks for a version, which is in a folder's name; for all else the real one."""
-
-    def version(self, name: str) -> str:
-        """Return the version of a package."""
-        begin, end = f"{name}-", ".dist-info"
-        for folder in sys.path:
-            with suppress(OSError):
-                for entry in os.listdir(folder):  # noqa: PTH208
-                    if entry.startswith(begin) and entry.endswith(end):
-                        return entry.removeprefix(begin).removesuffix(end)
-        return str(self.__getattr__("version")(name))
-
-    def __getattr__(self, name: str) -> Any:
-        if sys.modules.get(_METADATA) is self:
-            del sys.modules[_METADATA]
-        return getattr(importlib.import_module(_METADATA), name)
-
-
 def import_ahead() -> None:
     """Import pyopencl, and NumPy with it, where the stack is shallow.
 
     Python 3.11 gives its stack back to the system piece by piece and takes it again, which costs a twentieth of the
-    whole from the depth of click's calls. pyopencl asks ``importlib.metadata`` for its own version, which parses it as
-    mail; that takes a tenth.
+    whole from the depth of click's calls.
     """
-    versions = _Versions(_METADATA)
-    if sys.modules.setdefault(_METADATA, versions) is versions:
-        vars(importlib)["metadata"] = versions
-    try:
-        with suppress(ImportError):
-            import pyopencl  # noqa: F401
-    finally:
-        if sys.modules[_METADATA] is versions:
-            del sys.modules[_METADATA], vars(importlib)["metadata"]
+    with suppress(ImportError):
+        import pyopencl  # noqa: F401
 
 
 def load_platforms_ahead() -> None:
@@ -182,42 +152,16 @@ def looks_like_many(arguments: list[str]) -> bool:
     return False
 
 
-def start_forkserver(*, fork: bool = False) -> None:
-    """Start the process that a folder's processes are forked from, if it does not run yet.
-
-    ``fork`` makes it of this process, which saves the start of another Python: for a process that has no other thread
-    yet, and has imported little.
-    """
+def start_forkserver() -> None:
+    """Start the process that a folder's processes are forked from, if it does not run yet."""
     # If this process is killed, a helper of multiprocessing cleans up after it and would say so.
     os.environ.setdefault("PYTHONWARNINGS", "ignore::UserWarning:multiprocessing.resource_tracker")
     if HAS_FORKSERVER and system.startable_processes(2) == 2:
-        from multiprocessing import util
         from multiprocessing.forkserver import ensure_running, set_forkserver_preload
 
         set_forkserver_preload(["fftfilter.folders.preloaded"])
-        spawn = util.spawnv_passfds
         with signals.blocked(), suppress(OSError):  # who needs them says why they cannot be started
-            if fork and sys.platform == "linux":
-                vars(util)["spawnv_passfds"] = _fork
-            try:
-                ensure_running()
-            finally:
-                vars(util)["spawnv_passfds"] = spawn
-
-
-def _fork(_: object, command_line: Sequence[Any], kept: Sequence[int]) -> int:
-    """Fork this process for the code that another Python would run, with few files open; return the child's number."""
-    process = os.fork()
-    if process:
-        return process
-    try:
-        for file in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
-            if file not in (0, 1, 2, *kept):
-                with suppress(OSError):  # the list itself was one
-                    os.close(file)
-        exec(command_line[-1], {})  # noqa: S102  multiprocessing's own, for python -c
-    finally:
-        os._exit(1)
+            ensure_running()
 
 
 def leave(code: int) -> None:

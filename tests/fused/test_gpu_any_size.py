@@ -96,9 +96,10 @@ def test_a_size_that_comes_again_has_its_own_programs_and_the_same_pixels(launch
     made = pipeline_of(launcher, image, transfer, edges=edges)
     first = made.run(image)
     assert_as_the_reference(first, image, transfer, edges=edges)
-    assert not any_size.has_own(launcher.device, (height, width))
+    assert not made._is_own
     np.testing.assert_array_equal(made.run(image), first)
-    assert any_size.has_own(launcher.device, (height, width))
+    assert made._is_own
+    assert pipeline_of(launcher, image, transfer, edges=edges)._is_own
 
 
 def test_mirrored_edges_of_a_function_that_is_not_even_along_each_axis(launcher):

@@ -61,23 +61,24 @@ SIZES_TYPE = np.dtype(
 NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
 GROUPS_PER_UNIT = 2
-# Sizes on a device that get programs of their own in a process: more than a folder of one camera's pictures has, and so
-# few that compiling them never takes long beside all the rest.
+# Kinds of stacks on a device, each of a size, a type and a shape, that get programs of their own in a process: more
+# than one camera's pictures, and so few that compiling for them never takes long beside all the rest.
 MOST_OWN = 16
-_own: WeakKeyDictionary[Device, set[tuple[int, ...]]] = WeakKeyDictionary()
+Kind = tuple[object, ...]
+_own: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
 
 
-def has_own(device: Device, size: tuple[int, ...]) -> bool:
-    """Tell whether a size has programs of its own on a device."""
-    return size in _own.get(device, ())
+def has_own(device: Device, kind: Kind) -> bool:
+    """Tell whether a kind of stacks has programs of its own on a device."""
+    return kind in _own.get(device, ())
 
 
-def may_have_own(device: Device, size: tuple[int, ...]) -> bool:
-    """Tell whether a size may have programs of its own on a device, and note that it has."""
-    sizes = _own.setdefault(device, set())
-    if len(sizes) < MOST_OWN:
-        sizes.add(size)
-    return size in sizes
+def may_have_own(device: Device, kind: Kind) -> bool:
+    """Tell whether a kind of stacks may have programs of its own on a device, and note that it has."""
+    kinds = _own.setdefault(device, set())
+    if len(kinds) < MOST_OWN:
+        kinds.add(kind)
+    return kind in kinds
 
 
 class Side:

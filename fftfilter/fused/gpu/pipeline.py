@@ -98,6 +98,8 @@ class FusedGpuPipeline:
     inverse rows twice. Raises ParameterError for a size that is too large.
     """
 
+    _runs = 0
+
     def __init__(
         self,
         launcher: Launcher,
@@ -159,9 +161,10 @@ class FusedGpuPipeline:
         self._results: PageLocked | None = None
         self._found_last: Array | None = None
         self._size = np.uint32(height), np.uint32(width)
-        self._runs = 0
         fits = all(isinstance(side, TransformPlan) for side in sides)
-        self._is_own = not (any_size and fits) or has_own(self.device, (height, width))
+        # What the programs of this size are compiled for
+        self._kind = (height, width, stack.pixel, stack.out, edges, self._is_twofold, complement, *masked.defines)
+        self._is_own = not (any_size and fits) or has_own(self.device, self._kind)
         """Whether the programs are those of this size alone."""
         # What the kernels are made of: no method of this object, which would then keep itself.
         self._made_of: dict[str, Any] = {
@@ -302,7 +305,7 @@ class FusedGpuPipeline:
         given. Begins after an event of another queue, and returns that of its own end.
         """
         self._runs, self._found_last = self._runs + 1, None
-        if self._runs == 2 and not self._is_own and may_have_own(self.device, self.stack.shape[1:]):
+        if self._runs == 2 and not self._is_own and may_have_own(self.device, self._kind):
             self._take_own_programs()
         launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
         self._bind(image, output, largest or self.largest)

@@ -1,6 +1,6 @@
 // Quantize: values to pixels, on the ramp of their picture (ramp.cl), with the largest magnitude where it was found.
 //
-// Launch   (some groups x GROUP, images) work-items, which share an image's pixels
+// Launch   (pixels/4, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced
 // Writes   output[i]; how many pixels are clipped, behind the image's largest magnitude. An image that never exceeds
 //          its ramp's noise times its largest deviation from its ground is rounding noise.
@@ -80,9 +80,8 @@ kernel void gpu_quantize(global pixels_t *output, global const VALUE *values, gl
                          const uint height, const uint width)
 {
     local uint found;
-    const size_t all = (size_t)height * width / PIXELS_PER_ITEM;
-    const size_t each = (all + get_num_groups(0) - 1) / get_num_groups(0), first = get_group_id(0) * each;
-    const size_t end = min(first + each, all);
+    const size_t each = get_local_size(0) * 4 / PIXELS_PER_ITEM, first = get_group_id(0) * each;
+    const size_t end = min(first + each, (size_t)height * width / PIXELS_PER_ITEM);
     quantize(output, values, image, largest, one_scale, ramps, range, height, width, first, end, get_global_id(1),
              get_global_size(1), &found);
 }
