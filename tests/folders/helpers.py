@@ -52,7 +52,7 @@ def children(pid):
 
 def workers(pid):
     """Return the processes that filter: those that the forkserver has forked."""
-    servers = [child for child in children(pid) if "resource_tracker" not in Path(f"/proc/{child}/cmdline").read_text()]
+    servers = [child for child in children(pid) if "forkserver" in Path(f"/proc/{child}/cmdline").read_text()]
     return [worker for server in servers for worker in children(server)]
 
 

@@ -7,8 +7,6 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING
 
-from ...device import programs
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -21,6 +19,8 @@ _CLEAR = "\r\x1b[K"
 def tell_of_compiling(*, quiet: bool) -> None:
     """Say so on standard error whenever something is compiled; not where that is no terminal, or if ``quiet``."""
     if not quiet and sys.stderr.isatty():
+        from ...device import programs
+
         programs.while_building = _told
 
 

@@ -232,7 +232,9 @@ def _workers(
         run.refuse_memory()
     else:
         from ...device.embedded_pocl import load_ahead
+        from .compiling import tell_of_compiling
 
+        tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
         device = device_that_is_done_first(plan.devices[0], options.filter, survey.file_bytes, verbose=verbose)
         plan = plan._replace(devices=[device])
@@ -293,10 +295,8 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
-    from .compiling import tell_of_compiling
 
     began = time.monotonic()
-    tell_of_compiling(quiet=options.quiet)
     progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
     devices: set[str] = set()
 
