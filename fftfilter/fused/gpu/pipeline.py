@@ -20,7 +20,7 @@ Compiling programs for a size takes longer than filtering many a folder. So one 
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -166,19 +166,19 @@ class FusedGpuPipeline:
         self._kind = (height, width, stack.pixel, stack.out, edges, self._is_twofold, complement, *masked.defines)
         self._is_own = not (any_size and fits) or has_own(self.device, self._kind)
         """Whether the programs are those of this size alone."""
-        self._make = partial(
-            self._build,
-            self._constants[: len(row_tables)],
-            self._constants[len(row_tables) : -3],
-            masked,
-            tiles=tiles,
-            complement=complement,
-            dc=np.float32(dc),
-            one_launch=self._knows_one_launch() if one_launch is None else one_launch,
-            limits=limits,
-            edges=edges,
-        )
-        self._make()
+        # What the kernels are built of, once more if this size gets its own.
+        self._built_of: dict[str, Any] = {
+            "row_tables": self._constants[: len(row_tables)],
+            "column_tables": self._constants[len(row_tables) : -3],
+            "masked": masked,
+            "tiles": tiles,
+            "complement": complement,
+            "dc": np.float32(dc),
+            "one_launch": self._knows_one_launch() if one_launch is None else one_launch,
+            "limits": limits,
+            "edges": edges,
+        }
+        self._build(**self._built_of)
         self.set_ramps(None)
 
     @property
@@ -188,10 +188,10 @@ class FusedGpuPipeline:
 
     def _build(
         self,
+        *,
         row_tables: list[cl.Buffer],
         column_tables: list[cl.Buffer],
         masked: MaskArguments,
-        *,
         tiles: int,
         complement: bool,
         dc: np.float32,
@@ -299,7 +299,7 @@ class FusedGpuPipeline:
     def _take_own_programs(self) -> None:
         """Build the programs of this size, in place of that for any size."""
         self._is_own = True
-        self._make()
+        self._build(**self._built_of)
         vars(self).pop("_by_histogram", None)
         ramps, self._ramps = self._ramps, None
         self.set_ramps(ramps)
