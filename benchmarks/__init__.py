@@ -5,6 +5,7 @@
     cluster.py        what a Dask cluster costs
     explore.py        the page of `fftfilter explore` in a browser, while a handle is dragged
     stream.py         a stream of images beside copying and filtering alone
+    outputs.py        every output, scale and edge beside the magnitude
     png_levels.py     time and size of each --png-level
     numpy_tests.py    NumPy's own tests of its transforms, run against ours
 

@@ -41,8 +41,6 @@ SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096
 WINDOW = (1280, 720)
 MOVES = 75
 """A second: some more than the browser makes pictures. Each costs the driver what a mouse would not."""
-TOGETHER = 4.0
-"""Milliseconds that are less than the browser has between two pictures."""
 SECONDS = 1.0
 """In and out once, a run."""
 FILTER = "bandpass --inner 20px --outer 4px --shape gaussian"
@@ -141,17 +139,10 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
                 for tail, part in (("", 50), ("_95", 95))
             }
             level = int(np.median([each["level"] for each in watched]))
-            rate = Stats.of([shown_a_second(drag) for drag in drags])
-            table.put((size,), pixels=shape[0] * shape[1], level=level, rate=rate, **row)
+            rates = [(len(drag) - 1) / (drag[-1]["drawn"] - drag[0]["drawn"]) * 1000 for drag in drags]
+            table.put((size,), pixels=shape[0] * shape[1], level=level, rate=Stats.of(rates), **row)
 
     return Benchmark(table, steps())
-
-
-def shown_a_second(watched: list[dict[str, float]]) -> float:
-    """Return how many results were seen: of those that came between two pictures of the browser, the last one was."""
-    times = np.array([each["painted"] for each in watched])
-    seen = 1 + np.count_nonzero(np.diff(times) > TOGETHER)
-    return float((seen - 1) / (times[-1] - times[0]) * 1000)
 
 
 def chromium() -> str:
@@ -195,19 +186,17 @@ async def served(picture: Path, device: str) -> AsyncIterator[str]:
     """Start the program, and give the URL of its page; ends it at the end."""
     arguments = ("explore", "--no-browser", "--device", device, "--with", FILTER, str(picture))
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-m",
-        "fftfilter",
-        *arguments,
+        *(sys.executable, "-m", "fftfilter", *arguments),
         cwd=CLONE,
         env=users_environment(),
         stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
     )
     try:
-        assert process.stdout is not None  # noqa: S101  a pipe was asked for
+        assert process.stdout is not None and process.stderr is not None  # noqa: S101, PT018  pipes were asked for
         url = (await process.stdout.readline()).decode().strip()
         if not url:
-            raise RefusedError(f"fftfilter explore ended with exit code {await process.wait()}")
+            raise RefusedError(f"the page was not served: {(await process.stderr.read()).decode().strip()}")
         yield url
     finally:
         if process.returncode is None:

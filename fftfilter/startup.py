@@ -5,13 +5,18 @@ Python 3.11.
 
     pause_collector       24    what modules make while they load is no garbage
     limit_openblas        10    NumPy's linear algebra, which is never called, would start workers that wait busily
-    import_ahead          17    the import of pyopencl from the depth of click's calls takes longer
+    import_ahead          30    the import of pyopencl from the depth of click's calls takes longer, and 15 of them to
+                                find its own version
+    postpone_unused_imports
+                          12    what nobody uses is not executed
+    importing              5    a module is imported while PoCL builds
     load_platforms_ahead  17    OpenCL loads its drivers while click and Pillow are imported; GPUs' take longer
     leave                 78    the interpreter would take NumPy, OpenCL and PoCL's compiler down piece by piece
 
 Of 650 that a folder of 500 such files takes:
 
     start_forkserver      40   its processes' imports overlap with click's; PoCL is linked once for all
+      fork=True           35   it is Python already
 
 Nothing here is needed for a right result.
 """
@@ -39,11 +44,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
 HAS_FORKSERVER = hasattr(os, "fork")
-# Entries of a folder from which on processes may pay.
-MANY = 16
-# Bytes of a file from which on threads do as well, as all but a little is done without Python then: on few cores, and
-# on many, where each picture that is filtered waits for all threads that read and write.
-FEW_CORES, LARGE_FILE, LARGE_FILE_FOR_MANY = 4, 1 << 20, 1 << 23
+# Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
+# a little is done without Python then.
+MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
 _METADATA = "importlib.metadata"
@@ -98,7 +101,8 @@ class _Versions(ModuleType):
         return str(self.__getattr__("version")(name))
 
     def __getattr__(self, name: str) -> Any:
-        sys.modules.pop(_METADATA, None)
+        if sys.modules.get(_METADATA) is self:
+            del sys.modules[_METADATA]
         return getattr(importlib.import_module(_METADATA), name)
 
 
@@ -174,13 +178,8 @@ def looks_like_many(arguments: list[str]) -> bool:
         return False
     with suppress(OSError), os.scandir(arguments[-2]) as entries:
         first = list(islice(entries, MANY))
-        return len(first) == MANY and not is_large(first[-1].stat().st_size)
+        return len(first) == MANY and first[-1].stat().st_size <= LARGE_FILE
     return False
-
-
-def is_large(file_bytes: float) -> bool:
-    """Tell whether files of that size are for threads, not for processes."""
-    return file_bytes > (LARGE_FILE if system.cores() <= FEW_CORES else LARGE_FILE_FOR_MANY)
 
 
 def start_forkserver(*, fork: bool = False) -> None:

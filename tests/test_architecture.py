@@ -57,7 +57,7 @@ ROOMS = {
     "verify": "errors output transfer files images imagej_filter",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
-        "fftfilter errors drivers memory startup signals system output transfer analysis preview device fused files "
+        "fftfilter errors drivers startup signals system output transfer analysis preview device fused files "
         "images filters verify stacks imagej_filter"
     ),
     "explore": "errors lengths output transfer analysis preview device images filters stacks",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fftfilter
@@ -76,6 +78,64 @@ startup.import_ahead()
 print("numpy" in sys.modules)
 """
     assert run(code) == "False\n"
+
+
+def test_pyopencl_finds_its_version_without_the_mail_parser_and_others_the_whole_of_importlib_metadata():
+    code = """
+import sys
+from fftfilter import startup
+startup.import_ahead()
+import pyopencl
+print("email.message" in sys.modules, "importlib.metadata" in sys.modules)
+import importlib.metadata
+print(importlib.metadata.version("pyopencl") == pyopencl.VERSION_TEXT, callable(importlib.metadata.entry_points))
+"""
+    assert run(code) == "False False\nTrue True\n"
+
+
+def test_the_stand_in_for_metadata_gives_way_to_the_real_one():
+    code = """
+import sys
+from fftfilter.startup import _Versions
+found = sys.modules["importlib.metadata"] = _Versions("importlib.metadata")
+print(found.version("numpy"), found.PackageNotFoundError.__name__)
+try: found.version("no such package")
+except found.PackageNotFoundError: print("missing", sys.modules["importlib.metadata"] is found)
+"""
+    assert run(code) == f"{np.__version__} PackageNotFoundError\nmissing False\n"
+
+
+def test_modules_that_are_put_off_are_there_once_they_are_used():
+    code = """
+from fftfilter import startup
+startup.postpone_unused_imports()
+startup.import_ahead()
+import pyopencl, sys
+print(type(sys.modules["pyopencl.cltypes"]).__name__)
+print(pyopencl.cltypes.float4.itemsize, type(sys.modules["pyopencl.cltypes"]).__name__)
+"""
+    assert run(code) == "_LazyModule\n16 module\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="forks")
+def test_a_forkserver_that_was_forked_serves_and_ends_with_this_process():
+    code = """
+import multiprocessing, os
+from concurrent.futures import ProcessPoolExecutor
+from fftfilter import startup
+startup.start_forkserver(fork=True)
+if __name__ == "__main__":
+    from multiprocessing.forkserver import _forkserver
+    with ProcessPoolExecutor(1, multiprocessing.get_context("forkserver")) as pool:
+        parent = pool.submit(os.getppid).result()
+    print(parent, parent == _forkserver._forkserver_pid, os.listdir(f"/proc/{parent}/fd").__len__() < 20)
+"""
+    server, *rest = run(code).split()
+    assert rest == ["True", "True"]
+    end = time.monotonic() + 10
+    while Path(f"/proc/{server}").exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not Path(f"/proc/{server}").exists()
 
 
 def test_openblas_keeps_the_number_of_threads_that_was_asked_for(monkeypatch):

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
-from ..memory import free_memory
 from ..system import cores
 from . import work
 from .jobs import DeviceLostError
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 SECONDS_A_START = 0.01
 # Work that pays for the start of the first, with what they all import.
 SECONDS_THAT_PAY = 0.15
-# Bytes of memory that a process may take for a byte of a file: a JPEG's are 30 in pixels, and twice that in numbers.
-MEMORY_A_BYTE = 100
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
@@ -86,16 +83,12 @@ def useful_processes(survey: Survey) -> int:
     """Return how many processes pay for their start, at most one a core.
 
     p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
-    one time over the other. There are fewer where the free memory would not hold their pictures.
+    one time over the other.
     """
     seconds = survey.files * survey.file_seconds
-    if startup.is_large(survey.file_bytes) or seconds < SECONDS_THAT_PAY:
+    if survey.file_bytes > startup.LARGE_FILE or seconds < SECONDS_THAT_PAY:
         return 1
-    useful = min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START)))
-    free = free_memory()
-    if free is not None:
-        useful = min(useful, int(free / (MEMORY_A_BYTE * survey.file_bytes + 1)))
-    return max(1, useful)
+    return max(1, min(cores(), survey.files, round(math.sqrt(seconds / SECONDS_A_START))))
 
 
 def _is_cpu(device: str | None) -> bool:

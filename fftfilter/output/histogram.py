@@ -5,7 +5,7 @@ default 0.35 percent. A magnitude's range begins where P/2 percent are darker an
 That of signed values is symmetric: P percent are farther from 0.
 
 The histogram is of magnitudes, in bins from 0 to the largest. Within a bin values count as spread evenly, so that
-a value that rounding puts into the next one changes next to nothing. Of large planes some rows are counted, evenly
+a value that rounding puts into the next one changes next to nothing. Of large planes some samples are counted, evenly
 spread.
 """
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 BINS = 1 << 12
-# Counting all samples would take half as long as the filter: so many rows or columns are enough, and so many samples.
+# Counting all samples would take half as long as the filter: so many rows are enough, or so many pixels in them. Of
+# those every second one, as neighbors are alike: half as many rows would say less.
 _ENOUGH_ROWS, _ENOUGH = 128, 1 << 18
 
 
@@ -70,20 +71,23 @@ Ramps = Array | ByHistogram | None
 """The ramp of each picture; None are a stack's own (:func:`ramp.own_ramps`)."""
 
 
-def counted_row(height: int, width: int) -> int:
-    """Return n if every n-th row of a plane is counted, from the first one on."""
-    return max(1, min(height, width) // _ENOUGH_ROWS, height * width // _ENOUGH)
+def counted(height: int, width: int) -> tuple[int, int]:
+    """Return n and m if of a plane every n-th row and every m-th column is counted, from the first ones on."""
+    rows = max(1, min(height, width) // _ENOUGH_ROWS, height * width // _ENOUGH)
+    return rows, min(rows, 2)
 
 
 def counted_samples(height: int, width: int) -> int:
     """Return how many samples of a plane are counted."""
-    return width * -(-height // counted_row(height, width))
+    rows, columns = counted(height, width)
+    return -(-height // rows) * -(-width // columns)
 
 
 def counts_of(values: Array) -> tuple[float, Array]:
     """Return the largest magnitude of one picture's filtered values, and how many are in each bin."""
     largest = float(max(values.max(), -values.min()))
-    places = np.abs(values[..., :: counted_row(*values.shape[-2:]), :])
+    rows, columns = counted(*values.shape[-2:])
+    places = np.abs(values[..., ::rows, ::columns])
     places *= BINS / (largest or 1.0)
     counts = np.bincount(places.astype(np.uint16).ravel(), minlength=BINS + 1)
     counts[BINS - 1] += counts[BINS]  # the largest itself

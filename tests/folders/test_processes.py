@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter import system, transfer
+from fftfilter import transfer
 from fftfilter.errors import ParameterError
 from fftfilter.folders import processes, work
 from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
@@ -60,7 +60,6 @@ def given(tmp_path):
 def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(monkeypatch, tmp_path):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path))  # no vendor's driver
     monkeypatch.setattr(processes, "cores", lambda: 16)
-    monkeypatch.setattr(processes, "free_memory", lambda: 64 << 30)
 
     def started(files, size, devices=(None,), wanted=None):
         return choose_workers(Survey(files, files * size), devices, wanted, over_network=False).processes
@@ -69,23 +68,12 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     assert started(50, 300_000) == 6
     assert started(500, 300_000) == 16
     assert started(3, 10**6) == 0
-    assert started(10**4, 16 << 20) == 0
+    assert started(10**4, 4 << 20) == 0
     assert started(10**6, 100) == 16
     assert started(10**6, 100, wanted=1) == 0
     assert started(2, 100, wanted=5) == 5
     assert started(2, 100, devices=["0", "1"]) == 2
     assert choose_workers(Survey(10**6), [None], None, over_network=True) == Plan([None], 0, 16)
-
-
-def test_larger_files_are_for_threads_on_few_cores_and_for_processes_on_many_if_memory_holds_them(monkeypatch):
-    many = Survey(64, 64 * 3_000_000)
-    monkeypatch.setattr(processes, "free_memory", lambda: 64 << 30)
-    for cores, count in (2, 1), (16, 16):
-        monkeypatch.setattr(processes, "cores", lambda cores=cores: cores)
-        monkeypatch.setattr(system, "cores", lambda cores=cores: cores)
-        assert processes.useful_processes(many) == count
-    monkeypatch.setattr(processes, "free_memory", lambda: 10**9)
-    assert processes.useful_processes(many) == 3
 
 
 @pytest.mark.parametrize("device", [None, "auto", "cpu"])
@@ -286,7 +274,7 @@ def test_a_second_signal_ends_at_once(tmp_path, number, word, code):
 
 
 def test_processes_end_with_their_parent_and_say_nothing(tmp_path):
-    with running(tmp_path, 3000) as started:
+    with running(tmp_path, 10_000) as started:
         found = workers(started.pid)
         assert found
         started.kill()

@@ -18,6 +18,8 @@ from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, TransformPlan
+from fftfilter.output.histogram import ByHistogram
+from fftfilter.output.scale import Auto
 from fftfilter.transfer import reference
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of, white_of
 
@@ -260,6 +262,22 @@ def test_one_launch_gives_what_four_do(launcher, one_scale):
             np.testing.assert_array_equal(one.run(pixels), pictures)
 
 
+@pytest.mark.parametrize("one_scale", [False, True])
+def test_one_launch_finds_the_ramps_that_further_launches_find(launcher, one_scale):
+    images = noise((3, 32, 32))
+    kind = stack_of(images, one_scale=one_scale)
+    by_histogram = ByHistogram("magnitude", Auto(10), kind.out, 255)
+    several, one = (
+        FusedGpuPipeline(launcher, HIGH, kind, limits=NARROW, one_launch=one_launch) for one_launch in (False, True)
+    )
+    plain = several.run(images)
+    wanted = several.run(images, by_histogram)
+    assert (wanted != plain).any()
+    for _ in range(2):
+        np.testing.assert_array_equal(one.run(images, by_histogram), wanted)
+        np.testing.assert_array_equal(one.run(images), plain)
+
+
 def test_sides_of_different_plans_and_real_values_take_four_launches(launcher):
     for pixels, real in ((noise((1, 5, 9)), False), (noise((1, 12, 10)), True)):
         made = FusedGpuPipeline(launcher, HIGH, stack_of(pixels, real=real), one_launch=True)
@@ -356,6 +374,13 @@ def test_edges_are_mirrored_where_the_function_is_not_even_along_each_axis(launc
         assert pipeline.launch_count == (5 if real else 6)  # columns and inverse rows twice
         got = pipeline.run(images)
         (assert_real if real else assert_as_the_reference)(got, images, SLANTED, edges="mirror")
+
+
+def test_memory_for_twice_the_spectra_is_checked_and_announced(launcher):
+    device, images = Full(0, launcher.device.cl_device), np.empty((2, 64, 48), np.uint8)
+    with pytest.raises(TooLargeError):
+        FusedGpuPipeline(Launcher(device), SLANTED, stack_of(images), edges="mirror")
+    assert device_bytes(device, images.shape, real=False, inverses=2) == sum(device.checked[:5])
 
 
 def test_one_launch_mirrors_edges(launcher):

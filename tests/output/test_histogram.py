@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.output.histogram import ByHistogram, counted_row, range_of
+from fftfilter.output.histogram import ByHistogram, counted, counted_samples, range_of
 from fftfilter.output.scale import Auto
 
 
@@ -48,8 +48,9 @@ def test_kernels_are_told_how_many_samples_are_smaller_than_each_end():
         np.testing.assert_allclose(wanted["smaller"] + wanted["part"], ends)
 
 
-def test_of_a_large_plane_some_rows_are_counted():
-    found = [counted_row(*size) for size in ((255, 999), (512, 512), (2048, 1024), (4096, 4096), (1, 1 << 20))]
-    assert found == [1, 4, 8, 64, 4]
+def test_of_a_large_plane_some_samples_are_counted():
+    found = [counted(*size) for size in ((255, 999), (512, 512), (2048, 1024), (4096, 4096), (1, 1 << 20))]
+    assert found == [(1, 1), (4, 2), (8, 2), (64, 2), (4, 2)]
+    assert counted_samples(513, 511) == 171 * 256
     rows = np.repeat(np.arange(1024.0)[:, None], 1024, axis=1)
     assert ends(rows) == (pytest.approx(51, abs=8), pytest.approx(972, abs=8))

@@ -122,8 +122,8 @@ def choice_of_device(further: str = "") -> Callable[[F], F]:
         metavar="DEVICE",
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
-        help="auto (the default: a GPU, else the best CPU runtime), gpu, cpu, an index or a part of a name "
-        f"from 'fftfilter devices'{further}.",
+        help="auto (the default: a GPU, else the best CPU runtime; the CPU for what it does before a GPU's driver has "
+        f"loaded, as -v says), gpu, cpu, an index or a part of a name from 'fftfilter devices'{further}.",
     )
 
 

@@ -32,6 +32,9 @@ const REST = 120;
 /** While something is dragged the fields follow after as many ms. */
 const SELDOM = 100;
 
+/** A part of the samples that is not worth a word. */
+const FEW = 5e-5;
+
 const byId = (id) => document.getElementById(id);
 
 async function start() {
@@ -43,27 +46,7 @@ async function start() {
   const say = (text, failed) => status.say(text, failed);
   describe(picture);
 
-  // The two pictures. Linked, they share a view.
-  const views = [new View(), new View()];
-  const linked = byId("linked");
-  const result = new Result(byId("result-viewer"), desk, () => views[0]);
-  const spectrum = new Spectrum(byId("spectrum-viewer"), desk, () => views[linked.checked ? 0 : 1]);
-  views[0].subscribe(() => {
-    result.draw();
-    if (linked.checked) spectrum.draw();
-    rest();
-  });
-  views[1].subscribe(() => spectrum.draw());
-  linked.addEventListener("change", () => {
-    if (!linked.checked) views[1].set(views[0].zoom, views[0].x, views[0].y);
-    spectrum.draw();
-  });
-  for (const viewer of [result, spectrum]) {
-    for (const button of viewer.stage.parentElement.querySelectorAll("[data-zoom]")) {
-      button.addEventListener("click", () => viewer.zoom[button.dataset.zoom]());
-    }
-  }
-
+  const { result, spectrum } = makeViewers(desk, () => rest());
   const radial = new RadialPlot(byId("radial"), desk);
   const histogram = new HistogramPlot(byId("histogram"));
   const fields = new Fields(byId("fields"), desk);
@@ -86,7 +69,7 @@ async function start() {
       showWords(words);
       radial.put(words.curve);
       if (words.histogram) histogram.put(words.histogram);
-      if (words.clipped !== undefined) byId("clipped").textContent = words.clipped > 5e-5 ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
+      byId("clipped").textContent = words.clipped > FEW ? `· ${brief(100 * words.clipped, 2)} % clipped` : "";
       status.note(words.note ?? "", true);
       status.tell(told(words));
     },
@@ -128,17 +111,7 @@ async function start() {
   });
 
   // The rest of the controls.
-  byId("undo").addEventListener("click", () => history.undo());
-  byId("redo").addEventListener("click", () => history.redo());
-  document.addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.target.matches("input:not([type=checkbox], [type=radio], [type=range])")) return;
-    const back = event.key === "z" && !event.shiftKey;
-    const forth = event.key === "y" || (event.key.toLowerCase() === "z" && event.shiftKey);
-    if (!back && !forth) return;
-    event.preventDefault();
-    if (back) history.undo();
-    else history.redo();
-  });
+  listenToUndo(history);
   byId("show").addEventListener("change", ({ target }) => {
     result.choose(target.value);
     live.ask(wish());
@@ -158,18 +131,62 @@ async function start() {
   });
 
   const load = async () => {
-    await Promise.all([spectrum.load(desk.page), radial.load(desk.page)]);
-    await spectrum.peaks.load(desk.page);
-    spectrum.drawHandles();
+    try {
+      await Promise.all([spectrum.load(desk.page), radial.load(desk.page)]);
+      await spectrum.peaks.load(desk.page);
+      spectrum.drawHandles();
+    } catch (error) {
+      say(`The spectrum cannot be shown: ${error.message}`, true);
+    }
   };
   listenToPages(desk, () => {
     result.draw();
     live.ask(wish());
-    return load();
+    load();
   });
   status.note("The engine starts …");
   live.ask(wish());
-  await load();
+  load();
+}
+
+/** Return the two pictures, which share a view while they are linked; `moved` is called when the first one's changes. */
+function makeViewers(desk, moved) {
+  const views = [new View(), new View()];
+  const linked = byId("linked");
+  const result = new Result(byId("result-viewer"), desk, () => views[0]);
+  const spectrum = new Spectrum(byId("spectrum-viewer"), desk, () => views[linked.checked ? 0 : 1]);
+  views[0].subscribe(() => {
+    result.draw();
+    if (linked.checked) spectrum.draw();
+    moved();
+  });
+  views[1].subscribe(() => spectrum.draw());
+  linked.addEventListener("change", () => {
+    if (!linked.checked) views[1].set(views[0].zoom, views[0].x, views[0].y);
+    spectrum.draw();
+  });
+  for (const viewer of [result, spectrum]) {
+    for (const button of viewer.stage.parentElement.querySelectorAll("[data-zoom]")) {
+      button.addEventListener("click", () => viewer.zoom[button.dataset.zoom]());
+    }
+  }
+  return { result, spectrum };
+}
+
+/** Undo and redo by their buttons and keys; a field in which one types has an undo of its own. */
+function listenToUndo(history) {
+  byId("undo").addEventListener("click", () => history.undo());
+  byId("redo").addEventListener("click", () => history.redo());
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.matches("input:not([type=checkbox], [type=radio], [type=range])");
+    if (!(event.ctrlKey || event.metaKey) || typing) return;
+    const back = event.key === "z" && !event.shiftKey;
+    const forth = event.key === "y" || (event.key.toLowerCase() === "z" && event.shiftKey);
+    if (!back && !forth) return;
+    event.preventDefault();
+    if (back) history.undo();
+    else history.redo();
+  });
 }
 
 /** Return what is told of a result: its time, and the part of the power that is removed, if it is known. */

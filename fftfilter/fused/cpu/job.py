@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...output.histogram import counted_row
+from ...output.histogram import counted
 from .mixed_radix import Bluestein
 from .plan import inner
 
@@ -34,7 +34,16 @@ JOB = np.dtype(
         *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "gains")),
         *(
             (name, np.uint32)
-            for name in ("pixel_bytes", "one_scale", "counted_row", "shape", "has_inner", "is_complement", "is_twofold")
+            for name in (
+                "pixel_bytes",
+                "one_scale",
+                "counted_row",
+                "counted_column",
+                "shape",
+                "has_inner",
+                "is_complement",
+                "is_twofold",
+            )
         ),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
@@ -76,7 +85,8 @@ def job(
         "gains": plan.gains,
         "pixel_bytes": stack.out.itemsize,
         "one_scale": stack.one_scale,
-        "counted_row": counted_row(plan.height, plan.width),
+        "counted_row": counted(plan.height, plan.width)[0],
+        "counted_column": counted(plan.height, plan.width)[1],
         "shape": mask.shape,
         "has_inner": mask.has_inner,
         "is_complement": mask.is_complement,

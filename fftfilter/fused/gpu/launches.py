@@ -76,6 +76,8 @@ NEEDS = {
         INVERSE_ROWS,
         PIXELS_AT_ONCE,
         RAMP,
+        HISTOGRAM,
+        RAMP_OF_HISTOGRAM,
         QUANTIZE,
     ),
     LONG_ROWS: (STEPS, LINES, GROUND),
@@ -96,6 +98,8 @@ REGISTERS = 64
 MIDDLE_STEPS = (LONG_ROWS_MIDDLE, LONG_COLUMNS_MIDDLE)
 REGISTERS_OF_MIDDLE_STEPS = 80
 PACK_GROUP = 256
+# Work-groups that count an image where one launch does all, at most: each adds a histogram of its own.
+COUNTING_GROUPS = 128
 
 
 class Launch(NamedTuple):
@@ -210,15 +214,19 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def filter(self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any) -> tuple[Launch, Launch]:
-        """Return the one launch of all steps, and that of all but the last; ``plan`` is that of rows and columns."""
+    def filter(
+        self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any, one_scale: bool, counting: bool
+    ) -> Launch:
+        """Return the one launch of all steps; ``plan`` is that of rows and columns.
+
+        ``one_scale`` is the stack's. With ``counting`` there are tasks for a histogram and for its ramps.
+        """
         kernel = self._kernel(FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item)
         rows, columns = (-(-transforms // plan.batch) for transforms in (self.plan.pairs, self._kept_columns))
-        whole, values = (
-            Launch("filter", kernel, ((steps * rows + columns) * self.count * plan.group,), (plan.group,))
-            for steps in (3, 2)
-        )
-        return whole, values
+        tasks = (3 * rows + columns) * self.count
+        if counting:
+            tasks += min(rows, COUNTING_GROUPS) * self.count + (1 if one_scale else self.count)
+        return Launch("filter", kernel, (tasks * plan.group,), (plan.group,))
 
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any

@@ -20,7 +20,7 @@ Compiling programs for a size takes longer than filtering many a folder. So one 
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,7 @@ import pyopencl as cl
 from ...device.page_locked import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
-from ...output.histogram import BINS, ByHistogram, counted_row, counted_samples
+from ...output.histogram import BINS, ByHistogram, counted, counted_samples
 from ...output.noise import WEAK
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
@@ -77,7 +77,7 @@ LESS_EXACT = 3
 ONE_LAUNCH_PIXELS = 1 << 22
 # Platforms where the kernel knows how work-groups see what others have written, which OpenCL does not promise.
 ONE_LAUNCH_PLATFORMS = ("NVIDIA",)
-PROGRESS_BYTES = 4 * 5
+PROGRESS_BYTES = 4 * 7
 
 
 class _ByHistogram(NamedTuple):
@@ -166,8 +166,8 @@ class FusedGpuPipeline:
         self._kind = (height, width, stack.pixel, stack.out, edges, self._is_twofold, complement, *masked.defines)
         self._is_own = not (any_size and fits) or has_own(self.device, self._kind)
         """Whether the programs are those of this size alone."""
-        # What the kernels are built of, once more if this size gets its own.
-        self._built_of: dict[str, Any] = {
+        # What the kernels are made of: no method of this object, which would then keep itself.
+        self._made_of: dict[str, Any] = {
             "row_tables": self._constants[: len(row_tables)],
             "column_tables": self._constants[len(row_tables) : -3],
             "masked": masked,
@@ -178,7 +178,7 @@ class FusedGpuPipeline:
             "limits": limits,
             "edges": edges,
         }
-        self._build(**self._built_of)
+        self._build(**self._made_of)
         self.set_ramps(None)
 
     @property
@@ -223,16 +223,18 @@ class FusedGpuPipeline:
         self._quantize_defines = (f"STORE_PIXEL={PIXELS[stack.out]}", f"PIXELS_PER_ITEM={self._at_once}")
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._largest_at = launches.largest_at
+        self._images_at: list[tuple[cl.Kernel, int]] = []
+        self._outputs_at: list[tuple[cl.Kernel, int]] = []
+        self._whole: tuple[Any, ...] = ()
         whole = self._one_launch_plan() if one_launch else None
         if whole and isinstance(launches, Launches):
             self._progress = self.launcher.allocate(PROGRESS_BYTES)
             self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, dc, self._ramps_buffer, self._widest)
-            arguments = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
+            sizes = (np.uint32(count), launches.reach, scales, dc)
+            before = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
             defines = (*inverse_defines, *self._quantize_defines, *masked.defines)
-            launch, values = launches.filter(whole, defines, *arguments, mask_data, scale, *masked.numbers)
-            self._launches, self._to_values = [launch], [values]
-            self._images_at, self._outputs_at = [(launch.kernel, 0)], [(launch.kernel, 1)]
+            self._whole = partial(launches.filter, whole, defines), before, (mask_data, scale, *masked.numbers)
+            self._launches = [self._one_launch(self._ramps_buffer)]
             return
 
         rows = launches.rows(row_tables, pixel)
@@ -244,15 +246,30 @@ class FusedGpuPipeline:
             inverse_rows += launches.inverse_rows(row_tables, scales, dc, *inverse_defines, other=other)
             last.append(inverse_rows[-1].kernel)
         self._to_values = [*rows, *columns, *inverse_rows]
-        self._images_at = [(rows[0].kernel, 1), *((kernel, kernel.num_args - 1) for kernel in last)]
+        self._images_at += [(rows[0].kernel, 1), *((kernel, kernel.num_args - 1) for kernel in last)]
         if stack.white is None:
-            self._launches, self._outputs_at = self._to_values, [(kernel, 0) for kernel in last]
+            self._launches = self._to_values
+            self._outputs_at += [(kernel, 0) for kernel in last]
             return
 
         for kernel in last:
             kernel.set_arg(0, self._values)
-        self._outputs_at = []
         self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
+
+    def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
+        """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
+        make, before, after = self._whole
+        stack = self.stack
+        bins = 0 if counts is None else BINS
+        numbers = map(np.uint32, (bins, *counted(stack.height, stack.width)))
+        counting = (wanted or ramps, counts or ramps, *numbers)
+        launch: Launch = make(
+            *before, ramps, self._widest, *after, *counting, one_scale=stack.one_scale, counting=bins > 0
+        )
+        self._images_at.append((launch.kernel, 0))
+        self._outputs_at.append((launch.kernel, 1))
+        self._bound = (None, None, None)
+        return launch
 
     def _quantize(self, ramps: cl.Buffer) -> Launch:
         """Return the launch that makes pixels of values, on these ramps."""
@@ -287,7 +304,7 @@ class FusedGpuPipeline:
         Pixels are on the ramps that :meth:`set_ramps` has set last. The largest magnitudes go to ``largest``, if it is
         given. Begins after an event of another queue, and returns that of its own end.
         """
-        self._runs += 1
+        self._runs, self._found_last = self._runs + 1, None
         if self._runs == 2 and not self._is_own and may_have_own(self.device, self._kind):
             self._take_own_programs()
         launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
@@ -299,7 +316,7 @@ class FusedGpuPipeline:
     def _take_own_programs(self) -> None:
         """Build the programs of this size, in place of that for any size."""
         self._is_own = True
-        self._build(**self._built_of)
+        self._build(**self._made_of)
         vars(self).pop("_by_histogram", None)
         ramps, self._ramps = self._ramps, None
         self.set_ramps(ramps)
@@ -369,15 +386,18 @@ class FusedGpuPipeline:
         wanted, counts, ramps = kept = [self.launcher.allocate(size) for size in sizes]
         self.launcher.write(counts, np.zeros((pictures, BINS), np.uint32))
 
+        if self._whole:
+            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
+
         scales = np.uint32(self.stack.one_scale)
-        numbers = scales, *self._size, np.uint32(BINS), np.uint32(counted_row(height, width))
+        numbers = scales, *self._size, np.uint32(BINS), *map(np.uint32, counted(height, width))
         own = cl.LocalMemory(4 * BINS)
         given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
         histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", given)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
 
-        given = (ramps, wanted, counts, self.largest, np.uint32(BINS))
-        ramp = self.launcher.kernel((RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
+        given = (ramps, wanted, counts, self.largest, np.uint32(BINS), cl.LocalMemory(4 * RAMP_GROUP))
+        ramp = self.launcher.kernel((ATTRIBUTES, RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
         self._largest_at += [(histogram, 2), (ramp, 3)]
         launches = [
             *self._to_values,
@@ -394,7 +414,6 @@ class FusedGpuPipeline:
             allocate = self.launcher.allocate
             self._images = (allocate(self.bytes_in), allocate(self.bytes_out))
         image, output = self._images
-        self._found_last = None
         self.launcher.write(image, np.ascontiguousarray(images))
         self.enqueue(image, output)
         result = self._empty()

@@ -12,9 +12,10 @@ INLINE uint counters_of(global const job_t *job)
     return min(job->strips, (uint)COUNTERS);
 }
 
-// Counts a vector of magnitudes, those that are `own`; the others go behind the bins.
+// Counts a vector of magnitudes, or every second one of them from `first` on, those that are `own`; the others go behind
+// the bins.
 INLINE void count(global uint *counts, const vector_t magnitudes, const float scale, const uint bins,
-                  const integers_t own)
+                  const integers_t own, const uint every, const uint first)
 {
     // Truncated without a conversion, which PoCL's compiler fails at for processors whose features are not known:
     // adding 2^23 leaves the nearest whole number in the lowest bits, and a comparison that is true takes 1 from it.
@@ -22,13 +23,19 @@ INLINE void count(global uint *counts, const vector_t magnitudes, const float sc
     const vector_t inside = place < last ? place : last, nearest = inside + 0x1p23f;
     const integers_t bin = (PASTE(as_int, VECTOR)(nearest) & 0x7fffff) + (nearest - 0x1p23f > inside);
     const integers_t counted = own ? bin : (integers_t)(bins);
-    const int *lanes = (const int *)&counted;
+    const int *lanes = (const int *)&counted + first;
+    if (every == 1)
 #pragma unroll
-    for (uint i = 0; i < VECTOR; ++i)
-        ++counts[lanes[i] + i % COPIES * (bins + VECTOR)];
+        for (uint i = 0; i < VECTOR; ++i)
+            ++counts[lanes[i] + i % COPIES * (bins + VECTOR)];
+    else
+#pragma unroll
+        for (uint i = 0; i < VECTOR; i += 2)
+            ++counts[lanes[i] + i / 2 % COPIES * (bins + VECTOR)];
 }
 
-// Reads    strips of values of a picture's `images`, every counted_row-th row; largest[] of every strip
+// Reads    strips of values of a picture's `images`, every counted_row-th row and, 1 or 2, every counted_column-th column;
+//          largest[] of every strip
 // Writes   counts of the task, number `counter`
 NOINLINE void histogram(global const job_t *job, global const vector_t *z, global const float *largest,
                         global uint *counts, const uint bins, const size_t first_image, const uint images,
@@ -43,10 +50,11 @@ NOINLINE void histogram(global const job_t *job, global const vector_t *z, globa
             global const vector_t *from = z + 2 * job->strip_stride * ((first_image + image) * strips + strip);
             integers_t own[2];
             own_columns(own, job, strip);
+            const uint every = job->counted_column, first = min(strip * 2 * VECTOR, job->last_start) % every;
             for (uint row = 0; row < height; row += job->counted_row) {
                 const number_t values = load(from + 2 * place_of_pixel(row, height));
-                count(counts, absolute(values.re), scale, bins, own[0]);
-                count(counts, absolute(values.im), scale, bins, own[1]);
+                count(counts, absolute(values.re), scale, bins, own[0], every, first);
+                count(counts, absolute(values.im), scale, bins, own[1], every, first);
             }
         }
 }

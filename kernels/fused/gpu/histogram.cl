@@ -1,15 +1,18 @@
 // Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest (ramp_of_histogram.cl).
 //
 // Launch   (some groups x GROUP, images) work-items
-// Reads    values[i] of every `every`-th row, every (groups x GROUP)-th     -> coalesced
+// Reads    values[i] of every `rows`-th row and `columns`-th column, of these every (groups x GROUP)-th
 // Writes   counts[picture][bin]; 0 before
 // Local    own, `bins` numbers
+//
+// -D ONE_LAUNCH=1     without a kernel: filter.cl calls the function
 
-kernel void gpu_histogram(global uint *counts, global const real_t *values, global const uint *largest,
-                          const uint one_scale, const uint height, const uint width, const uint bins, const uint every,
-                          local uint *own)
+// The part of an image that group number `group` of `groups` counts
+INLINE void histogram(global uint *counts, global const real_t *values, global const uint *largest,
+                      const uint one_scale, const uint height, const uint width, const uint bins, const uint rows,
+                      const uint columns, const size_t image, const uint group, const uint groups, local uint *own)
 {
-    const size_t image = get_global_id(1), picture = one_scale ? 0 : image;
+    const size_t picture = one_scale ? 0 : image;
     const real_t most = as_float(largest[2 * picture]), scale = most > 0 ? bins / most : 0;
     values += image * ((size_t)width * height);
     counts += picture * bins;
@@ -17,9 +20,10 @@ kernel void gpu_histogram(global uint *counts, global const real_t *values, glob
     for (uint i = get_local_id(0); i < bins; i += get_local_size(0))
         own[i] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const size_t counted = (size_t)width * ((height + every - 1) / every);
-    for (size_t i = get_global_id(0); i < counted; i += get_global_size(0)) {
-        const real_t value = values[i / width * every * width + i % width];
+    const uint across = (width + columns - 1) / columns;
+    const size_t counted = (size_t)across * ((height + rows - 1) / rows);
+    for (size_t i = group * get_local_size(0) + get_local_id(0); i < counted; i += groups * get_local_size(0)) {
+        const real_t value = values[i / across * rows * width + i % across * columns];
         atomic_inc(own + min((uint)(fabs(value) * scale), bins - 1));
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -27,3 +31,13 @@ kernel void gpu_histogram(global uint *counts, global const real_t *values, glob
         if (own[i])
             atomic_add(counts + i, own[i]);
 }
+
+#ifndef ONE_LAUNCH
+kernel void gpu_histogram(global uint *counts, global const real_t *values, global const uint *largest,
+                          const uint one_scale, const uint height, const uint width, const uint bins, const uint rows,
+                          const uint columns, local uint *own)
+{
+    histogram(counts, values, largest, one_scale, height, width, bins, rows, columns, get_global_id(1),
+              get_group_id(0), get_num_groups(0), own);
+}
+#endif

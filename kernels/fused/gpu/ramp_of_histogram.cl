@@ -1,32 +1,30 @@
 // Ramp of a histogram: where a picture's range begins and ends, and the ramp between (ramp.cl).
 //
-// Launch   (RAMP_GROUP, pictures) work-items, RAMP_GROUP a work-group
+// Launch   (GROUP, pictures) work-items, GROUP a work-group
 // Reads    counts[picture][bin], which become 0; the picture's largest magnitude
 // Writes   ramps[picture]
+// Local    sums, GROUP numbers
 //
-// A work-item has the same number of bins as any other, side by side; sums of those before are found by doubling.
+// A work-item has some bins side by side; how many samples the ones before it have is found by doubling.
+//
+// -D ONE_LAUNCH=1     without a kernel: filter.cl calls the function
 
-// Work-items of a work-group, as fused/gpu/pipeline.py launches them
-#define RAMP_GROUP 256
-
-kernel __attribute__((reqd_work_group_size(RAMP_GROUP, 1, 1)))
-void gpu_ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wanted, global uint *counts,
-                           global const uint *largest, const uint bins)
+INLINE void ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wanted, global uint *counts,
+                              global const uint *largest, const uint bins, const size_t picture, local uint *sums,
+                              local real_t *ends)
 {
-    local uint sums[RAMP_GROUP];
-    local real_t ends[2];
-    const uint i = get_local_id(0), each = bins / RAMP_GROUP;
-    const size_t picture = get_global_id(1);
-    counts += picture * bins + i * each;
+    const uint i = get_local_id(0), each = (bins + get_local_size(0) - 1) / get_local_size(0);
+    const uint first = min(i * each, bins), end = min(first + each, bins);
+    counts += picture * bins;
     if (i < 2)
         ends[i] = bins; // where no sample is larger
 
     uint own = 0;
-    for (uint bin = 0; bin < each; ++bin)
+    for (uint bin = first; bin < end; ++bin)
         own += counts[bin];
     sums[i] = own;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = 1; step < RAMP_GROUP; step *= 2) {
+    for (uint step = 1; step < get_local_size(0); step *= 2) {
         const uint more = i < step ? 0 : sums[i - step];
         barrier(CLK_LOCAL_MEM_FENCE);
         sums[i] += more;
@@ -34,11 +32,11 @@ void gpu_ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wanted, 
     }
 
     uint before = sums[i] - own;
-    for (uint bin = 0; bin < each; ++bin) {
+    for (uint bin = first; bin < end; ++bin) {
         const uint count = counts[bin];
-        for (uint end = 0; end < 2; ++end)
-            if (wanted->smaller[end] - before < count)
-                ends[end] = i * each + bin + (wanted->smaller[end] - before + wanted->part[end]) / count;
+        for (uint which = 0; which < 2; ++which)
+            if (wanted->smaller[which] - before < count)
+                ends[which] = bin + (wanted->smaller[which] - before + wanted->part[which]) / count;
         before += count;
         counts[bin] = 0;
     }
@@ -48,3 +46,12 @@ void gpu_ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wanted, 
         ramps[picture] = ramp_between(*wanted, ends[0] * step, ends[1] * step);
     }
 }
+
+#ifndef ONE_LAUNCH
+kernel void gpu_ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wanted, global uint *counts,
+                                  global const uint *largest, const uint bins, local uint *sums)
+{
+    local real_t ends[2];
+    ramp_of_histogram(ramps, wanted, counts, largest, bins, get_global_id(1), sums, ends);
+}
+#endif
