@@ -137,6 +137,11 @@ def gpu():
     mirrored = partial(FusedGpuPipeline, edges="mirror")
     for transfer in (H.highpass(), H.highpass() * H.notch((0.2, 0.1))):
         check(mirrored, transfer, (2, 10, 7), edges="mirror")
+    # The program for any size, with its numbers in local and in global memory
+    for numbers, shape, edges in ((10**4, (2, 10, 6), "mirror"), (100, (1, 17, 3), "wrap")):
+        limits = Limits(local_bytes=4 * numbers + RESERVED_BYTES, group_wanted=8, group=32)
+        any_size = partial(FusedGpuPipeline, limits=limits, any_size=True, edges=edges)
+        check(any_size, H.highpass() * H.notch((0.2, 0.1)), shape, edges=edges)
     for shape in ((2, 5, 9), (1, 12, 10)):
         for data in ("complex", "real", "values"):
             check_bare(GpuTransform, data, "both", shape)

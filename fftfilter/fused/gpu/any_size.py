@@ -62,7 +62,7 @@ NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
 GROUPS_PER_UNIT = 2
 # Kinds of stacks on a device, each of a size, a type and a shape, that get programs of their own in a process: more
-# than one camera's pictures, and so few that compiling for them never takes long beside all the rest.
+# than a camera makes, and so few that compiling for them never takes long beside all the rest.
 MOST_OWN = 16
 Kind = tuple[object, ...]
 _own: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()

@@ -9,6 +9,6 @@ INLINE void keep_largest(global uint *largest, const real_t most, local uint *fo
     barrier(CLK_LOCAL_MEM_FENCE);
     atomic_max(found, as_uint(most));
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (get_local_id(0) == 0)
+    if (get_local_id(0) == 0 && *found)
         atomic_max(largest, *found);
 }

@@ -41,15 +41,15 @@ typedef struct {
 // A number stays free behind 16: what neighbors write `radix` apart is in different banks.
 #define PADDED(i) ((i) + ((i) >> 4))
 
-// The rooms of this work-group
-INLINE rooms_t rooms_of(ROOM complex_t *room, constant side_t *side)
+// The rooms of this work-group. No function returns a struct: Oclgrind does not know what the compiler makes of it.
+INLINE void take_rooms(rooms_t *rooms, ROOM complex_t *room, constant side_t *side)
 {
     const size_t size = (size_t)side->stride << side->log2_batch;
 #if IS_SHARED
     room += get_group_id(0) * 2 * size;
 #endif
-    const rooms_t rooms = {room, room + size};
-    return rooms;
+    rooms->from = room;
+    rooms->to = room + size;
 }
 
 INLINE void exchange(rooms_t *rooms)

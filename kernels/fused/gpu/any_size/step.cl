@@ -173,7 +173,8 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
     const uint transforms = step == COLUMNS ? min(reach, columns) : pairs, groups = (transforms + batch - 1) / batch;
     const size_t size = (size_t)sizes->height * sizes->width;
     const uint along = own_transform(side), across = get_local_id(0) % batch;
-    rooms_t rooms = rooms_of(room, side);
+    rooms_t rooms;
+    take_rooms(&rooms, room, side);
     for (uint task = get_group_id(0); task < groups * sizes->pictures; task += get_num_groups(0)) {
         const uint group = task % groups, picture = task / groups;
         global complex_t *spectrum = spectra + picture * (2 * plane_of(sizes));
