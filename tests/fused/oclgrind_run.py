@@ -35,17 +35,17 @@ rng = np.random.default_rng(3)
 launcher = Launcher(choose("oclgrind"))
 
 
-def check(make, transfer, shape, dtype="uint8", *, real=False, edges="wrap", histogram=False):
+def check(make, transfer, shape, dtype="uint8", *, real=False, edges="wrap", histogram=False, one_scale=False):
     """Filter random pixels, and raise unless the result is within a level of the reference."""
     white = 1 if dtype == "float32" else 255
     pixels = (rng.random(shape) * white).astype(dtype)
     if len(pixels) > 1:
         pixels[1] = 0.1 * white  # nothing but rounding noise is left of it
     out = np.dtype("float32" if real else dtype)
-    pipeline = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white))
+    pipeline = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white, one_scale=one_scale))
     got = pipeline.run(pixels)
     gain = grid_with(edges, transfer, *shape[1:]).gain()
-    for image, result in zip(pixels, got, strict=True):
+    for image, result in zip(pixels[None], got[None], strict=True) if one_scale else zip(pixels, got, strict=True):
         if real:
             assert np.abs(result - reference.filtered(image, gain, edges).real).max() <= 1e-3, (shape, transfer)
         else:
@@ -134,6 +134,11 @@ def gpu():
             check(make, H.highpass(), (2, height, width))
     check(make, H.highpass(), (2, 11, 11), real=True)
     check(make, H.highpass(), (2, 3, 17), histogram=True)
+    # Real and imaginary parts of one half of a transform, then of the other
+    for shape, edges in (((1, 64, 1), "mirror"), ((1, 31, 2), "wrap")):
+        limits = Limits(local_bytes=4 * 50 + RESERVED_BYTES, group_wanted=4, convolutions=(64,))
+        assert plan(*shape[1:], limits).columns.length_rounds == 2
+        check(partial(FusedGpuPipeline, limits=limits, edges=edges), H.highpass(), shape, edges=edges)
     mirrored = partial(FusedGpuPipeline, edges="mirror")
     for transfer in (H.highpass(), H.highpass() * H.notch((0.2, 0.1))):
         check(mirrored, transfer, (2, 10, 7), edges="mirror")
@@ -156,12 +161,14 @@ def gpu():
 def one_launch():
     """All steps in one launch."""
 
-    def make(launcher, transfer, stack):
-        made = FusedGpuPipeline(launcher, transfer, stack, limits=Limits(group_wanted=4), one_launch=True)
+    def make(launcher, transfer, stack, edges="wrap"):
+        made = FusedGpuPipeline(launcher, transfer, stack, limits=Limits(group_wanted=4), one_launch=True, edges=edges)
         assert made.launch_count == 1
         return made
 
     check(make, H.highpass(), (2, 10, 10), histogram=True)
+    check(make, H.highpass(), (3, 10, 10), one_scale=True)
+    check(partial(make, edges="mirror"), H.highpass("4px"), (2, 8, 8), edges="mirror")
 
 
 {"cpu": cpu, "cpu-workers": cpu_workers, "gpu": gpu, "one-launch": one_launch}[sys.argv[1]]()

@@ -15,12 +15,10 @@ from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu import any_size
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
-from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
+from fftfilter.fused.gpu.transform import Limits
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
 
 HIGH = H.highpass()
-# Of a side, local memory has room for 22 numbers, and what is padded, twice.
-LITTLE_LOCAL = Limits(group=32, local_bytes=16 * 24 + RESERVED_BYTES)
 
 
 def pipeline_of(launcher, pixels, transfer=HIGH, *, limits=Limits(), edges="wrap", **kind):  # noqa: B008  a constant
@@ -49,12 +47,6 @@ def _no_size_has_its_own(monkeypatch):
 def test_any_size_gives_the_reference(launcher, height, width):
     pixels = noise((2, height, width))
     assert_as_the_reference(pipeline_of(launcher, pixels).run(pixels), pixels, HIGH)
-
-
-@pytest.mark.parametrize(("height", "width"), [(24, 30), (34, 17)])
-def test_numbers_are_in_global_memory_where_local_memory_is_small(launcher, height, width):
-    pixels = noise((5, height, width))  # more batches than groups
-    assert_as_the_reference(pipeline_of(launcher, pixels, limits=LITTLE_LOCAL).run(pixels), pixels, HIGH)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
 HIGH = H.highpass()
-SIZE = (20, 24)
+SIZE = (12, 20)
 
 
 class AsGpu(Device):

@@ -27,8 +27,8 @@ def test_a_case_is_its_seed():
         assert one.image.shape == (same.planes[0].shape if one.image.ndim == 2 else one.image.shape)
 
 
-# Values as they are by a staged engine, and a color picture by the fused form for GPUs.
-@pytest.mark.parametrize("seed", [3, 11])
+# Mirrored by the fused engine, and values as they are by a staged one.
+@pytest.mark.parametrize("seed", [3, 8])
 def test_a_case_is_right(seed):
     found = attempt(seed, threads=False)
     assert found.is_right, found.said
@@ -55,7 +55,7 @@ def test_a_picture_that_was_altered_is_found():
 
 
 def test_a_process_that_dies_is_found_and_another_goes_on():
-    results = soak(time.monotonic() + 600, 0, processes=1, threads=False)
+    results = soak(time.monotonic() + 600, 3, processes=1, threads=False)
     assert next(results).is_right
     (process,) = multiprocessing.active_children()
     process.kill()
