@@ -168,7 +168,7 @@ def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
     assert text.count("1 / (1 + power)") == 1
     (kernels / "shapes.cl").write_text(text.replace("1 / (1 + power)", "1 / (2 + power)"))
     wrong = {"env": os.environ | {"PYTHONPATH": str(tmp_path)}, "cwd": tmp_path, "capture_output": True, "text": True}
-    program = [sys.executable, "-m", "fftfilter", "highpass", "--shape", "butterworth"]
+    program = [sys.executable, "-m", "fftfilter", "highpass", "--engine", "book", "--shape", "butterworth"]
 
     done = subprocess.run([*program, "--verify", folder / "0.pgm", "out.pgm"], check=False, **wrong)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)

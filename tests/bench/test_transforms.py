@@ -48,6 +48,7 @@ def test_a_peer_with_another_transform_is_not_timed(setting):
         list(transforms.transforms(setting, shapes=[SHAPE], prepare=prepare, rest=0).steps)
 
 
-def test_the_command_takes_sizes():
+def test_the_command_takes_sizes(monkeypatch):
+    monkeypatch.setattr(transforms, "sleep", lambda _: None)  # figures are not looked at
     done = CliRunner().invoke(bench, ["transforms", "--size", "324x60", "--runs", "1"], catch_exceptions=False)
     assert "\n324 x 60  rfft2         fftfilter" in done.stdout

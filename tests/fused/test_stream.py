@@ -84,7 +84,7 @@ def test_extremes_are_those_of_the_result(pipeline, rng):
 
 
 def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
-    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 480)  # the other results are copied
+    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 240)  # the other results are copied
     images = pictures(rng, 20)
     through = Stream(pipeline, page_locked)
     views = [through.start(image).result()[0, 3:, ::2] for image in images]
@@ -100,7 +100,7 @@ def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, 
     for image in pictures(rng, 50):
         through.start(image).result()
     assert page_locked.made <= 2 * stream.SLOTS + 2
-    little = PageLocked(pipeline.launcher, most_bytes=1000)
+    little = PageLocked(pipeline.launcher, most_bytes=500)
     arrays = [little.empty(SIZE, np.uint8) for _ in range(4)]
     assert [PageLocked.holds(array) for array in arrays] == [True, True, False, False]
 
@@ -123,7 +123,7 @@ class FullForStreams(AsGpu):
 def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, rng):
     full = Launcher(FullForStreams(0, launcher.device.cl_device))
     only_one = FusedGpuPipeline(full, HIGH, stack_of(np.empty((1, *SIZE), np.uint8)))
-    with pytest.raises(TooLargeError, match="a stream of 4 times an image of 24 x 20"):
+    with pytest.raises(TooLargeError, match="a stream of 4 times an image of 20 x 12"):
         Stream(only_one, PageLocked(full))
     high = Filter(HIGH)
     high.launcher = full
