@@ -80,29 +80,27 @@ class Live:
         unsaid: Answer | None = None
         while True:
             text = await newest.get(APART if unsaid else None)
-            if text is None and unsaid:
-                for message in await run(self._thread, self._late_words, unsaid):
+            if text is not None:
+                message, unsaid = await run(self._thread, self._answer, text)
+                await _send(socket, message)
+            # The picture first: while the browser draws it, there is time for words.
+            if unsaid and (text is None or monotonic() - self._said_at >= APART):
+                for message in await run(self._thread, self._words_or_refusal, unsaid):
                     await _send(socket, message)
                 unsaid = None
-                continue
-            messages, unsaid = await run(self._thread, self._answer, text or "")
-            for message in messages:
-                await _send(socket, message)
 
-    def _answer(self, text: str) -> tuple[list[Message], Answer | None]:
-        """Return the messages that answer a wish, and the answer if its words are still to be said."""
+    def _answer(self, text: str) -> tuple[Message, Answer | None]:
+        """Return the picture that answers a wish, and what words are to be said of; or why there is none."""
         number = None
         try:
             given = read(text)
             number = number_of(given)
             answer = self._engine.answer(Wish.of(given, self._commands))
-            if monotonic() - self._said_at < APART:
-                return [answer.frame()], answer
-            return [*self._words(answer), answer.frame()], None
+            return answer.frame(), answer
         except Exception as error:  # noqa: BLE001  the page must not wait for ever
-            return [_refusal(number, error)], None
+            return _refusal(number, error), None
 
-    def _late_words(self, answer: Answer) -> list[Message]:
+    def _words_or_refusal(self, answer: Answer) -> list[Message]:
         try:
             return self._words(answer)
         except Exception as error:  # noqa: BLE001  likewise

@@ -54,19 +54,19 @@ class Visitor:
 
 
 async def answer_on(socket):
-    """Return the words, the result's pixels and the map of gains of the next answer, what is missing as None."""
-    words = gains = None
+    """Return the words, the result's pixels and the map of gains of the next answer; None for what does not come."""
+    words = result = None
     while (message := await socket.receive(timeout=PATIENCE)).type in DATA:
         if message.type is aiohttp.WSMsgType.TEXT:
             words = json.loads(message.data)
-            if "error" in words:
-                return words, None, None
+            if "error" in words or not words["gain_map"]:
+                return words, result, None
             continue
         (_, kind, *_), pixels = unpacked(message.data)
-        if kind != 4:
-            return words, pixels, gains
-        gains = pixels
-    return words, None, gains
+        if kind == 4:
+            return words, result, pixels
+        result = pixels
+    return words, result, None
 
 
 async def result_on(socket):
