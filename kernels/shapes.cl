@@ -36,7 +36,9 @@ static inline GAIN fermi(const GAIN distance2, const real_t width)
     return distance2 > 0 ? 1 / (1 + exp((sqrt(distance2) - 1) / width)) : (GAIN)(1);
 }
 
-// Each with its place among the SHAPES of shapes.py, for a program that has them all
+// For programs that have all shapes, each with its place among the SHAPES of shapes.py, or a table in place of a shape
+#define IDEAL 0
+#define TABLE 101
 #define EACH_SMOOTH_SHAPE(each) each(1, gaussian) each(2, butterworth) each(3, cosine) each(4, fermi)
 
 // What is made of a low-pass with the outer cutoff and one with the inner: of a pass with one cutoff the inner is 0.

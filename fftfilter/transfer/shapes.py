@@ -75,3 +75,10 @@ SHAPES: dict[str, Shape] = {
     "fermi": Shape(fermi, usual=1 / 10, widest=1.0),
 }
 IDEAL = "ideal"
+# What kernels take for gains from a table, in the place of a shape.
+TABLE = "table"
+
+
+def number_of(shape: str) -> int:
+    """Return the number of a shape, or of a table, for programs that have all shapes: as in ``kernels/shapes.cl``."""
+    return 101 if shape == TABLE else list(SHAPES).index(shape)

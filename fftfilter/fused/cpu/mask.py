@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...transfer.shapes import SHAPES
+from ...transfer.shapes import SHAPES, TABLE, number_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 # Shapes with gain(a + b) = gain(a) gain(b): the kernel multiplies gains instead of computing them.
 SEPARABLE = ("gaussian",)
-# Masks of mask.cl that are no shapes; a shape has its place among SHAPES.
-PRODUCT, TABLE = 100, 101
+# The number of a mask that is no shape of its own, as in mask.cl
+PRODUCT = 100
 # across_t and twins_t of mask.cl
 ACROSS = np.dtype([("outer", "f4"), ("inner", "f4"), ("k", "i4"), ("unused", "i4")])
 
@@ -64,7 +64,7 @@ def mask_terms(
         # Whole rows, then whole vectors of lanes: one gain after the other takes five times as long.
         of_rows = np.asarray(table)[down_k.ravel()].astype(np.float32).reshape(*down_k.shape, -1)
         gains = np.ascontiguousarray(of_rows.swapaxes(1, 2)).take(across_k, 1)
-        return MaskTerms(across, down, gains, (0.0, 0.0), False, False, TABLE)
+        return MaskTerms(across, down, gains, (0.0, 0.0), False, False, number_of(TABLE))
     ky = np.minimum(down_k, height - down_k)
     down[:, 2] = np.where(ky == 0, dc - radial.passes_dc, 0)
     separable = radial.shape in SEPARABLE
@@ -79,7 +79,7 @@ def mask_terms(
             continue
         terms = (across["k"] * step_x) ** 2, (ky * step_y) ** 2
         across[name], down[:, i] = (gain(term, cutoff.falloff) for term in terms) if separable else terms
-    shape = PRODUCT if separable else list(SHAPES).index(radial.shape)
+    shape = PRODUCT if separable else number_of(radial.shape)
     falloffs = outer.falloff, (inner or outer).falloff
     unused = np.zeros(1, np.float32)
     return MaskTerms(across, down, unused, falloffs, inner is not None, radial.is_complement, shape)

@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl as cl
 
 from ...output.ground import KERNEL as GROUND
+from ...transfer.shapes import number_of
 from .launches import (
     ATTRIBUTES,
     BUTTERFLIES,
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 SIDE = "fused/gpu/any_size/side.cl"
 ANY_MASK = "fused/gpu/any_size/mask.cl"
 STEP = "fused/gpu/any_size/step.cl"
-# The numbers of the steps and of the shapes, in the order in which step.cl and mask.cl have them.
+# The numbers of the steps, in the order in which step.cl has them.
 ROWS, COLUMNS, INVERSE_ROWS = range(3)
-SHAPES_IN_ORDER = ("ideal", "gaussian", "butterworth", "cosine", "fermi", "table")
 
 # side_t and sizes_t of side.cl
 SIDE_TYPE = np.dtype(
@@ -164,7 +164,7 @@ class AnySizeLaunches:
     ) -> list[Launch]:
         """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers."""
         (shape,) = (define.removeprefix("SHAPE=") for define in mask)
-        given = np.uint32(SHAPES_IN_ORDER.index(shape)), *mask_arguments
+        given = np.uint32(number_of(shape)), *mask_arguments
         return [self._launch("columns", COLUMNS, self._columns, tables, other=np.uint32(other), mask=given)]
 
     def inverse_rows(

@@ -9,10 +9,8 @@
 // Which of them is a number of the job. The gains of a piece of a row are written to a work space, in the first cache,
 // and read from there: a program then has each shape once, not once in every butterfly.
 
-// What is no shape of its own
-#define IDEAL 0
+// No shape of its own
 #define PRODUCT 100
-#define TABLE 101
 
 // One horizontal frequency: its number and its terms of the outer and the inner cutoff.
 typedef struct {

@@ -3,13 +3,6 @@
 // ideal    bounds[kx] has how many |ky| are nearer than each cutoff
 // table    gains[kx][ky]
 
-#define IDEAL 0
-#define GAUSSIAN 1
-#define BUTTERWORTH 2
-#define COSINE 3
-#define FERMI 4
-#define TABLE 5
-
 // per_inner2 is 0 where there is no inner cutoff
 typedef struct {
     uint shape;
@@ -22,12 +15,12 @@ typedef struct {
 
 INLINE real_t low(const uint shape, const real_t distance2, const real_t falloff)
 {
+#define CASE_OF_SHAPE(number, function) \
+    case number: return function(distance2, falloff);
     switch (shape) {
-    case GAUSSIAN: return gaussian(distance2, falloff);
-    case BUTTERWORTH: return butterworth(distance2, falloff);
-    case COSINE: return cosine(distance2, falloff);
-    default: return fermi(distance2, falloff);
+    EACH_SMOOTH_SHAPE(CASE_OF_SHAPE)
     }
+    return 0;
 }
 
 // H at column kx, row number of the spectrum; of mirrored edges the row of the cosine transform, up to the height
