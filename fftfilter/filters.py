@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .device.launcher import Precision
-    from .device.page_locked import PageLocked
+    from .device.memory_pool import PageLocked
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import Started, Stream
@@ -666,7 +666,7 @@ class Filter:
 
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
-            from .device.page_locked import PageLocked
+            from .device.memory_pool import PageLocked
 
             self._page_locked = PageLocked(self.launcher)
         return self._page_locked

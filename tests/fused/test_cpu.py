@@ -291,6 +291,18 @@ def test_a_compiler_that_declares_every_builtin_makes_the_same_kernels(cpu):
     np.testing.assert_array_equal(fused(Launcher(plain), pixels), fused(cpu, pixels))
 
 
+def test_large_results_lie_in_the_memory_of_those_that_are_gone(cpu):
+    image = noise((1, 2048, 4096))
+    pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(image, real=True))
+    gone, kept = pipeline.run(image), pipeline.run(image[:, ::-1])
+    place, view, values = gone.ctypes.data, kept[0, ::2], kept[0, ::2].copy()
+    del gone, kept
+    again = pipeline.run(image)
+    assert again.ctypes.data == place
+    assert pipeline.run(image).ctypes.data not in {place, view.ctypes.data}
+    np.testing.assert_array_equal(view, values)
+
+
 def test_arrays_of_any_layout_are_read(cpu):
     image = noise((1, 36, 60))
     wanted = fused(cpu, image)

@@ -13,7 +13,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.page_locked import PageLocked
+from fftfilter.device.memory_pool import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
