@@ -50,6 +50,7 @@ class AnimationPages(Pages):
         self._skipped = 1 if self._image.info.get("default_image") else 0
         self.chosen = range(self.count)
         self.plays = _plays(self._image)
+        self._size = self._image.size
         if self._skipped:
             self.left_out += ("the default image",)
         if is_narrowed(self._image):
@@ -87,9 +88,14 @@ class AnimationPages(Pages):
         self._image.close()
 
     def _seek(self, number: int) -> None:
+        wanted, at = number + self._skipped, self._image.tell()
         try:
-            with quiet_pillow():
-                self._image.seek(number + self._skipped)
+            # One by one: Pillow decodes all frames between, and one that is larger than the first makes all larger.
+            for frame in range(at + 1 if wanted > at else wanted, wanted + 1):
+                with quiet_pillow():
+                    self._image.seek(frame)
+                if self._image.size != self._size:
+                    refuse_unfit(self._image, len(self._data), self.page_name(self.chosen.index(number)), None)
             self._image.load()
         except EOFError as error:
             raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error
