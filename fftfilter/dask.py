@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from . import transfer
+from .arrays import check_stack, pixel_type, type_of_output
 from .errors import ParameterError
-from .filters import Filter, Options, check_stack, parted, pixel_type
+from .filters import Filter, Options, parted
 
 try:
     from dask.array import Array, map_blocks
@@ -115,8 +116,7 @@ def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
     """Return the type that :class:`Filter` gives."""
     if options.get("output") == "real":
         return np.dtype(np.float64 if options.get("precision") == "double" else np.float32)
-    asked = options.get("dtype")
-    return pixel_type(given) if asked is None else np.dtype(asked)
+    return type_of_output(options.get("dtype"), pixel_type(given))
 
 
 # In the process that computes

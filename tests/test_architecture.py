@@ -41,8 +41,9 @@ ROOMS = {
     "system": "",
     "startup": "signals system",
     "output": "errors",
+    "arrays": "errors output",
     "transfer": "errors lengths output",
-    "analysis": "errors lengths transfer",
+    "analysis": "errors lengths arrays transfer",
     "preview": "errors lengths transfer analysis",
     "device": "fftfilter errors drivers memory startup signals system output transfer",
     "staged": "errors output transfer device",
@@ -50,15 +51,15 @@ ROOMS = {
     "files": "errors memory",
     "images": "errors lengths memory files",
     "mirrored": "output",
-    "filters": "errors output transfer device staged fused mirrored",
-    "imagej_filter": "errors memory output transfer filters",
+    "filters": "errors output arrays transfer device staged fused mirrored",
+    "imagej_filter": "errors memory output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused",
-    "dask": "errors transfer filters",
+    "dask": "errors arrays transfer filters",
     "verify": "errors output transfer files images imagej_filter",
     "stacks": "errors system output transfer files images filters verify",
     "folders": (
-        "fftfilter errors drivers startup signals system output transfer analysis preview device fused files "
+        "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images filters verify stacks imagej_filter"
     ),
     "explore": "errors lengths output transfer analysis preview device images filters stacks",
@@ -252,6 +253,8 @@ def test_every_shape_has_its_kernel():
     text = (KERNELS / "shapes.cl").read_text()
     functions = re.findall(r"^static inline GAIN (\w+)\(", text, re.MULTILINE)
     assert functions == [name for name, shape in SHAPES.items() if shape.gain]
+    numbered = re.findall(r"each\((\d+), (\w+)\)", text)
+    assert numbered == [(str(i), name) for i, (name, shape) in enumerate(SHAPES.items()) if shape.gain]
 
 
 # What is imported when

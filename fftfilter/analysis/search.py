@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import check_finite, white_of_input
 from ..errors import ParameterError, check_unmasked
 from .broad import broad_peaks
 from .found import Peak, canonical
@@ -71,8 +72,8 @@ def find_peaks(
         )
     if array.dtype.kind == "b":
         array = array.astype(np.float32)
-    if white is None:
-        white = float(np.iinfo(array.dtype).max) if array.dtype.kind in "iu" else 1.0
+    white = white_of_input(white, array.dtype)
+    check_finite(array)
     if array.ndim == 2:
         return peaks_of(spectrum(array[None], white), strength)
     if channel_axis is not None:
