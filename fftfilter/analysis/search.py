@@ -36,9 +36,9 @@ USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
 WEAKEST = 10.0
 SMALLEST = 32
-"""Pixels of the shorter side: less has no surroundings that a peak could stand out of."""
+"""Pixels of the shorter side: less has no surroundings that a peak could stand out from."""
 # Fewer periods across the picture are no periodic structure. Windows, bricks and rows of people come by the dozen: a
-# structure of few periods has to be stronger, by so many decibels.
+# structure of few periods has to be stronger by OF_FEW decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
 # Of a grey level: fainter waves may be what rounding to grey levels made of stronger ones, and nobody sees them.
 FAINTEST = 0.2

@@ -112,7 +112,7 @@ class AnimationPages(Pages):
 
 
 def _plays(image: ImageFile.ImageFile) -> int:
-    """Return how often an animation is played, 0 for ever."""
+    """Return how often an animation is played; 0 is forever."""
     loop = image.info.get("loop")
     if image.format == "GIF":  # which says how often it is repeated
         return 1 if loop is None else loop + 1 if loop else 0

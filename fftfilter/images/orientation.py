@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .metadata import EXIF, ORIENTATION_TAG
+
 if TYPE_CHECKING:
     from .picture import Picture, Samples
 
-_EXIF = b"Exif\0\0"
-_TAG, _UPRIGHT = 274, 1
+_UPRIGHT = 1
 # Of each value: whether rows and columns change places, then whether up and down, left and right do.
 _TURNS = {
     2: (False, False, True),
@@ -48,11 +49,11 @@ def without_orientation(picture: Picture) -> Picture:
 
     tags = Image.Exif()
     try:
-        tags.load(_EXIF + metadata.exif)
-        orientation = tags.get(_TAG, _UPRIGHT)
+        tags.load(EXIF + metadata.exif)
+        orientation = tags.get(ORIENTATION_TAG, _UPRIGHT)
         if orientation != _UPRIGHT:
-            tags[_TAG] = _UPRIGHT
-            picture = replace(picture, metadata=replace(metadata, exif=tags.tobytes().removeprefix(_EXIF)))
+            tags[ORIENTATION_TAG] = _UPRIGHT
+            picture = replace(picture, metadata=replace(metadata, exif=tags.tobytes().removeprefix(EXIF)))
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return picture
     return upright(picture, orientation)

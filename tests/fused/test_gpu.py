@@ -26,7 +26,7 @@ HIGH = H.highpass()
 
 
 def room_for(numbers, **more):
-    """Return limits with local memory for so many real numbers."""
+    """Return limits with local memory for a number of real numbers."""
     return Limits(local_bytes=4 * numbers + RESERVED_BYTES, **more)
 
 

@@ -347,7 +347,7 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
 
 
 def fake_client(*looks):
-    """Return a client whose cluster has these workers, look after look; the last for ever."""
+    """Return a client whose cluster has these workers, look after look; the last forever."""
     addresses = iter(looks)
     return SimpleNamespace(
         scheduler=SimpleNamespace(address="tcp://s"),
