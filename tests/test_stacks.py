@@ -50,6 +50,15 @@ def test_every_page_is_filtered_as_it_would_be_alone(stack, tmp_path, blur):
         assert out.imagej_metadata["unit"] == "um"
 
 
+@pytest.mark.parametrize("pages", [None, "1"])
+def test_pages_hold_values_of_double_precision_as_single(stack, tmp_path, pages):
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="real", precision="double", pages=pages)
+    got = tifffile.imread(tmp_path / "out.tif")
+    assert got.dtype == np.float32
+    with fftfilter.Filter(BLUR, output="real", precision="double") as exact:
+        np.testing.assert_array_equal(got, exact(STACK).astype(np.float32)[0 if pages else slice(None)])
+
+
 @pytest.mark.parametrize("output", ["magnitude", "signed", "real"])
 def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
     fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output=output, compression="deflate")

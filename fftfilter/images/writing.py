@@ -119,6 +119,8 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     """
     kind = FORMATS[suffix].name
     left_out: list[str] = []
+    if picture.planes.dtype == np.float64:  # filtered values as they are, in double precision
+        picture = replace(picture, planes=picture.planes.astype(F32))
     if picture.metadata:
         from .metadata import fitting
         from .orientation import without_orientation

@@ -205,6 +205,20 @@ def test_options_of_the_device_give_the_same_picture(run, tmp_path, camera, opti
     assert_grey_levels(pixels(tmp_path / "out.pgm"), high(camera))
 
 
+@pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
+@pytest.mark.parametrize("command", [["lowpass", "--output", "real"], ["imagej"]], ids=["real", "imagej"])
+def test_files_hold_values_of_double_precision_as_single(run, tmp_path, camera, command, suffix):
+    (tmp_path / "in").mkdir()
+    tifffile.imwrite(tmp_path / "in" / "x.tif", camera[:60, :90] / np.float32(255))
+    words = [*command, "--precision", "double", "--verify"]
+    out = tmp_path / f"x{suffix}"
+    assert run(*words, tmp_path / "in" / "x.tif", out)[0] == 0
+    assert run(*words, "5", "--format", suffix[1:], tmp_path / "in", tmp_path / "all")[0] == 0
+    assert (tmp_path / "all" / f"x{suffix}").read_bytes() == out.read_bytes()
+    if suffix != ".pfm":
+        assert (np.load(out) if suffix == ".npy" else tifffile.imread(out)).dtype == np.float32
+
+
 def test_devices_lists_limits_and_the_one_taken(run):
     code, out, _ = run("devices", "--json")
     told = json.loads(out)
