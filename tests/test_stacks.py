@@ -50,6 +50,19 @@ def test_every_page_is_filtered_as_it_would_be_alone(stack, tmp_path, blur):
         assert out.imagej_metadata["unit"] == "um"
 
 
+@pytest.mark.parametrize("channels", [2, 5])
+def test_channels_of_unknown_meaning_are_filtered_with_one_scale(tmp_path, channels):
+    given = np.random.default_rng(channels).integers(0, 65536, (3, channels, 24, 32)).astype(np.uint16)
+    given[:, 1] //= 4
+    stored = np.moveaxis(given, 1, 3)
+    tifffile.imwrite(tmp_path / "in.tif", stored, photometric="minisblack", planarconfig="contig")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "in.tif", BLUR, in_place=True)
+    with fftfilter.Filter(BLUR) as filter_, tifffile.TiffFile(tmp_path / "in.tif") as out:
+        assert out.pages.first.extrasamples == (0,) * (channels - 1)
+        wanted = [filter_(page, channel_axis=2) for page in stored]
+        np.testing.assert_array_equal([page.asarray() for page in out.pages], wanted)
+
+
 @pytest.mark.parametrize("pages", [None, "1"])
 def test_pages_hold_values_of_double_precision_as_single(stack, tmp_path, pages):
     fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="real", precision="double", pages=pages)

@@ -39,12 +39,18 @@ class Spectrum:
         return int(self.power.shape[1])
 
     def add(self, other: Spectrum) -> None:
-        """Take more pictures into the mean; gray ones count for each channel of color ones."""
+        """Take more pictures into the mean; gray ones count for each channel of color ones.
+
+        Of two other numbers of channels the mean of all is left.
+        """
         share = np.float32(other.pictures / (self.pictures + other.pictures))
-        if len(self.power) < len(other.power):
-            self.power = np.repeat(self.power, len(other.power), axis=0)
+        power = other.power
+        if len({1, len(self.power), len(power)}) > 2:
+            self.power, power = (each.mean(axis=0, keepdims=True) for each in (self.power, power))
+        if len(self.power) < len(power):
+            self.power = np.repeat(self.power, len(power), axis=0)
         self.power *= 1 - share
-        self.power += other.power * share
+        self.power += power * share
         self.pictures += other.pictures
         self.step = max(self.step, other.step)
 

@@ -200,6 +200,8 @@ def misfit(picture: Picture, suffix: str) -> str | None:
         return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
     if picture.alpha is not None and not kind.shades_of_alpha and _has_shades(picture.alpha):
         return f"{suffix} holds no pixels that are partly transparent; write .png"
+    if picture.extra and kind.name != "TIFF":
+        return f"{suffix} holds gray or color, and there are {len(picture.planes)} channels; write .tif"
     if len(picture.planes) > 1 and kind.color is None:
         return f"{suffix} has no color; write .ppm or .png"
     if max(width, height) > kind.longest:

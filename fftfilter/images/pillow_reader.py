@@ -231,6 +231,6 @@ def refuse_not_finite(samples: Samples, name: str) -> None:
     if count := np.count_nonzero(wrong):
         y, x = divmod(int(np.argmax(wrong)), samples.shape[1])
         raise ReadError(
-            f"{name}: {count} of {samples.size} samples are NaN or infinite, the first at x={x}, y={y}; "
-            "replace them, for they would spread over the whole picture"
+            f"{name}: {count} of {samples.size} samples are NaN, infinite or beyond single precision, the first at "
+            f"x={x}, y={y}; replace them, for they would spread over the whole picture"
         )

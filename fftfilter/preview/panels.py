@@ -42,7 +42,8 @@ def shown(planes: Array, white: float, side: int, black: float = 0.0) -> Pixels:
 
 
 def rgb(planes: Pixels) -> Pixels:
-    """Return planes of gray or RGB as RGB ``(height, width, 3)``."""
+    """Return planes as RGB ``(height, width, 3)``: the first as gray, of three and more the first three as colors."""
+    planes = planes[: 3 if len(planes) > 2 else 1]
     return np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
 
 
