@@ -205,7 +205,7 @@ def _as_read(samples: Samples, page: tifffile.TiffPage) -> Samples:
     if samples.dtype not in (U8, U16):
         with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
             samples = samples.astype(F32)
-    if page.photometric == _WHITE_IS_ZERO and samples.dtype in (U8, U16):
+    if page.photometric == _WHITE_IS_ZERO:
         samples[:1] = MAXVAL_OF[samples.dtype] - samples[:1]
     return samples
 

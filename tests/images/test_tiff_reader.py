@@ -95,6 +95,14 @@ def test_complex_samples_are_refused():
         decode(tiff_of(np.ones((4, 5), np.complex64)), "x.tif")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "wanted"), [("u1", [255, 155]), ("u2", [65535, 65435]), ("f4", [1, -99]), ("i2", [1, -99])]
+)
+def test_where_0_is_white_black_becomes_0(dtype, wanted):
+    given = np.array([[0, 100]], dtype)
+    assert decode(tiff_of(given, photometric="miniswhite"), "x.tif").planes.tolist() == [[wanted]]
+
+
 @pytest.mark.parametrize("compression", ["tiff_lzw", "tiff_adobe_deflate", "packbits", None])
 @pytest.mark.parametrize(
     "given", [picture(channels=3), picture(channels=3, dtype=np.uint16), picture(dtype=np.float32)]
