@@ -208,7 +208,8 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: s
         return big_endian.astype(np.uint16)
     layout, _, order = rawmode.partition(";16")
     if image.format not in ("PNG", "TIFF") or layout not in ("RGB", "RGBA", "RGBX"):
-        raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to a 16-bit PNG")
+        way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
+        raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
     is_little = order == "L" or (order == "N" and sys.byteorder == "little")
     _set_rawmode(twin, f"{layout};16{'B' if is_little else 'L'}")
     image.load()

@@ -111,7 +111,7 @@ def test_tiff_of_16_bit_color_keeps_its_low_bytes(tmp_path):
 
 def test_tiff_of_16_bits_that_pillow_would_narrow_is_refused(tmp_path):
     (tmp_path / "x.tif").write_bytes(tiff(np.zeros((4, 5, 4), "<u2"), photometric=5))
-    with pytest.raises(ReadError, match=r"CMYK;16L.*convert it to a 16-bit PNG"):
+    with pytest.raises(ReadError, match=r"CMYK;16L.*convert it to RGB, or to 8 bits"):
         read(tmp_path / "x.tif")
 
 

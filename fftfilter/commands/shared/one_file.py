@@ -342,7 +342,7 @@ def _summary(
 ) -> str:
     _, height, width = shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
+    without = f"\nleft out: {', '.join(left_out)}" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
     given = filter_.transfer.pixel_size
     pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
