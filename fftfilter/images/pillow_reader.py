@@ -16,7 +16,7 @@ from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import as_file
-from .completeness import refuse_missing_rows, whole_jpeg
+from .completeness import behind_jpeg, refuse_missing_rows, whole_jpeg
 from .limits import refuse_oversize, refuse_undersize
 from .metadata import gather
 from .picture import F32, MAXVAL_OF, Picture, Samples, Size
@@ -39,7 +39,9 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
         image = Image.open(io.BytesIO(data))
         _refuse_several(image, name)
         refuse_unfit(image, len(data), name, working)
-    if image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data)):
+    if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
+        image.format == "JPEG" and _is_followed_by_another(image, data)
+    ):
         raise ReadError(f"{name}: several images in one file; give one at a time")
     if image.format in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
         return read_with_pillow(whole, name, working)
@@ -119,6 +121,17 @@ def _frames(image: ImageFile.ImageFile) -> int:
 def _refuse_several(image: ImageFile.ImageFile, name: str) -> None:
     if (frames := _frames(image)) > 1:
         raise SeveralPagesError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
+
+
+def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
+    """Whether another picture follows, and not what cameras append: a smaller preview, or what an index speaks of."""
+    if "mp" in jpeg.info or not (rest := behind_jpeg(data)):
+        return False
+    try:
+        with quiet_pillow():
+            return Image.open(io.BytesIO(rest)).width >= jpeg.width
+    except OSError:
+        return False
 
 
 def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
