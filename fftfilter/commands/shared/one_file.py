@@ -220,6 +220,15 @@ def _filter_pages(
         click.echo(f"{shown(target, '-')}: {done.difference}")
 
 
+def only(found: Picture | Pages, name: str) -> Picture:
+    """Return a file's picture; raises UsageError for several pages."""
+    from ... import images
+
+    if isinstance(found, images.Pages):
+        raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
+    return found
+
+
 def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
     from ... import images
@@ -234,9 +243,8 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     modes.check_scale(options.output, given_range)
     preview.check(target, source, "-")
     remove_leftovers_beside(target)
-    name, picture = shown(source, "standard input"), _read(source, options)
-    if isinstance(picture, images.Pages):
-        raise click.UsageError(f"{name} has {len(picture)} pages, and this is for one picture: give one of them.")
+    name = shown(source, "standard input")
+    picture = only(_read(source, options), name)
     transfer, _ = for_pixels_of(picture, transfer, name)
     transfer *= _automatic(picture, name, options)
     depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
