@@ -123,7 +123,7 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     """Return the samples, (channels, height, width), of what neither zlib nor libtiff takes apart."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install imagecodecs")
     pixels = page.asarray()
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)
