@@ -96,7 +96,7 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
                 )
             return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
-            picture = images.stripped(picture)
+            picture = picture.stripped()
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
         if settings.output == "magnitude":  # which alone has no sign

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,6 +40,10 @@ class Picture:
     def is_stored_as(self, depth: Depth) -> bool:
         """Whether a file that stores samples so holds the planes as they are."""
         return depth == (self.planes.dtype, self.maxval)
+
+    def stripped(self) -> Picture:
+        """Return the picture without what its file says about it, but for what a filter needs."""
+        return replace(self, metadata=self.metadata and self.metadata.stripped())
 
     def cautions(self) -> list[str]:
         """Return a line for each thing that users of such samples may not expect."""

@@ -314,7 +314,7 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
     )
     if isinstance(picture, images.Pages):
         return picture
-    return images.stripped(picture) if options.strip else picture
+    return picture.stripped() if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
