@@ -231,7 +231,7 @@ def filter_pages(
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     _check_page(picture, number, first, suffix, name)
                     depth = way.depth(suffix, picture)
-                    cautions = picture.cautions() if way.output == "magnitude" else []  # which alone has no sign
+                    cautions = picture.cautions(way.output, is_of_floats=depth.dtype.kind == "f")
                     picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval
                     done.note(filter_, picture, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)

@@ -592,5 +592,9 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", np.arange(64, dtype=np.int16).reshape(8, 8))
     line = "fftfilter: integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1\n"
     assert run("highpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
+    assert run("highpass", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", "")
+    line = "fftfilter: samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy\n"
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", line)
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", "")
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)
