@@ -347,7 +347,8 @@ def _summary(
     given = filter_.transfer.pixel_size
     pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
     device = filter_.launcher.device.name
-    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
+    again = ", and again in double precision, as little passes" if filter_.weak() else ""
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
