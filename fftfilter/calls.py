@@ -5,7 +5,8 @@ Each takes an image ``(height, width)`` or a stack ``(count, height, width)``; a
 the preparations.
 
 Radii, shapes and orders are those of the functions of the same names in ``fftfilter.transfer``; further options are
-those of :class:`Filter` and of its calls, as :class:`fftfilter.filters.Options` lists them. Errors are those of both, too.
+those of :class:`Filter` and of its calls, as :class:`fftfilter.filters.Options` lists them. Errors are those of both,
+too.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def lowpass(
     """Return what is coarser than the cutoff, normalized; shape and type of the image.
 
     ``radius`` is in cycles across the shorter side, by default an eighth of its pixels, or has a unit: "8px" (a
-    period), "0.125cyc" (cycles per pixel), "25%" (of the highest frequency along the shorter side), or a length such as
+    period), "0.125cyc" (cycles per pixel), "25%" (of 0.5 cycles per pixel), or a length such as
     "2.6um" with ``pixel_size``. ``shape`` is "ideal", "gaussian", "butterworth" with an ``order``, "cosine" or "fermi"
     with a ``width``, which is a radius, too. ``options`` are those of :class:`fftfilter.filters.Options`.
 
@@ -123,8 +124,8 @@ def imagej(
 
     Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
     ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
-    beyond it. Of colors the brightness is filtered. ``options`` are those of :class:`fftfilter.filters.Options` but for ``output``,
-    ``scale`` and ``edges``.
+    beyond it. Of colors the brightness is filtered. ``options`` are those of :class:`fftfilter.filters.Options` but for
+    ``output``, ``scale`` and ``edges``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     of_filter, of_pixels = parted(options)
