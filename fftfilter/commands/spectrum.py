@@ -99,7 +99,7 @@ def spectrum(
 
     asked = pages_of({"pages": pages})
     found = open_input(source, asked, output="keep", working=working, limit=input_limit)
-    picture = images.without_orientation(only(found, shown(source, "standard input")))
+    picture = only(found, shown(source, "standard input"))
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)

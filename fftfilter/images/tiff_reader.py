@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..files.sources import Slices
     from .limits import Working
 
-_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB = 0, 1, 2
+_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _CMYK = 0, 1, 2, 5
 _NONE, _DEFLATE = 1, (8, 32946)
 # LZW, PackBits, LZMA, Zstandard.
 _BY_LIBTIFF = (5, 32773, 34925, 50000)
@@ -61,7 +61,7 @@ def read_page(
         )
     refuse_oversize(name, size_of(page), working)
     _check_segments(page, data, name)
-    extra = size_of(page).channels - _colors(page)
+    extra = _extra(page)
     needs_imagecodecs = page.compression not in COMPRESSION_INFO
     if is_laid_out_here(page) or needs_imagecodecs:
         stored = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
@@ -74,7 +74,7 @@ def read_page(
         if extra:
             raise ReadError(
                 f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are coded in "
-                "an unusual way; save it without compression"
+                "an unusual way; save it as gray or RGB, without compression"
             )
         picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
     is_big = page.parent.is_bigtiff
@@ -86,18 +86,25 @@ def read_page(
 
 def size_of(page: tifffile.TiffPage) -> Size:
     """Return the size of a page's image as it is read."""
-    colors, kind = _colors(page), page.dtype or U8
-    channels = max(colors, page.samplesperpixel - (_alpha_at(page) is not None))
+    kind = page.dtype or U8
+    channels = min(3, _colors(page)) + _extra(page)
     depth = kind.itemsize if kind.kind == "u" and kind.itemsize <= U16.itemsize else F32.itemsize
     return Size(page.imagewidth, page.imagelength, channels, depth)
 
 
 def _colors(page: tifffile.TiffPage) -> int:
-    return 1 if page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 3
+    return {_WHITE_IS_ZERO: 1, _BLACK_IS_ZERO: 1, _CMYK: 4}.get(page.photometric, 3)
+
+
+def _extra(page: tifffile.TiffPage) -> int:
+    """Return how many samples of a pixel are neither gray nor color nor alpha that is kept."""
+    return max(0, page.samplesperpixel - _colors(page) - (_alpha_at(page) is not None))
 
 
 def _alpha_at(page: tifffile.TiffPage) -> int | None:
     """Return which sample of a pixel is alpha: the first that is said to be, or the only one beside gray or color."""
+    if page.photometric == _CMYK:
+        return None  # which Pillow drops
     beside = range(_colors(page), page.samplesperpixel)
     kinds = page.extrasamples or (_ALPHA,) * (len(beside) == 1)
     return next((i for i, kind in zip(beside, kinds, strict=False) if kind in (_MULTIPLIED, _ALPHA)), None)
@@ -140,7 +147,7 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     """Return the samples, (channels, height, width), of what neither zlib nor libtiff takes apart."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install imagecodecs")
     pixels = page.asarray()
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)

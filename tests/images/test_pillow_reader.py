@@ -286,7 +286,11 @@ def test_pillows_limit_on_pixels_neither_stops_nor_warns_and_stays(monkeypatch):
 
 
 def test_pillows_log_stays_off_standard_error(tmp_path):
-    (tmp_path / "x.tif").write_bytes(tiff(np.zeros((1, 1, 255), np.uint8), photometric=5))
-    code = "from fftfilter import errors, images\ntry: images.read('x.tif')\nexcept errors.ReadError: print('refused')"
+    (tmp_path / "x.tif").write_bytes(tiff(np.zeros((1, 1, 255), np.uint8), photometric=1))
+    code = (
+        "import PIL, pathlib; from fftfilter.images.pillow_reader import read_tiff_with_pillow\n"
+        "try: read_tiff_with_pillow(pathlib.Path('x.tif').read_bytes(), 0, 'x.tif')\n"
+        "except PIL.UnidentifiedImageError: print('refused')"
+    )
     done = python(code, cwd=tmp_path)
     assert (done.stdout, done.stderr) == (b"refused\n", b"")

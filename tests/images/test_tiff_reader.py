@@ -88,6 +88,9 @@ def test_samples_that_would_be_lost_are_refused():
     data[at : at + 2] = (7).to_bytes(2, "little")
     with pytest.raises(ReadError, match="4 samples a pixel, of which 1 would be lost"):
         decode(bytes(data), "x.tif")
+    inks = tiff_of(np.zeros((16, 16, 5), np.uint8), photometric="separated", extrasamples=["unassalpha"])
+    with pytest.raises(ReadError, match="5 samples a pixel, of which 1 would be lost"):
+        decode(inks, "x.tif")
 
 
 def test_complex_samples_are_refused():
