@@ -9,6 +9,7 @@ does, has it ignored.
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ def blocked() -> Iterator[None]:
 
     A mask is inherited, also by what they start later.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if sys.platform == "win32":
         yield
         return
     from multiprocessing.resource_tracker import ensure_running
