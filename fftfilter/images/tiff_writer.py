@@ -47,7 +47,7 @@ def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any])
     ``compression`` is TIFF's number, ``metadata`` are tags; one whose value is a dict is a group of tags.
     """
     page = encode_page(samples, compression, metadata)
-    tags = _directory(page.tags, is_big=page.nbytes >= _LARGEST)
+    tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
     tags[_OFFSETS] = tuple(np.cumsum([0, *page.tags[_LENGTHS][:-1]]).tolist())
     header = io.BytesIO()
@@ -100,6 +100,15 @@ def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v
     return made
 
 
+def _at_most(value: object) -> int:
+    """Return how many bytes a tag's value takes at most, or all tags of a group."""
+    if isinstance(value, dict):
+        return sum(32 + _at_most(each) for each in value.values())
+    if isinstance(value, bytes | str):
+        return len(value)
+    return 8 * len(value) if isinstance(value, tuple | list) else 8
+
+
 class TiffSink(Sink):
     """A TIFF that grows by pages, whose tags come at its end.
 
@@ -132,8 +141,9 @@ class TiffSink(Sink):
 
     def finish(self) -> None:
         """Write the tags of all pages, and where they are."""
-        tag_bytes = 1024 + 16 * max(len(offsets) for _, offsets in self._pages)
-        is_big = self._file.tell() + tag_bytes * len(self._pages) >= _LARGEST
+        # Each page has as many offsets as lengths, which are among its tags.
+        tag_bytes = sum(_at_most(tags) + _at_most(tags[_LENGTHS]) for tags, _ in self._pages)
+        is_big = self._file.tell() + tag_bytes >= _LARGEST
         link_at, link = (8, "<Q") if is_big else (4, "<I")
         self._file.seek(0)
         self._file.write(_BIG_HEAD if is_big else _HEAD)
