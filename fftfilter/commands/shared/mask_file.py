@@ -24,7 +24,7 @@ def mask_of(name: str) -> Transfer:
         from io import BytesIO
 
         try:
-            array = np.load(BytesIO(sources.content(name)), allow_pickle=False)
+            array = np.lib.format.read_array(BytesIO(sources.content(name)), allow_pickle=False)
         except (ValueError, EOFError) as error:
             raise ReadError(f"{name}: is no array: save one with numpy.save") from error
     else:
