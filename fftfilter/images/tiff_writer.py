@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -49,7 +50,7 @@ def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any])
     page = encode_page(samples, compression, metadata)
     tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
-    tags[_OFFSETS] = tuple(np.cumsum([0, *page.tags[_LENGTHS][:-1]]).tolist())
+    tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
     header = io.BytesIO()
     tags.save(header)
     return [header.getvalue(), *page.strips]
@@ -135,7 +136,7 @@ class TiffSink(Sink):
         """Append a page's samples."""
         page = cast("Page", encoded)
         start = self._file.tell()
-        offsets = np.cumsum([start, *page.tags[_LENGTHS][:-1]]).tolist()
+        offsets = list(accumulate(page.tags[_LENGTHS][:-1], initial=start))
         self._file.writelines(page.strips)
         self._pages.append((page.tags, offsets))
 
