@@ -78,7 +78,8 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     """Return the input's white, by default its type's; raises ParameterError."""
     if white is None:
         return float(largest_of(dtype))
-    if not math.isfinite(white) or white <= 0:
+    is_number = isinstance(white, int | float | np.integer | np.floating) and not isinstance(white, bool)
+    if not is_number or not math.isfinite(white) or white <= 0:
         raise ParameterError(f"white {white!r} is impossible: give a finite number above 0")
     return float(white)
 
