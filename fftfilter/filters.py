@@ -220,10 +220,7 @@ class Filter:
         """Check and keep what the filter is made of; no device is opened."""
         engine, engine_options = options.get("engine"), options.get("engine_options")
         output, transpose = options.get("output", "magnitude"), options.get("transpose")
-        if not isinstance(transfer, Transfer):
-            raise ParameterError(
-                f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
-            )
+        check_transfer(transfer)
         if (pixel_size := options.get("pixel_size")) is not None:
             transfer = transfer.with_pixel_size(pixel_size)
         transfer.check_pixel_size()
@@ -240,6 +237,8 @@ class Filter:
             _check("transpose", transpose, TRANSPOSES)
         defaults: Mapping[str, Any] = Filter.__init__.__kwdefaults__ or {}
         given: dict[str, Any] = {**options, "profile": profile}
+        if unknown := given.keys() - defaults.keys():
+            raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(defaults)}")
         self.transfer = transfer
         self._options = {name: value for name, value in given.items() if value != defaults[name]}
         staged_only = {
@@ -701,6 +700,14 @@ def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -
     made = kind.__new__(kind)
     made._describe(transfer, **options)
     return made
+
+
+def check_transfer(given: object) -> None:
+    """Raise ParameterError for what is no transfer function."""
+    if not isinstance(given, Transfer):
+        raise ParameterError(
+            f"{given!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
+        )
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:

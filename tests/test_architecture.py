@@ -39,6 +39,7 @@ ROOMS = {
     "memory": "",
     "signals": "",
     "system": "",
+    "text_table": "",
     "startup": "signals system",
     "output": "errors",
     "arrays": "errors output",
@@ -179,6 +180,11 @@ def test_every_room_has_tests_of_its_own():
     rooms = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
     assert len(rooms) >= 10
     assert [name for name in rooms if not list((TESTS / name).rglob("test_*.py"))] == []
+
+
+def test_everyday_commands_do_without_benchmarks():
+    others = [name for name in MODULES if room(name) in ("commands", "explore") and "bench" not in name.split(".")]
+    assert {(name, each) for name in others for each in imported(name) if room(each) == "bench"} == set()
 
 
 def test_the_library_never_prints():

@@ -361,7 +361,7 @@ def _summary(
 
 def _times(filter_: Filter) -> str:
     """Return the time of every step, as the book's List 6.11."""
-    from ...bench.tables import text_table
+    from ...text_table import text_table
 
     timings = filter_.timings()
     rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]
