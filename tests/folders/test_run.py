@@ -498,6 +498,27 @@ def test_a_missing_folder_is_told(run, tmp_path):
     assert (code, "no such file or directory" in said) == (1, True)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["highpass", "none/", "out/"],
+        ["highpass", "none/", "out"],
+        ["highpass", "-r", "none/", "out/"],
+        ["highpass", "-r", "none", "out/"],
+        ["highpass", "--pattern", "*.png", "none", "out/"],
+        ["notch", "--auto", "folder", "none/", "out/"],
+        ["peaks", "none/"],
+        ["peaks", "-r", "none"],
+    ],
+    ids=" ".join,
+)
+def test_a_missing_folder_that_is_one_by_its_slash_or_the_options_is_told(run, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    name = next(each for each in arguments if each.startswith("none"))
+    assert run(*arguments) == (1, "", f"fftfilter: {name}: no such folder; check the name\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")
 def test_files_that_do_not_fit_any_more(tmp_path):
     """A limit on a file's size stands for the full disk: large outputs fail, small ones go on."""

@@ -13,6 +13,7 @@ import click
 from ... import signals, startup
 from ...errors import ParameterError
 from . import preview
+from .inputs import refuse_options_of_folders
 from .options import coding_of, combined, device_that_is_done_first, filter_options, option, pages_of, refuse
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     given_range = parse(options.scale)
     check_scale(options.output, options.scale if options.scale in (FOLDER, STACK) else given_range)
     if not isinstance(source, Path | Url):
-        refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
+        refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
