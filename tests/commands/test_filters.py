@@ -40,6 +40,11 @@ def filtered(run, tmp_path, source, command, *arguments):
             ["highpass", "--notch", "0.2,0.1", "--notch", "0.3,0,2", "--stripes", "90"],
             H.highpass() * H.notch((0.2, 0.1)) * H.notch((0.3, 0), width=2) * H.stripes(90),
         ),
+        (["highpass", "--stripes", "0", "--stripes", "90"], H.highpass() * H.stripes(0) * H.stripes(90)),
+        (
+            ["stripes", "--angle", "0", "--angle", "30", "--spare", "8px"],
+            H.stripes(0, spare="8px") * H.stripes(30, spare="8px"),
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -77,6 +82,23 @@ def test_a_mask_of_another_size_is_a_function_of_frequency_and_multiplies(run, t
     wanted = (np.abs(fx) + np.abs(fy)) * H.lowpass(9).gain(*SIZE)
     got = filtered(run, tmp_path, source, "lowpass", "--radius", 9, "--mask", tmp_path / "mask.npy")
     assert np.abs(got.astype(int) - reference.filter_image(source[1], wanted)).max() <= 2
+
+
+@pytest.mark.parametrize("command", [["mask"], ["lowpass", "--radius", "9"]], ids=lambda command: command[0])
+def test_masks_multiply(run, tmp_path, source, command, rng):
+    gains = rng.random((2, 35, 59))  # odd sides have a middle, so that gains that are turned about it are even
+    gains += gains[:, ::-1, ::-1]
+    options = [*command, "--output", "real"]
+    for i, each in enumerate([*gains, gains[0] * gains[1]]):
+        np.save(tmp_path / f"{i}.npy", each)
+    Image.fromarray(source[1][1:, 1:]).save(tmp_path / "odd.png")
+
+    def masked(name, *masks):
+        given = [word for i in masks for word in ("--mask", tmp_path / f"{i}.npy")]
+        assert run(*options, *given, tmp_path / "odd.png", tmp_path / name) == (0, b"", "")
+        return np.load(tmp_path / name)
+
+    np.testing.assert_allclose(masked("both.npy", 0, 1), masked("product.npy", 2), atol=1e-3)
 
 
 def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
