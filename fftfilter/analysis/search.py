@@ -87,11 +87,8 @@ def find_peaks(
 def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     """Return the peaks of a spectrum, as :func:`find_peaks`; raises ParameterError for an impossible strength."""
     check_strength(strength)
-    if min(mean.height, mean.width) < SMALLEST:
-        raise ParameterError(
-            f"{mean.width} x {mean.height} pixels are too few to look for periodic structures: give at least "
-            f"{SMALLEST} a side"
-        )
+    if few := too_few(mean):
+        raise ParameterError(f"{few}: give at least {SMALLEST} a side")
     found = []
     for channel, power in enumerate(mean.power):
         sharp = _of_channel(power, mean.width, strength, channel)
@@ -99,6 +96,19 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
         found += sharp + [peak for peak in broad if not _is_of(peak, sharp, mean)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
     return grouped([replace(peak, channels=_with(peak, alone, mean), searched=len(mean.power)) for peak in alone], mean)
+
+
+def nothing_of(strength: float) -> str:
+    """Return the line on pictures in which nothing is found."""
+    few = f"{strength + OF_FEW:g} if it has fewer than {MANY} periods"
+    return f"no periodic structure of {strength:g} dB or more, {few}"
+
+
+def too_few(mean: Spectrum) -> str | None:
+    """Return what says that pictures are too small to be searched, if they are."""
+    if min(mean.height, mean.width) >= SMALLEST:
+        return None
+    return f"{mean.width} x {mean.height} pixels are too few to look for periodic structures"
 
 
 def check_strength(strength: float) -> None:

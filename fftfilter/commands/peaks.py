@@ -25,7 +25,7 @@ PIXEL_OF_PRINTS = 5e-6
         group="Search",
         type=float,
         metavar="DB",
-        help="The least strength of a wave; 10 or more.  [default: 18]",
+        help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
     option(
         "--pixel-size",
@@ -74,7 +74,7 @@ def peaks(
     Example: fftfilter peaks scan.png
              fftfilter peaks --json --strength 25 scans/
     """
-    from ..analysis.search import USUAL_STRENGTH, peaks_of
+    from ..analysis.search import USUAL_STRENGTH, nothing_of, peaks_of
     from ..transfer.units import parse_pixel_size
     from .shared.inputs import is_folder
     from .shared.spectra import of_sources
@@ -114,7 +114,8 @@ def peaks(
             auto += "" if strength is None else f" --strength {strength:g}"
             click.echo(f"fftfilter notch {auto} {shlex.quote(name)} OUT  # each from its own channels only")
     else:
-        click.echo(f"{name}: no periodic structure of {wanted:g} dB or more")
+        searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
+        click.echo(f"{searched_in}: {nothing_of(wanted)}")
     return 0 if searched.is_whole else 1
 
 
