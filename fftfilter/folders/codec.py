@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from contextlib import closing
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(eq=False)
@@ -229,4 +232,5 @@ def failed(outcome: Outcome, error: Exception) -> Outcome:
     outcome.status = FAILED
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
+    outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in NO_SPACE
     return outcome

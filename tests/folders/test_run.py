@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,10 +20,11 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from fftfilter import images
 from fftfilter.cli import cli
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.errors import DeviceError, TooLargeError
+from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import leftovers
 from fftfilter.folders import journal
 from fftfilter.folders.tree import natural
@@ -566,6 +569,26 @@ def test_a_full_disk_leaves_nothing_half_written_and_can_be_resumed(run, tmp_pat
     subprocess.run(["mount", "-o", "remount,size=2m", tiny_disk], check=True)
     code, _, said = run("highpass", "--skip-existing", given, tiny_disk)
     assert (code, len(names(tiny_disk))) == (0, 8)
+
+
+def test_no_space_left_is_told_once_and_no_more_files_are_begun(run, tmp_path, monkeypatch):
+    given, write = tmp_path / "in", images.write
+    for i in range(300):
+        pgm(given / f"{i}.pgm", i)
+
+    def on_a_full_disk(picture, target, **options):
+        if int(Path(target).stem) < 3:
+            return write(picture, target, **options)
+        raise WriteError(f"{target}: cannot be written: no space left") from OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(images, "write", on_a_full_disk)
+    monkeypatch.setattr("fftfilter.folders.pool.JOBS_A_THREAD", 1)
+    code, _, said = run("highpass", "--processes", 1, given, tmp_path / "out")
+    failure, summary, way_out = said.splitlines()
+    assert (code, failure.endswith("pgm: cannot be written: no space left")) == (1, True)
+    assert re.match("3 of 300 files filtered", summary)
+    assert 0 < int(re.search("([0-9]+) failed", summary)[1]) < 290
+    assert way_out == "fftfilter: no space left; the same command with --skip-existing goes on from here"
 
 
 @pytest.mark.parametrize("size", ["rw", "ro", "full"])
