@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import check_finite, white_of_input
+from ..arrays import channels_first, check_finite, check_stack, white_of_input
 from ..errors import ParameterError, check_unmasked
 from .broad import broad_peaks
 from .found import Peak, canonical
@@ -77,7 +77,8 @@ def find_peaks(
     if array.ndim == 2:
         return peaks_of(spectrum(array[None], white), strength)
     if channel_axis is not None:
-        return peaks_of(spectrum(np.moveaxis(array, channel_axis, 0), white), strength)
+        return peaks_of(spectrum(channels_first(array, channel_axis), white), strength)
+    check_stack(array.shape)
     mean = spectrum(array[:1], white)
     for each in array[1:]:
         mean.add(spectrum(each[None], white))

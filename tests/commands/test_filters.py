@@ -130,6 +130,10 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
         (["lowpass", "--mask", "text.npy"], 1, "text.npy: is no array"),
         (["lowpass", "--mask", "nan.npy"], 2, "gains of the mask are NaN"),
         (["lowpass", "--mask", "color.png"], 2, "color.png: has colors"),
+        (["mask", "--mask", "complex.npy"], 2, "is no mask: give real gains of shape (height, width)\n"),
+        (["imagej", "--large", "0"], 2, "greater than zero: give a number (pixels), or one with px"),
+        (["bandpass", "--large", "wide", "--small", "3"], 2, "'wide' is no number: give a number (pixels)"),
+        (["bandpass", "--inner", "wide", "--outer", "3"], 2, "give a number (cycles across the shorter side)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -137,6 +141,7 @@ def test_what_is_impossible_is_one_line(run, tmp_path, source, monkeypatch, argu
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.npy").write_text("no array")
     np.save(tmp_path / "nan.npy", np.full((2, 2), np.nan))
+    np.save(tmp_path / "complex.npy", np.ones((2, 2), complex))
     Image.fromarray(np.array([[[1, 2, 3]]], np.uint8)).save(tmp_path / "color.png")
     found, out, said = run(*arguments, source[0], tmp_path / "out.png")
     assert (found, out, said.count("\n")) == (code, b"", 1)
