@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import tempfile
 import time
 import zlib
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -251,7 +252,7 @@ def _output(folder: Path, what: str) -> Path:
 
 def _peak_memory() -> float:
     """Return the peak memory of this process in MB."""
-    with suppress(ImportError):
+    if sys.platform != "win32":
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

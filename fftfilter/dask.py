@@ -7,7 +7,7 @@
 Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit. Images that are split among
 chunks are joined first, which moves data; chunks along the first axis alone cost nothing. A process opens
 its device once and filters one chunk at a time, however many of Dask's threads it has: `dask worker --nthreads 1`
-and a process a device are best. `pip install 'fftfilter[cluster]'` brings Dask.
+and a process a device are best. Dask is `pip install 'dask[array]' distributed`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ try:
     from dask.array import Array, map_blocks
     from dask.base import tokenize
 except ImportError as error:
-    raise ParameterError("fftfilter.dask needs Dask: pip install 'fftfilter[cluster]'") from error
+    raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -127,6 +127,8 @@ _open: dict[str, Filter] = {}
 
 
 def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: str) -> NDArray[Any]:
+    if not block.size:
+        return np.empty(block.shape, _dtype(block.dtype, options))
     images = block.reshape(-1, *block.shape[-2:])
     at_once = max(1, _PIXELS_A_LAUNCH // images[0].size)
     of_filter, of_pixels = parted(options)

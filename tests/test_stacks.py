@@ -60,7 +60,7 @@ def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
 def test_some_pages_are_filtered(stack, tmp_path, blur):
     assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, pages="2-3", output="keep") == 2
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK[1:3]))
-    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages="4", output="keep") == 1
+    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages=4, output="keep") == 1
     assert np.asarray(Image.open(tmp_path / "out.pgm")).tolist() == alone(blur, STACK[3:])[0].tolist()
 
 
@@ -85,6 +85,18 @@ def test_signed_pages_share_black_and_white(stack, tmp_path):
 def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
     with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
         fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep")
+    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+        fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
+
+
+@pytest.mark.parametrize(
+    ("transfer", "options", "words"),
+    [(9, {}, "9 is no transfer function"), (BLUR, {"pages": [1]}, "unknown"), (BLUR, {"quality": 500}, "quality 500")],
+)
+def test_what_is_impossible_is_refused(stack, tmp_path, transfer, options, words):
+    with pytest.raises(ParameterError, match=words):
+        fftfilter.filter_stack(stack, tmp_path / "out.webp", transfer, **options)
+    assert not (tmp_path / "out.webp").exists()
 
 
 def test_pages_of_several_sizes(tmp_path, blur):

@@ -88,7 +88,7 @@ def spectrum(
         shape = (size.channels, size.height, size.width)
         return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
 
-    picture = images.without_orientation(images.read(source, working=working, limit=input_limit))
+    picture = images.read(source, working=working, limit=input_limit)
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)

@@ -70,6 +70,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
     began = time.perf_counter()
     outcome = Outcome(job, DONE)
+    data: bytes | sources.Slices = b""
+    stays_open = False
     try:
         if not settings.measure_only:
             _check_target(job, settings)
@@ -92,15 +94,16 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
                     f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and --preview is for one picture: choose "
                     "one with --pages"
                 )
-            return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            found = _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            stays_open = isinstance(found, Opened)
+            return found
         if settings.strip:
-            picture = images.stripped(picture)
+            picture = picture.stripped()
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
-        if settings.output == "magnitude":  # which alone has no sign
-            outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
+        outcome.cautions += picture.cautions(settings.output, is_of_floats=depth.dtype.kind == "f")
         loaded = Loaded(
             job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
         )
@@ -110,6 +113,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     except (FftfilterError, MemoryError) as error:
         return failed(outcome, error)
     finally:
+        if not (stays_open or isinstance(data, bytes)):
+            data.close()
         outcome.seconds["read"] = time.perf_counter() - began
     return loaded
 

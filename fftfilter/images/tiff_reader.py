@@ -11,6 +11,7 @@ import io
 import math
 import zlib
 from importlib.util import find_spec
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,7 +124,7 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     """Return the samples, (channels, height, width), of what neither zlib nor libtiff takes apart."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install imagecodecs")
     pixels = page.asarray()
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)
@@ -172,7 +173,7 @@ def _raw(
         tags[256], tags[257], tags[278] = bytes_per_row, sum(tall), tall[0]
         tags[258], tags[259], tags[262], tags[277] = 8, compression, _BLACK_IS_ZERO, 1
         tags[279] = tuple(len(data) for data in stored)
-        tags[273] = tuple(np.cumsum([0, *tags[279][:-1]]).tolist())  # counted from the end of the tags
+        tags[273] = tuple(accumulate(tags[279][:-1], initial=0))  # counted from the end of the tags
         head = io.BytesIO()
         tags.save(head)
         with quiet_pillow():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -47,9 +48,9 @@ def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any])
     ``compression`` is TIFF's number, ``metadata`` are tags; one whose value is a dict is a group of tags.
     """
     page = encode_page(samples, compression, metadata)
-    tags = _directory(page.tags, is_big=page.nbytes >= _LARGEST)
+    tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
-    tags[_OFFSETS] = tuple(np.cumsum([0, *page.tags[_LENGTHS][:-1]]).tolist())
+    tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
     header = io.BytesIO()
     tags.save(header)
     return [header.getvalue(), *page.strips]
@@ -100,6 +101,15 @@ def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v
     return made
 
 
+def _at_most(value: object) -> int:
+    """Return how many bytes a tag's value takes at most, or all tags of a group."""
+    if isinstance(value, dict):
+        return sum(32 + _at_most(each) for each in value.values())
+    if isinstance(value, bytes | str):
+        return len(value)
+    return 8 * len(value) if isinstance(value, tuple | list) else 8
+
+
 class TiffSink(Sink):
     """A TIFF that grows by pages, whose tags come at its end.
 
@@ -126,14 +136,15 @@ class TiffSink(Sink):
         """Append a page's samples."""
         page = cast("Page", encoded)
         start = self._file.tell()
-        offsets = np.cumsum([start, *page.tags[_LENGTHS][:-1]]).tolist()
+        offsets = list(accumulate(page.tags[_LENGTHS][:-1], initial=start))
         self._file.writelines(page.strips)
         self._pages.append((page.tags, offsets))
 
     def finish(self) -> None:
         """Write the tags of all pages, and where they are."""
-        tag_bytes = 1024 + 16 * max(len(offsets) for _, offsets in self._pages)
-        is_big = self._file.tell() + tag_bytes * len(self._pages) >= _LARGEST
+        # Each page has as many offsets as lengths, which are among its tags.
+        tag_bytes = sum(_at_most(tags) + _at_most(tags[_LENGTHS]) for tags, _ in self._pages)
+        is_big = self._file.tell() + tag_bytes >= _LARGEST
         link_at, link = (8, "<Q") if is_big else (4, "<I")
         self._file.seek(0)
         self._file.write(_BIG_HEAD if is_big else _HEAD)

@@ -55,7 +55,7 @@ def test_a_wrong_picture_is_refused():
     one_pixel = (np.arange(100) == 7).reshape(10, 10)
     check_picture("right", launcher, picture + one_pixel, picture)
     for off in (picture + 1, picture + 2 * one_pixel):
-        with pytest.raises(RefusedError, match="off by at most [12] of 255 levels"):
+        with pytest.raises(RefusedError, match=r"off by at most [12] of 255 levels"):
             check_picture("wrong", launcher, off, picture)
 
 

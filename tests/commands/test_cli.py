@@ -581,6 +581,13 @@ def assert_one_line(said, pattern):
 # What users may not expect is said, unless they ask for quiet
 
 
+def test_what_is_done_again_in_double_precision_is_said(run, tmp_path):
+    wave = np.round(30000 + 20000 * np.cos(2 * np.pi * np.arange(64) / 64) + np.eye(64)).astype(np.uint16)
+    Image.fromarray(wave).save(tmp_path / "in.png")
+    code, _, said = run("highpass", "-v", "--radius", "3", tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, ", and again in double precision, as little passes" in said) == (0, True)
+
+
 def test_a_cutoff_beyond_the_grid_is_a_line(run, tmp_path):
     out = tmp_path / "out.png"
     line = "fftfilter: radius 40cyc lies beyond the highest frequency: the highpass passes nothing\n"
@@ -595,5 +602,9 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", np.arange(64, dtype=np.int16).reshape(8, 8))
     line = "fftfilter: integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1\n"
     assert run("highpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
+    assert run("highpass", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", "")
+    line = "fftfilter: samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy\n"
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", line)
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", "")
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)

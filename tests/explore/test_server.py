@@ -73,6 +73,7 @@ def test_pages_of_a_stack(visit, tmp_path, camera):
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
 
     async def look(page):
+        assert (await page.get(f"input?page={'9' * 5000}"))[0] == 400
         status, refused = await page.get("input?page=2")
         assert (status, refused) == (400, {"error": "page 2 is none of 2, counted from 0"})
         assert (await page.get("picture"))[1]["pages"] == 2
