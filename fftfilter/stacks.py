@@ -133,9 +133,8 @@ def filter_stack(
     if one_scale:
         options["scale"] = None
     check_transfer(transfer)
-    way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")))
+    way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")), options)
     check_scale(way.output, scales.STACK if one_scale else way.scale)
-    way = replace(way, options=options)
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     if way.output == "real":
@@ -144,8 +143,7 @@ def filter_stack(
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
     found = open_input(source, asked, output=way.output)
-    if options.get("pixel_size") is None:
-        transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
+    transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):
