@@ -38,8 +38,19 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
         )
     if channel_axis is None:
         check_stack(array.shape)
-    planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
+    planes = array if channel_axis is None else channels_first(array, channel_axis)
     return planes.reshape(-1, *planes.shape[-2:]), array.shape
+
+
+def channels_first(array: Array, channel_axis: int) -> Array:
+    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that it has not."""
+    try:
+        return np.moveaxis(array, channel_axis, 0)
+    except np.exceptions.AxisError as error:
+        raise ParameterError(
+            f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or "
+            f"0 to {array.ndim - 1}"
+        ) from error
 
 
 def check_stack(shape: tuple[int, ...]) -> None:

@@ -134,7 +134,12 @@ def imagej(
 
 
 def apply_mask(
-    image: ArrayLike, mask: ArrayLike, *, channel_axis: int | None = None, **options: Unpack[Options]
+    image: ArrayLike,
+    mask: ArrayLike,
+    *,
+    any_size: bool = False,
+    channel_axis: int | None = None,
+    **options: Unpack[Options],
 ) -> NDArray[Any]:
     """Return an image times any real mask of its size in frequency, DC in the corner, normalized.
 
@@ -143,9 +148,10 @@ def apply_mask(
         fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
         edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
 
-    ``options`` are those of :class:`fftfilter.filters.Options`.
+    With ``any_size`` a mask of another size serves, too, as for ``transfer.mask``. ``options`` are those of
+    :class:`fftfilter.filters.Options`.
     """
-    return _filtered(image, transfer.mask(mask), channel_axis, options)
+    return _filtered(image, transfer.mask(mask, any_size=any_size), channel_axis, options)
 
 
 def _filtered(image: ArrayLike, made: Transfer, channel_axis: int | None, options: Options) -> NDArray[Any]:

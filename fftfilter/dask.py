@@ -93,9 +93,9 @@ def bandstop(
     return _filtered(stack, transfer.bandstop(inner, outer, shape=shape, order=order, width=width), options)
 
 
-def apply_mask(stack: Array, mask: ArrayLike, **options: Unpack[Options]) -> Array:
+def apply_mask(stack: Array, mask: ArrayLike, *, any_size: bool = False, **options: Unpack[Options]) -> Array:
     """Return :func:`fftfilter.apply_mask` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.mask(mask), options)
+    return _filtered(stack, transfer.mask(mask, any_size=any_size), options)
 
 
 def _filtered(stack: Array, made: Transfer, options: Options) -> Array:

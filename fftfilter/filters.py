@@ -689,7 +689,11 @@ class Filter:
 
 
 def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
-    """Return the options of a filter, and those of its calls."""
+    """Return the options of a filter, and those of its calls; raises TypeError for what is neither."""
+    for name in options.keys() - Options.__annotations__:
+        raise TypeError(
+            f"unexpected keyword argument {name!r}: further options are {', '.join(Options.__annotations__)}"
+        )
     of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
     of_filter = {name: value for name, value in options.items() if name not in of_pixels}
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)

@@ -204,6 +204,14 @@ def test_one_image_has_no_axis_of_channels():
         Filter(H.highpass())(np.ones((4, 4)), channel_axis=0)
 
 
+@pytest.mark.parametrize("call", [fftfilter.lowpass, fftfilter.imagej, fftfilter.find_peaks])
+def test_an_axis_that_an_array_has_not_is_told(call):
+    with pytest.raises(
+        ParameterError, match=r"^channel_axis 5 is none of an array of shape \(4, 4, 3\): give -1 or 0 to 2"
+    ):
+        call(np.ones((4, 4, 3)), channel_axis=5)
+
+
 def test_channels_may_lie_along_any_axis(rng):
     planes = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
     with Filter(H.highpass()) as highpass:

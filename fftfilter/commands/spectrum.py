@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     "filter_",
     group="Filter",
     metavar='"FILTER OPTIONS"',
+    short="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed.",
     help="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed, and all of "
     "it by frequency. OUT is a .png, .jpg or .webp.",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from contextlib import closing
@@ -21,6 +22,7 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..analysis.automatic import Auto
     from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
     from ..preview.sheet import Row
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(eq=False)
@@ -83,13 +87,7 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if settings.auto:
-            # Seldom wanted, and some milliseconds of import.
-            from ..analysis.automatic import notches
-            from .mean_spectrum import spectrum_of
-
-            outcome.peaks = settings.auto.peaks(spectrum_of(picture))
-            transfer *= notches(outcome.peaks, settings.auto.shape)
-            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
+            transfer *= _automatic(picture, settings.auto, outcome)
         if isinstance(picture, images.Pages):
             if settings.preview:
                 raise ParameterError(
@@ -119,6 +117,23 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
             data.close()
         outcome.seconds["read"] = time.perf_counter() - began
     return loaded
+
+
+def _automatic(picture: Picture | Pages, auto: Auto, outcome: Outcome) -> Transfer:
+    """Return the notches for what is found in a picture, none for a small one; the outcome says what was found."""
+    # Seldom wanted, and some milliseconds of import.
+    from ..analysis.automatic import notches
+    from ..analysis.search import too_few
+    from .mean_spectrum import spectrum_of
+
+    mean = spectrum_of(picture)
+    few = too_few(mean)
+    outcome.peaks = [] if few else auto.peaks(mean)
+    if few:
+        outcome.cautions.append(f"{quoted_if_odd(outcome.job.source)}: {few}: nothing is removed")
+    elif not outcome.peaks:
+        outcome.cautions.append(auto.nothing)
+    return notches(outcome.peaks, auto.shape)
 
 
 def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened | Outcome:
@@ -222,4 +237,5 @@ def failed(outcome: Outcome, error: Exception) -> Outcome:
     outcome.status = FAILED
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
+    outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in NO_SPACE
     return outcome

@@ -20,10 +20,9 @@ _LINES = {"lpi": INCH, "lp/mm": 1e-3}
 """The length in meters that a frequency counts its lines, or line pairs, on."""
 _PER_PIXEL = ("px", "cyc", "%")
 
-UNITS = (
-    "a number (cycles across the shorter side), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, "
-    "2.6um, 150lpi, 12lp/mm"
-)
+UNITS = "a number ({}), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm"
+BARE = {"bins": "cycles across the shorter side", "px": "pixels"}
+"""What a number without a unit is."""
 _PIXEL_SIZES = "a length, or dots per inch: 65nm, 0.1mm, 300dpi"
 
 
@@ -76,9 +75,10 @@ class Radius(NamedTuple):
         """
         if isinstance(given, cls):
             return given
-        value, unit = parsed(given, name, UNITS)
+        units = UNITS.format(BARE[bare])
+        value, unit = parsed(given, name, units)
         if unit not in ("", "bins", *_PER_PIXEL, *METERS, *_LINES):
-            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {unit!r}: give {UNITS}")
+            raise ParameterError(f"{name} {str(given)!r} has an unknown unit {unit!r}: give {units}")
         return cls(value, unit or bare)
 
     @property

@@ -124,6 +124,11 @@ def test_each_channel_is_searched():
     assert found[0].notch().of_channels(3) == [found[0].notch(), H.Transfer(()), H.Transfer(())]
 
 
+def test_a_picture_without_its_channel_axis_is_no_stack():
+    with pytest.raises(ParameterError, match="looks like a picture with 3 channels: give channel_axis=-1"):
+        fftfilter.find_peaks(np.ones((64, 64, 3)))
+
+
 def test_a_wave_that_is_found_in_one_channel_may_be_weaker_in_the_others(rng):
     noise = rng.normal(128, 20, (256, 256, 3))
     found = fftfilter.find_peaks(levels(noise + wave((256, 256), 0.21, 0.13)[..., None] * (4, 1.3, 0)), channel_axis=-1)

@@ -352,6 +352,9 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
         (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
+        (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option '-radius'. Did you mean '--radius'\? See"),
+        (["highpass", "-radius=3", CAMERA, "out.png"], "Did you mean '--radius'"),
+        (["spectrum", CAMERA, "out.png", "x"], r"unexpected extra argument \(x\). See 'fftfilter spectrum --help'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),
 )

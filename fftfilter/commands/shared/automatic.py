@@ -35,7 +35,7 @@ auto_options = combined(
         type=float,
         metavar="DB",
         help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "
-        "more.  [default: 18]",
+        "more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
 )
 
