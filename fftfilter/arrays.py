@@ -25,15 +25,15 @@ MOST_CHANNELS = 4
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without its
-    ``channel_axis``.
+    Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture without
+    its ``channel_axis``.
     """
     check_unmasked("image", image)
     array = np.asarray(image)
     axes = (2, 3) if channel_axis is None else (3,)
     if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
         raise ParameterError(
-            f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+            f"an array of shape {array.shape} and type {array.dtype} is not an image: give real numbers of shape "
             "(height, width), a stack (count, height, width), or channels with channel_axis"
         )
     if channel_axis is None:
@@ -91,7 +91,7 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
         return float(largest_of(dtype))
     is_number = isinstance(white, int | float | np.integer | np.floating) and not isinstance(white, bool)
     if not is_number or not math.isfinite(white) or white <= 0:
-        raise ParameterError(f"white {white!r} is impossible: give a finite number above 0")
+        raise ParameterError(f"white {white!r} is invalid: give a finite number above 0")
     return float(white)
 
 
@@ -101,7 +101,7 @@ def white_of_output(levels: int | None, dtype: np.dtype[Any]) -> int:
     if levels is None:
         return largest
     if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
-        raise ParameterError(f"levels {levels!r} are impossible for {dtype}: give a whole number from 1 to {largest}")
+        raise ParameterError(f"levels {levels!r} is invalid for {dtype}: give a whole number from 1 to {largest}")
     return int(levels)
 
 

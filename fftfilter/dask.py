@@ -99,10 +99,10 @@ def apply_mask(stack: Array, mask: ArrayLike, *, any_size: bool = False, **optio
 
 
 def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
-    """Return the filtered stack; raises ParameterError for what is no stack of images."""
+    """Return the filtered stack; raises ParameterError for what is not a stack of images."""
     if not isinstance(stack, Array) or stack.ndim not in (2, 3) or stack.dtype.kind not in "biuf":
         raise ParameterError(
-            f"{stack!r} is no stack of images: give a Dask array of real numbers, (count, height, width) or "
+            f"{stack!r} is not a stack of images: give a Dask array of real numbers, (count, height, width) or "
             "(height, width)"
         )
     check_stack(stack.shape)

@@ -96,4 +96,4 @@ def check_option(option: str, given: int | str, known: Iterable[int | str]) -> N
     choices = list(known)
     # True equals 1, and is not what an option means by 1.
     if given not in choices or isinstance(given, bool):
-        raise ParameterError(f"{option} {given!r} is impossible: choose {', '.join(str(value) for value in choices)}")
+        raise ParameterError(f"{option} {given!r} is invalid: choose {', '.join(str(value) for value in choices)}")

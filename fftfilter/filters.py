@@ -343,8 +343,8 @@ class Filter:
         Notches of some channels alone are for pictures with a ``channel_axis``, and for outputs that have no scale in
         common ("keep", "real", a ``scale`` of (LO, HI)); pictures of one channel are filtered by all of them.
 
-        Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without
-        its ``channel_axis``; TooLargeError for one that the device cannot hold.
+        Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture
+        without its ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
         if observe is not None and self._algorithm is None:
             raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
@@ -707,10 +707,10 @@ def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -
 
 
 def check_transfer(given: object) -> None:
-    """Raise ParameterError for what is no transfer function."""
+    """Raise ParameterError for what is not a transfer function."""
     if not isinstance(given, Transfer):
         raise ParameterError(
-            f"{given!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
+            f"{given!r} is not a transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
         )
 
 

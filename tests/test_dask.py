@@ -114,7 +114,7 @@ def test_nothing_is_opened_before_something_is_computed():
 
 def test_what_is_no_stack_is_refused_at_once(stack):
     for given in (stack, da.zeros(3), da.zeros((2, 2, 2, 2)), da.zeros((2, 2), dtype=complex)):
-        with pytest.raises(ParameterError, match="no stack of images"):
+        with pytest.raises(ParameterError, match="not a stack of images"):
             fd.highpass(given)
     with pytest.raises(ParameterError, match="give channel_axis=-1"):
         fd.highpass(da.zeros((64, 8, 3)))

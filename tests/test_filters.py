@@ -150,7 +150,7 @@ def test_the_output_may_have_another_depth_than_the_input(dtype, levels, image):
     [("uint8", 0), ("uint8", -1), ("uint8", 256), ("uint8", 9.5), ("uint8", "9"), ("uint8", True), ("float32", 9)],
 )
 def test_a_white_that_the_type_does_not_have_is_refused(dtype, levels):
-    with pytest.raises(ParameterError, match=f"levels {levels!r} are impossible for {dtype}: give .* 1 to "):
+    with pytest.raises(ParameterError, match=f"levels {levels!r} is invalid for {dtype}: give .* 1 to "):
         Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype, levels=levels)
 
 
@@ -158,7 +158,7 @@ def test_a_white_that_the_type_does_not_have_is_refused(dtype, levels):
 def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
     noise = np.tile(image, (5, 1))
     for call in (Filter(H.lowpass()), fftfilter.find_peaks, partial(fftfilter.imagej, large=40, small=3)):
-        with pytest.raises(ParameterError, match=f"white {white!r} is impossible: give a finite number above 0"):
+        with pytest.raises(ParameterError, match=f"white {white!r} is invalid: give a finite number above 0"):
             call(noise, white=white)
 
 
@@ -187,11 +187,11 @@ def test_no_nan_from_any_finite_image(engine):
     ("image", "message"),
     [
         (np.array([[0.0, np.nan], [np.inf, 1]]), "2 values are NaN or infinite, the first at row 0, column 1"),
-        (np.ones((4, 4), complex), "complex128 is no image: give real numbers of shape"),
-        (np.ones(4), "no image"),
-        (np.ones((0, 4)), "no image"),
-        (np.ones((1, 2, 3, 4)), "no image"),
-        ([["a"]], "no image"),
+        (np.ones((4, 4), complex), "complex128 is not an image: give real numbers of shape"),
+        (np.ones(4), "not an image"),
+        (np.ones((0, 4)), "not an image"),
+        (np.ones((1, 2, 3, 4)), "not an image"),
+        ([["a"]], "not an image"),
     ],
 )
 def test_what_is_no_image_is_refused(image, message):
@@ -200,7 +200,7 @@ def test_what_is_no_image_is_refused(image, message):
 
 
 def test_one_image_has_no_axis_of_channels():
-    with pytest.raises(ParameterError, match="no image"):
+    with pytest.raises(ParameterError, match="not an image"):
         Filter(H.highpass())(np.ones((4, 4)), channel_axis=0)
 
 
@@ -343,11 +343,11 @@ def test_the_fused_engine_has_no_intermediate_results():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"engine": "magic"}, "engine 'magic' is impossible: choose fused, binary-exchange, "),
+        ({"engine": "magic"}, "engine 'magic' is invalid: choose fused, binary-exchange, "),
         ({"output": "phase"}, "output 'phase' is unknown: choose magnitude, keep, signed or real"),
         ({"transpose": "twisted"}, "transpose 'twisted' is unknown: choose tiled, plain or float4"),
         ({"precision": "half"}, "precision 'half' is unknown"),
-        ({"engine": "stockham", "engine_options": {"radix": 5}}, "radix 5 is impossible: choose 2, 4, 8, 16"),
+        ({"engine": "stockham", "engine_options": {"radix": 5}}, "radix 5 is invalid: choose 2, 4, 8, 16"),
         ({"engine": "book", "engine_options": {"radix": 4}}, "book has no option 'radix': it has none"),
     ],
 )
@@ -364,7 +364,7 @@ def test_an_option_that_a_filter_does_not_have_is_refused_as_by_any_call():
 
 
 def test_a_filter_is_made_of_a_transfer_function():
-    with pytest.raises(ParameterError, match="'highpass' is no transfer function: give one of "):
+    with pytest.raises(ParameterError, match="'highpass' is not a transfer function: give one of "):
         Filter("highpass")
 
 

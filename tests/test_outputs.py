@@ -229,7 +229,7 @@ def test_real_writes_the_filtered_values_as_they_are(tmp_path, image, suffix):
             "x.tif",
             "output real keeps the input's grey levels and has no scale",
         ),
-        (["--scale", "auto:100"], "x.png", "scale 'auto:100' is impossible: give percent of the samples below 100"),
+        (["--scale", "auto:100"], "x.png", "scale 'auto:100' is invalid: give percent of the samples below 100"),
     ],
 )
 def test_what_means_nothing_is_refused_in_a_line(tmp_path, image, options, out, message):

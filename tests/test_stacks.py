@@ -113,7 +113,11 @@ def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
 
 @pytest.mark.parametrize(
     ("transfer", "options", "words"),
-    [(9, {}, "9 is no transfer function"), (BLUR, {"pages": [1]}, "unknown"), (BLUR, {"quality": 500}, "quality 500")],
+    [
+        (9, {}, "9 is not a transfer function"),
+        (BLUR, {"pages": [1]}, "unknown"),
+        (BLUR, {"quality": 500}, "quality 500"),
+    ],
 )
 def test_what_is_impossible_is_refused(stack, tmp_path, transfer, options, words):
     with pytest.raises(ParameterError, match=words):

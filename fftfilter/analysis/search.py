@@ -57,7 +57,7 @@ def find_peaks(
     ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
 
     Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
-    a grey level is left out. Raises ParameterError for an array that is no image, or has fewer than 32
+    a grey level is left out. Raises ParameterError for an array that is not an image, or has fewer than 32
     pixels a side.
 
         for peak in fftfilter.find_peaks(image):
@@ -67,8 +67,8 @@ def find_peaks(
     array = np.asarray(image)
     if array.ndim not in (2, 3) or array.size == 0 or array.dtype.kind not in "biuf":
         raise ParameterError(
-            f"an array of shape {array.shape} and type {array.dtype} is no image: give (height, width), or a picture "
-            "with its channel_axis"
+            f"an array of shape {array.shape} and type {array.dtype} is not an image: give (height, width), or a "
+            "picture with its channel_axis"
         )
     if array.dtype.kind == "b":
         array = array.astype(np.float32)
@@ -116,7 +116,7 @@ def check_strength(strength: float) -> None:
     """Raise ParameterError for a strength that noise may reach, or nothing."""
     if not WEAKEST <= strength < np.inf:
         raise ParameterError(
-            f"strength {strength:g} is impossible: give at least {WEAKEST:g} dB, which noise hardly reaches"
+            f"strength {strength:g} is invalid: give at least {WEAKEST:g} dB, which noise hardly reaches"
         )
 
 

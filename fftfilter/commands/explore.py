@@ -89,7 +89,7 @@ def explore(
     source = without_file_scheme(source)
     for name in filter(None, (source, target)):
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
-            raise click.UsageError(f"explore takes a picture of this machine's files, and {name!r} is none.")
+            raise click.UsageError(f"explore takes a picture among this machine's files, and {name!r} is not one.")
     if os.path.isfile(source):  # noqa: PTH113  likewise
         load_ahead(device)
     always = ("--device", device) if device and _is_typed(context, "device") else ()

@@ -371,7 +371,7 @@ def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
             at = float(parts[0]), float(parts[1])
         except (ValueError, IndexError):
             raise click.UsageError(
-                f"{text!r} is no peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px."
+                f"{text!r} is not a peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px."
             ) from None
         made.append(transfer.notch(at, width=parts[2] if len(parts) > 2 else None, **given))
     return made
@@ -441,6 +441,6 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
     if target.endswith("/") or (target != "-" and is_folder(target)):
         return run_folder(transfer, files_of(sources), target, FolderOptions.of(given))
     if len(sources) > 1:
-        raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is none.")
+        raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(transfer, sources[0], target, FileOptions.of(given))
     return 0

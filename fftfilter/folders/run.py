@@ -115,7 +115,7 @@ class FolderRun:
         if isinstance(self.target, Url):
             refuse_reading_only(self.target.text)
         elif os.path.lexists(self.target) and not os.path.isdir(self.target):  # noqa: PTH112  unlike Path's, never raises
-            raise WriteError(f"{self.target}: is no folder, which the output has to be; choose another name")
+            raise WriteError(f"{self.target}: is not a folder, which the output has to be; choose another name")
         else:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()

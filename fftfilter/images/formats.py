@@ -146,7 +146,7 @@ def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str
     """Raise ParameterError for a coding that the target's format does not have, or that none has."""
     for what, given, least, most in (("PNG level", coding.png_level, 0, 9), ("quality", coding.quality, 1, 100)):
         if given is not None and not (isinstance(given, int) and least <= given <= most):
-            raise ParameterError(f"{what} {given!r} is impossible: give a whole number from {least} to {most}")
+            raise ParameterError(f"{what} {given!r} is invalid: give a whole number from {least} to {most}")
     if format is None and _gets_own_format(os.fsdecode(target)):
         return  # which the input says
     suffix = suffix_of(target, format)

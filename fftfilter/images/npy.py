@@ -71,7 +71,7 @@ def _header(file: BinaryIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype[
         raise ReadError(f"{name}: the header of this .npy is damaged; get a whole copy of it") from error
     if dtype.kind not in "uif" or len(shape) not in (2, 3) or min(shape) < 1 or shape[2:] not in ((), (3,)):
         raise ReadError(
-            f"{name}: an array of shape {shape} and type {dtype} is no image; give real numbers, (height, width) or "
-            "(height, width, 3)"
+            f"{name}: an array of shape {shape} and type {dtype} is not an image; give real numbers, "
+            "(height, width) or (height, width, 3)"
         )
     return shape, is_fortran, dtype

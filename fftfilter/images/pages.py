@@ -31,7 +31,7 @@ class Asked(NamedTuple):
             raise ParameterError(f"pages {text!r} are unknown: give 2-5, 3, 3- or -5, counted from 1")
         last = last if found[2] else first
         if first and last and first > last:
-            raise ParameterError(f"pages {text!r} are none: give the smaller number first")
+            raise ParameterError(f"pages {text!r} are an empty range: give the smaller number first")
         return cls(first, last)
 
     def of(self, count: int, name: str) -> range:

@@ -153,7 +153,7 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)
     if pixels.ndim not in (2, 3) or pixels.dtype.kind not in "uif":
-        raise ReadError(f"{name}: {pixels.shape} samples of {pixels.dtype} are no picture; save it anew")
+        raise ReadError(f"{name}: {pixels.shape} samples of {pixels.dtype} are not a picture; save it anew")
     return np.ascontiguousarray(pixels).reshape(-1, page.imagelength, page.imagewidth)
 
 

@@ -82,7 +82,7 @@ def parse(text: str) -> Given | None:
             f"scale {text!r} is unknown: give each, folder, stack, auto, auto:P, or LO:HI such as 0:40"
         ) from None
     if not (math.isfinite(given.low) and math.isfinite(given.high) and given.low < given.high):
-        raise ParameterError(f"scale {text!r} is no range: give two numbers, the smaller first, such as 0:40")
+        raise ParameterError(f"scale {text!r} is not a range: give two numbers, the smaller first, such as 0:40")
     return given
 
 
@@ -92,5 +92,5 @@ def _auto(text: str, percent: str) -> Auto:
     except ValueError:
         saturated = math.nan
     if not 0 <= saturated < 100:
-        raise ParameterError(f"scale {text!r} is impossible: give percent of the samples below 100, such as auto:0.35")
+        raise ParameterError(f"scale {text!r} is invalid: give percent of the samples below 100, such as auto:0.35")
     return Auto(saturated)

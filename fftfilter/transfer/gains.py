@@ -40,7 +40,7 @@ class Mask:
         array = np.asarray(given)
         if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
             raise ParameterError(
-                f"an array of shape {array.shape} and type {array.dtype} is no mask: give real gains of shape "
+                f"an array of shape {array.shape} and type {array.dtype} is not a mask: give real gains of shape "
                 "(height, width)"
             )
         gains: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)

@@ -63,13 +63,13 @@ class Notch:
             fx = fy = math.nan
         if not (abs(fx) <= 0.5 and abs(fy) <= 0.5 and (fx or fy)):
             raise ParameterError(
-                f"{at!r} is no peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as "
+                f"{at!r} is not a peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as "
                 "0.123,0.047"
             )
         if shape not in SHAPES:
-            raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
+            raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
         if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or harmonics < 1:
-            raise ParameterError(f"harmonics {harmonics!r} are impossible: give a whole number from 1 up")
+            raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 up")
         radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
         return cls((fx, fy), radius, shape, int(harmonics), None if channels is None else _checked(channels))
 
@@ -167,5 +167,5 @@ def _checked(channels: Iterable[int]) -> tuple[int, ...]:
     """Return numbers of channels in order; raises ParameterError."""
     found = tuple(channels)
     if not found or any(isinstance(each, bool) or not isinstance(each, Integral) or each < 0 for each in found):
-        raise ParameterError(f"channels {found!r} are impossible: give whole numbers from 0 up, such as (0, 2)")
+        raise ParameterError(f"channels {found!r} are invalid: give whole numbers from 0 up, such as (0, 2)")
     return tuple(sorted({int(each) for each in found}))

@@ -73,7 +73,7 @@ class Radial:
         ``radius`` belongs to lowpass and highpass, ``inner`` and ``outer`` to bandpass and bandstop.
         """
         if shape not in SHAPES:
-            raise ParameterError(f"{shape!r} is no shape: choose {', '.join(SHAPES)}")
+            raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
         if order is not None and not SHAPES[shape].has_order:
             raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
         if width is not None and not SHAPES[shape].widest:

@@ -45,7 +45,7 @@ class Stripes:
         except (TypeError, ValueError):
             degrees = math.nan
         if not math.isfinite(degrees):
-            raise ParameterError(f"angle {angle!r} is no number of degrees: give 0 for horizontal stripes, or 33.5")
+            raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
         return cls(
             degrees,
             Radius.parse(USUAL_WIDTH if width is None else width, "width"),

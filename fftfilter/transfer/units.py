@@ -34,7 +34,7 @@ def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
     except ValueError:
         match = None
     if match is None:
-        raise ParameterError(f"{name} {str(given)!r} is no number: give {ways_out}")
+        raise ParameterError(f"{name} {str(given)!r} is not a number: give {ways_out}")
     if not (math.isfinite(value) and value > 0):
         raise ParameterError(f"{name} {str(given)!r} must be finite and greater than zero: give {ways_out}")
     return value, plain(match[2])
@@ -70,7 +70,7 @@ class Radius(NamedTuple):
     def parse(cls, given: object, name: str = "radius", bare: str = "bins") -> Radius:
         """Read ``40``, ``"40"``, ``"8px"``, ``"0.125cyc"``, ``"25%"``, ``"2.6um"``, ``"150lpi"`` or ``"12lp/mm"``.
 
-        A number without a unit is in ``bare``. Raises ParameterError for what is no number, not finite or not above
+        A number without a unit is in ``bare``. Raises ParameterError for what is not a number, not finite or not above
         zero, and for an unknown unit.
         """
         if isinstance(given, cls):

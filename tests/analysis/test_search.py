@@ -196,9 +196,9 @@ def test_of_a_stack_the_mean_power_is_searched(rng):
     ("image", "options", "message"),
     [
         (np.zeros((16, 100)), {}, "100 x 16 pixels are too few"),
-        (np.zeros((2, 2, 64, 64)), {}, "is no image"),
-        (np.zeros((64, 64), complex), {}, "is no image"),
-        (np.zeros((64, 64)), {"strength": 3}, "strength 3 is impossible"),
+        (np.zeros((2, 2, 64, 64)), {}, "is not an image"),
+        (np.zeros((64, 64), complex), {}, "is not an image"),
+        (np.zeros((64, 64)), {"strength": 3}, "strength 3 is invalid"),
         (np.ma.masked_less(np.eye(64), 1), {}, "masked"),
         (np.where(np.eye(64) > 0, np.nan, 0), {}, "64 values are NaN or infinite"),
     ],

@@ -341,7 +341,7 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["bandstop", CAMERA, "out.png"], "give --inner and --outer, or --large and --small"),
         (["bandpass", CAMERA, "out.png", "--inner", "9", "--small", "3"], "--large and --small"),
         (["bandpass", CAMERA, "out.png", "--large", "40"], "--large and --small"),
-        (["bandpass", CAMERA, "out.png", "--large", "wide", "--small", "3"], "large 'wide' is no number"),
+        (["bandpass", CAMERA, "out.png", "--large", "wide", "--small", "3"], "large 'wide' is not a number"),
         (["highpass", "", "out.png"], "IN is an empty name"),
         (["highpass", CAMERA, ""], "OUT is an empty name"),
         (["highpass", CAMERA, "out.xyz"], "'?.xyz"),

@@ -51,12 +51,12 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["-"], "explore takes a picture of this machine's files, and '-' is none"),
-        (["."], "explore takes a picture of this machine's files, and '.' is none"),
-        (["http://localhost/a.png"], "explore takes a picture of this machine's files"),
+        (["-"], "explore takes a picture among this machine's files, and '-' is not one"),
+        (["."], "explore takes a picture among this machine's files, and '.' is not one"),
+        (["http://localhost/a.png"], "explore takes a picture among this machine's files"),
         (["missing.png"], "missing.png: cannot be read"),
-        (["--with", "bench", "a.png"], "--with: 'bench' is no filter"),
-        (["--with", "imagej", "a.png"], "--with 'imagej' is impossible: choose lowpass, highpass"),
+        (["--with", "bench", "a.png"], "--with: 'bench' is not a filter"),
+        (["--with", "imagej", "a.png"], "--with 'imagej' is invalid: choose lowpass, highpass"),
         (["--with", "lowpass --radius 8qx", "a.png"], "unknown unit 'qx'"),
         (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set"),
         (["--with", "lowpass a.png", "b.png"], "give options only"),

@@ -151,7 +151,7 @@ def test_the_tree_is_kept_and_what_is_no_image_is_counted(run, tmp_path):
     for name in ("a.pgm", "deep/er/b.PGM", "deep/c.pgm", ".hidden.pgm", ".hidden/d.pgm", "deep/.e.pgm"):
         pgm(given / name)
     for name in ("notes.txt", "deep/more.txt", "raw"):
-        (given / name).write_text("no image")
+        (given / name).write_text("not an image")
     (given / "empty").mkdir()
     code, stdout, said = run("highpass", given, out)
     assert (code, stdout, names(out)) == (0, "", ["a.pgm"])

@@ -51,11 +51,11 @@ def memory():
 
 @pytest.fixture
 def given(tmp_path):
-    """Files of all names, a bad one, a hidden one and one that is no image, in folders."""
+    """Files of all names, a bad one, a hidden one and one that is not an image, in folders."""
     for i, name in enumerate([*ODD, "deep/er/b.pgm", ".hidden.pgm", ".hidden/c.pgm"]):
         pgm(tmp_path / "in" / name, i)
     (tmp_path / "in/bad.pgm").write_bytes(b"P5 ")
-    (tmp_path / "in/notes.txt").write_text("no image")
+    (tmp_path / "in/notes.txt").write_text("not an image")
     return tmp_path / "in"
 
 

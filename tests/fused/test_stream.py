@@ -217,7 +217,7 @@ def test_at_most_three_more_are_asked_for_than_were_yielded(make_filter, rng):
 
 def test_what_is_no_image_ends_a_stream_with_one_line(make_filter, rng):
     results = make_filter(HIGH).stream([*pictures(rng, 1), np.ones(3)])
-    with pytest.raises(ParameterError, match="no image"):
+    with pytest.raises(ParameterError, match="not an image"):
         list(results)
 
 

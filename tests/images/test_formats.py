@@ -137,9 +137,9 @@ def test_a_format_that_cannot_be_written_is_refused():
 @pytest.mark.parametrize(
     ("coding", "words"),
     [
-        (Coding(quality=500), "quality 500 is impossible: give a whole number from 1 to 100"),
-        (Coding(quality="high"), "quality 'high' is impossible"),
-        (Coding(png_level=10), "PNG level 10 is impossible: give a whole number from 0 to 9"),
+        (Coding(quality=500), "quality 500 is invalid: give a whole number from 1 to 100"),
+        (Coding(quality="high"), "quality 'high' is invalid"),
+        (Coding(png_level=10), "PNG level 10 is invalid: give a whole number from 0 to 9"),
     ],
 )
 def test_a_coding_that_no_format_has_is_refused(coding, words):

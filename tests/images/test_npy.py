@@ -34,7 +34,7 @@ def test_what_is_written_is_what_numpy_loads_and_what_is_read(tmp_path, dtype, c
 
 @pytest.mark.parametrize("array", [np.arange(6.0)[::2], np.ones((2, 3, 4)), np.ones((2, 3), complex), np.ones((0, 3))])
 def test_an_array_that_is_no_image_is_refused(tmp_path, array):
-    with pytest.raises(ReadError, match=r"x.npy: an array of shape .* is no image; give real numbers"):
+    with pytest.raises(ReadError, match=r"x.npy: an array of shape .* is not an image; give real numbers"):
         images.read(saved(tmp_path / "x.npy", array))
 
 

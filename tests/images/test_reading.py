@@ -39,7 +39,7 @@ def test_pgm_to_pgm_never_imports_pillow(tmp_path):
 
 
 @pytest.mark.parametrize("source", ["in.png", "-"])
-@pytest.mark.parametrize("data", [b"P5 2 2 255\nab", b"no image"], ids=["netpbm", "Pillow"])
+@pytest.mark.parametrize("data", [b"P5 2 2 255\nab", b"not an image"], ids=["netpbm", "Pillow"])
 def test_errors_begin_with_the_name_of_the_source(data, source):
     with pytest.raises(ReadError) as caught:
         decode(data, source)

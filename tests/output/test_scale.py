@@ -25,7 +25,7 @@ def test_auto_says_how_many_percent_are_saturated(text, percent):
 
 @pytest.mark.parametrize("text", ["auto:", "auto:100", "auto:-1", "auto:nan", "auto:wide"])
 def test_impossible_percents_are_refused(text):
-    with pytest.raises(ParameterError, match=f"scale '{text}' is impossible: give percent of the samples below 100"):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is invalid: give percent of the samples below 100"):
         parse(text)
 
 
@@ -43,5 +43,5 @@ def test_an_unknown_scale_is_refused_with_the_known_ones(text):
 
 @pytest.mark.parametrize("text", ["9:1", "4:4", "nan:1", "0:inf"])
 def test_the_first_number_of_a_range_is_the_smaller_one(text):
-    with pytest.raises(ParameterError, match=f"scale '{text}' is no range: give two numbers, the smaller first"):
+    with pytest.raises(ParameterError, match=f"scale '{text}' is not a range: give two numbers, the smaller first"):
         parse(text)

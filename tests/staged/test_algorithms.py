@@ -105,7 +105,7 @@ def test_the_catalogue_tells_all_about_each(entry):
 def test_wrong_values_of_options_are_refused(entry):
     for option in entry.options:
         for value in (0, -3, "much", 1.5):
-            with pytest.raises(ParameterError, match=f"{option} .* is impossible: choose"):
+            with pytest.raises(ParameterError, match=f"{option} .* is invalid: choose"):
                 algorithms.load(entry.name, **{option: value})
 
 

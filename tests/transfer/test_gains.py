@@ -1,4 +1,4 @@
-"""Masks: any real gains, checked once; what filters with one gives, and what is no mask."""
+"""Masks: any real gains, checked once; what filters with one gives, and what is not a mask."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def test_a_mask_without_one_gain_far_out_reaches_everything():
 @pytest.mark.parametrize(
     ("gains", "message"),
     [
-        (np.ones((4, 4), complex), "complex128 is no mask: give real gains"),
-        (np.ones(4), r"shape \(4,\) .* is no mask"),
-        (np.ones((0, 4)), "is no mask"),
+        (np.ones((4, 4), complex), "complex128 is not a mask: give real gains"),
+        (np.ones(4), r"shape \(4,\) .* is not a mask"),
+        (np.ones((0, 4)), "is not a mask"),
         ([[1.0, np.nan], [np.inf, 1]], "2 gains of the mask are NaN or infinite, the first at row 0, column 1"),
     ],
 )

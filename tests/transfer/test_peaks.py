@@ -72,15 +72,15 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
 @pytest.mark.parametrize(
     ("at", "options", "message"),
     [
-        ((0, 0), {}, r"[(]0, 0[)] is no peak: give FX,FY in cycles per pixel"),
-        ((0.6, 0), {}, "is no peak"),
-        (0.3, {}, "is no peak"),
-        ((0.1, float("nan")), {}, "is no peak"),
-        ((0.1, 0.1), {"width": "wide"}, "width 'wide' is no number"),
-        ((0.1, 0.1), {"shape": "square"}, "'square' is no shape"),
-        ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 are impossible"),
-        ((0.1, 0.1), {"channels": ()}, r"channels \(\) are impossible"),
-        ((0.1, 0.1), {"channels": (-1,)}, "channels .* are impossible"),
+        ((0, 0), {}, r"[(]0, 0[)] is not a peak: give FX,FY in cycles per pixel"),
+        ((0.6, 0), {}, "is not a peak"),
+        (0.3, {}, "is not a peak"),
+        ((0.1, float("nan")), {}, "is not a peak"),
+        ((0.1, 0.1), {"width": "wide"}, "width 'wide' is not a number"),
+        ((0.1, 0.1), {"shape": "square"}, "'square' is not a shape"),
+        ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 is invalid"),
+        ((0.1, 0.1), {"channels": ()}, r"channels \(\) are invalid"),
+        ((0.1, 0.1), {"channels": (-1,)}, "channels .* are invalid"),
     ],
 )
 def test_invalid_values_are_refused_at_once(at, options, message):

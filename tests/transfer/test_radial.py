@@ -138,15 +138,15 @@ def test_the_reach_of_an_ideal_filter_is_its_radius(kind):
 @pytest.mark.parametrize(
     ("kind", "cutoffs", "options", "message"),
     [
-        ("lowpass", (), {"shape": "square"}, "'square' is no shape: choose ideal, "),
+        ("lowpass", (), {"shape": "square"}, "'square' is not a shape: choose ideal, "),
         ("lowpass", (), {"order": 2}, "order 2 has no meaning for the ideal shape"),
         ("lowpass", (), {"shape": "butterworth", "order": 0}, "order 0 is out of range: give a whole number from 1 to"),
         ("lowpass", (), {"shape": "butterworth", "order": 101}, "from 1 to 100"),
         ("lowpass", (), {"shape": "butterworth", "order": 2.5}, "from 1 to 100"),
         ("lowpass", (), {"shape": "butterworth", "order": True}, "from 1 to 100"),
         ("highpass", ("8km",), {}, "^radius '8km' has an unknown unit"),
-        ("bandpass", ("x", 3), {}, "^inner 'x' is no number"),
-        ("bandstop", (3, "x"), {}, "^outer 'x' is no number"),
+        ("bandpass", ("x", 3), {}, "^inner 'x' is not a number"),
+        ("bandstop", (3, "x"), {}, "^outer 'x' is not a number"),
         ("bandpass", (3, 3), {}, "^cutoffs 3 and 3 are the same: give two"),
         ("bandpass", ("5px", "0.2cyc"), {}, "are the same"),
         ("bandstop", ("1mm", "1lp/mm"), {}, "are the same"),

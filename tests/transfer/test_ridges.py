@@ -56,8 +56,8 @@ def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
 @pytest.mark.parametrize(
     ("angle", "options", "message"),
     [
-        ("flat", {}, "angle 'flat' is no number of degrees"),
-        (float("inf"), {}, "angle inf is no number of degrees"),
+        ("flat", {}, "angle 'flat' is not a number of degrees"),
+        (float("inf"), {}, "angle inf is not a number of degrees"),
         (0, {"width": 0}, "width '0' must be finite"),
         (0, {"spare": "8km"}, "spare '8km' has an unknown unit"),
     ],

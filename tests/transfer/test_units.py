@@ -32,7 +32,7 @@ def test_a_radius_is_finite_and_above_zero(text):
 
 @pytest.mark.parametrize("text", ["", "px", "abc", "1.2.3", "4 5", "--4", "%"])
 def test_a_radius_is_a_number(text):
-    with pytest.raises(ParameterError, match=r"^inner '.*' is no number: give a number"):
+    with pytest.raises(ParameterError, match=r"^inner '.*' is not a number: give a number"):
         Radius.parse(text, "inner")
 
 
@@ -92,7 +92,7 @@ def test_physical_units_without_a_pixel_size_name_both_ways_out():
         ("0nm", "must be finite and greater than zero"),
         ("1e-320nm", "is no length that can be computed with"),
         ("1e-320dpi", "is no length that can be computed with"),
-        ("x", "is no number"),
+        ("x", "is not a number"),
     ],
 )
 def test_a_pixel_size_is_a_length(given, message):

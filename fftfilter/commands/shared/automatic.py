@@ -65,7 +65,7 @@ def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Tran
     from .spectra import of_sources
 
     if len(sources) == 1 and not is_folder(sources[0]):
-        raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is none: leave {FOLDER} out.")
+        raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
     only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
     mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given)).spectrum
     found = auto.peaks(mean)

@@ -12,7 +12,7 @@ def mask_of(name: str) -> Transfer:
     """Return a file's gains as a function of frequency, for images of any size; white is 1, an array as it is.
 
     Gains are made even, the mean of those of f and -f, so that filtered images are real. Raises ParameterError for what
-    is no mask, ReadError for a file that cannot be read.
+    is not a mask, ReadError for a file that cannot be read.
     """
     import numpy as np
 
@@ -27,7 +27,7 @@ def mask_of(name: str) -> Transfer:
         try:
             array = np.lib.format.read_array(file, allow_pickle=False)
         except Exception as error:  # of damaged headers NumPy raises almost anything
-            raise ReadError(f"{name}: is no array: save one with numpy.save") from error
+            raise ReadError(f"{name}: is not an array: save one with numpy.save") from error
     else:
         picture = images.read(name)
         if (picture.planes != picture.planes[:1]).any():

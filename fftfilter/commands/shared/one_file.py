@@ -71,11 +71,11 @@ class FileOptions:
         """Refuse combinations that mean nothing; raises UsageError."""
         from ...files.urls import is_url
 
-        refuse(self.folder_only, "is for folders, and IN is none.")
+        refuse(self.folder_only, "is for folders, and IN is a file.")
         if self.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
         if self.scale == "folder":
-            raise click.UsageError("--scale folder is for folders, and IN is none: give each, stack, auto or LO:HI.")
+            raise click.UsageError("--scale folder is for folders, and IN is a file: give each, stack, auto or LO:HI.")
         device = self.filter["device"]
         if device and (device == "all" or "," in device):
             raise click.UsageError(f"--device {device} is for folders: one picture takes one device.")

@@ -20,7 +20,7 @@ def split(option: str, text: str) -> list[str]:
     except ValueError:
         words = []
     if not words:
-        raise click.UsageError(f"{option} {text!r} is no filter: give one such as {EXAMPLE}.")
+        raise click.UsageError(f"{option} {text!r} is not a filter: give one such as {EXAMPLE}.")
     return words
 
 
@@ -31,7 +31,7 @@ def command_of(context: click.Context, name: str, option: str = "") -> click.Com
     root = context.find_root()
     command = root.command.get_command(root, name) if isinstance(root.command, click.Group) else None
     if not isinstance(command, FilterCommand):
-        raise click.UsageError(f"{option}{': ' if option else ''}{name!r} is no filter: give one such as {EXAMPLE}.")
+        raise click.UsageError(f"{option}{': ' if option else ''}{name!r} is not a filter: give one such as {EXAMPLE}.")
     return command
 
 

@@ -38,7 +38,9 @@ def check_address(cluster: str) -> None:
         raise ParameterError("--cluster needs Dask: pip install 'dask[array]' distributed") from error
     parts = urlsplit(cluster)
     if cluster != LOCAL and not (parts.scheme in _SCHEMES and parts.netloc):
-        raise ParameterError(f"--cluster {cluster!r} is no scheduler: give tcp://HOST:8786, or local to start one here")
+        raise ParameterError(
+            f"--cluster {cluster!r} is not a scheduler: give tcp://HOST:8786, or local to start one here"
+        )
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def catalogue() -> list[Entry]:
 
 def _module(name: str) -> Module:
     if name not in names():
-        raise ParameterError(f"{name!r} is no algorithm: choose {', '.join(names())}")
+        raise ParameterError(f"{name!r} is not an algorithm: choose {', '.join(names())}")
     return cast("Module", importlib.import_module(f"{__name__}.{name.replace('-', '_')}"))
 
 

@@ -29,7 +29,7 @@ def supports(n: int) -> bool:
 def plan(n: int, *, p: int | None = None) -> RowPlan:
     """Return a launch of p work-items for every bit, then bit reversal; None is one work-item a number."""
     if p is not None and (not isinstance(p, int) or p < 1):
-        raise ParameterError(f"p {p!r} is impossible: choose a number of work-items, 1 or more")
+        raise ParameterError(f"p {p!r} is invalid: choose a number of work-items, 1 or more")
     items = min(p or n, n)
     log2_n = n.bit_length() - 1
     stages = tuple(

@@ -25,7 +25,7 @@ def supports(n: int) -> bool:
 def plan(n: int, *, r: int = 32) -> RowPlan:
     """Return one launch for every factor 2r of n, in work-groups of r."""
     if not isinstance(r, int) or r < 1 or r & (r - 1):
-        raise ParameterError(f"r {r!r} is impossible: choose a power of two, 1, 2, 4 ...")
+        raise ParameterError(f"r {r!r} is invalid: choose a power of two, 1, 2, 4 ...")
     stages = []
     p = 1
     while p < n:
