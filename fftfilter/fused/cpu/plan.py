@@ -74,6 +74,21 @@ class FusedCpuPlan:
         of_rows = self.width if isinstance(self.rows, Bluestein) else self.rows.part
         return -(-max(of_rows, MIRRORED_GAINS) // 2)
 
+    def strips_in_line(self, pixel: int) -> int:
+        """Return how many strips share a line of the cache in an image whose pixels have ``pixel`` bytes."""
+        return max(1, LINE // (2 * self.lanes * pixel))
+
+    def bands(self, pixel: int) -> int:
+        """Return in how many bands of rows pixels of ``pixel`` bytes are written: few, but enough for all workers."""
+        return min(self.height, -(-TASKS * self.workers // self._lines(pixel)))
+
+    def tasks_of_quantize(self, pixel: int) -> int:
+        """Return how many tasks write pixels of ``pixel`` bytes."""
+        return self._lines(pixel) * self.bands(pixel)
+
+    def _lines(self, pixel: int) -> int:
+        return -(-self.strips // self.strips_in_line(pixel))
+
     def strips_per_task(self, pixel: int) -> int:
         """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.
 
