@@ -62,7 +62,7 @@ class Way:
         """Return a page, and how many milliseconds it is shown."""
         picture = pages.read(index, working)
         if self.strip:
-            picture = images.stripped(picture)
+            picture = picture.stripped()
         return picture, pages.milliseconds
 
     def depth(self, suffix: str, picture: Picture) -> Depth:
@@ -151,7 +151,7 @@ def filter_stack(
         images.check_fits(found, target)
         depth = images.output_depth(found, target, is_real=way.output == "real")
         planes = _filtered(filter_, found, depth)
-        picture = images.stripped(found) if strip else found
+        picture = found.stripped() if strip else found
         images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding)
     return 1
 
@@ -231,7 +231,7 @@ def filter_pages(
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     _check_page(picture, number, first, suffix, name)
                     depth = way.depth(suffix, picture)
-                    cautions = picture.cautions() if way.output == "magnitude" else []  # which alone has no sign
+                    cautions = picture.cautions(way.output, is_of_floats=depth.dtype.kind == "f")
                     picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval
                     done.note(filter_, picture, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import check_finite, white_of_input
 from ..errors import ParameterError, check_unmasked
 from .broad import broad_peaks
 from .found import Peak, canonical
@@ -35,9 +36,9 @@ USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
 WEAKEST = 10.0
 SMALLEST = 32
-"""Pixels of the shorter side: less has no surroundings that a peak could stand out of."""
+"""Pixels of the shorter side: less has no surroundings that a peak could stand out from."""
 # Fewer periods across the picture are no periodic structure. Windows, bricks and rows of people come by the dozen: a
-# structure of few periods has to be stronger, by so many decibels.
+# structure of few periods has to be stronger by OF_FEW decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
 # Of a grey level: fainter waves may be what rounding to grey levels made of stronger ones, and nobody sees them.
 FAINTEST = 0.2
@@ -71,8 +72,8 @@ def find_peaks(
         )
     if array.dtype.kind == "b":
         array = array.astype(np.float32)
-    if white is None:
-        white = float(np.iinfo(array.dtype).max) if array.dtype.kind in "iu" else 1.0
+    white = white_of_input(white, array.dtype)
+    check_finite(array)
     if array.ndim == 2:
         return peaks_of(spectrum(array[None], white), strength)
     if channel_axis is not None:

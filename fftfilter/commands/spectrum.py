@@ -64,7 +64,7 @@ def spectrum(
 
     from .. import images
     from ..files.leftovers import remove_leftovers_beside
-    from ..preview.stages import log_magnitude
+    from ..preview.stages import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
@@ -87,12 +87,13 @@ def spectrum(
         shape = (size.channels, size.height, size.width)
         return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
 
-    picture = images.without_orientation(images.read(source, working=working, limit=input_limit))
+    picture = images.read(source, working=working, limit=input_limit)
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
-    transformed = fft2(picture.planes, algorithm=engine, device=device, precision=precision)
-    picture.planes, picture.maxval = log_magnitude(transformed), 255
+    planes, unit = within_single(picture.planes)
+    transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
+    picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
     images.write(picture, target, coding=coding)
     if verbose:
         _, height, width = picture.planes.shape

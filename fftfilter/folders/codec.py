@@ -96,13 +96,12 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
                 )
             return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
         if settings.strip:
-            picture = images.stripped(picture)
+            picture = picture.stripped()
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
-        if settings.output == "magnitude":  # which alone has no sign
-            outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
+        outcome.cautions += picture.cautions(settings.output, is_of_floats=depth.dtype.kind == "f")
         loaded = Loaded(
             job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
         )

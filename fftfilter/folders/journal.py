@@ -32,7 +32,7 @@ PREFIX = ".fftfilter-done-"
 LINES_A_PART = 1000
 SECONDS_A_PART = 10.0
 MANY_PARTS = 20
-# The journal of a folder is written anew if it has so many lines more than twice its files.
+# The journal of a folder is written anew once it has this many lines more than twice its files.
 SPARE_LINES = 1000
 # Bytes of a large file that are read at a time.
 _PART = 1 << 20

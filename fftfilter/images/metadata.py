@@ -31,6 +31,7 @@ _XMP_CHUNK = "XML:com.adobe.xmp"
 ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
 _RESOLUTION_TAGS = (282, 283)
 _NO_UNIT = 1
+_SHORT = 3
 # A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
 _MOST_IN_MARKER = 65500
 _COMMENT = "Comment"
@@ -52,7 +53,8 @@ _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 3
 _LAYOUT_TAGS = {
     *(254, 255, 256, 257, 258, 259, 262, 263, 264, 265, 266, 273, 277, 278, 279, 284, 292, 293, 301, 317, 318, 319),
     *(320, 321, 322, 323, 324, 325, 330, 332, 333, 334, 336, 337, 338, 339, 340, 341, 342, 347, 512, 513, 514, 515),
-    *(517, 518, 519, 520, 521, 529, 530, 531, 532, 34377, 37724, 274, 700, 34675),
+    *(517, 518, 519, 520, 521, 529, 530, 531, 532, 34377, 37724),
+    *(ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG),
 }
 
 
@@ -152,15 +154,37 @@ def _exif(exif: object) -> bytes:
         return b""
 
 
-def _without_thumbnail(exif: bytes) -> bytes:
-    """Cut the link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture."""
+def _first_tags(exif: bytes) -> tuple[str, range]:
+    """Return the byte order and where each of the first tags begins; raises what :func:`_exif` takes for damage."""
     order = {b"II": "<", b"MM": ">"}[exif[:2]]
     (start,) = struct.unpack_from(f"{order}I", exif, 4)
     (count,) = struct.unpack_from(f"{order}H", exif, start)
-    link = start + 2 + 12 * count
-    if link > len(exif):
+    tags = range(start + 2, start + 2 + 12 * count, 12)
+    if tags.stop > len(exif):
         raise ValueError("the tags end beyond the end")
+    return order, tags
+
+
+def _without_thumbnail(exif: bytes) -> bytes:
+    """Cut the link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture."""
+    link = _first_tags(exif)[1].stop
     return exif[:link] + bytes(4) + exif[link + 4 :]
+
+
+def exif_of_upright(exif: bytes) -> tuple[bytes, int]:
+    """Return EXIF of a picture that was turned upright, every other byte as it was, and which orientation it had."""
+    order, tags = _first_tags(exif)
+    for at in tags:
+        tag, kind, count, value = struct.unpack_from(f"{order}HHIH", exif, at)
+        if (tag, kind, count) == (ORIENTATION_TAG, _SHORT, 1):
+            return exif[: at + 8] + struct.pack(f"{order}H", 1) + exif[at + 10 :], value
+    return exif, 1
+
+
+def lies_on_its_side(image: Image.Image) -> bool:
+    """Tell whether turning an opened image upright, which is no TIFF, makes rows of its columns."""
+    exif = _exif(image.info.get("exif"))
+    return bool(exif) and exif_of_upright(exif)[1] in (5, 6, 7, 8)
 
 
 def _dpi(given: object) -> tuple[float, float] | None:

@@ -34,7 +34,7 @@ class Asked(NamedTuple):
         return cls(first, last)
 
     def of(self, count: int, name: str) -> range:
-        """Return the pages of a file of so many, counted from 0; raises ParameterError if it has fewer."""
+        """Return the pages that are asked for, counted from 0; raises ParameterError if the file has fewer."""
         if max(self.first or 1, self.last or 1) > count:
             wanted = max(self.first or 1, self.last or 1)
             raise ParameterError(f"{name}: has {count} {'pages' if count > 1 else 'page'}, and no page {wanted}")
@@ -56,7 +56,7 @@ class Pages(ABC):
     format: str
     """Pillow's name of the file's format."""
     plays: int = 0
-    """How often an animation is played, 0 for ever."""
+    """How often an animation is played; 0 is forever."""
     milliseconds: float | None = None
     """How long the page that was read last is shown, None if it does not say."""
     left_out: tuple[str, ...] = ()

@@ -18,7 +18,8 @@ from ..errors import ReadError, SeveralPagesError
 from ..files.sources import as_file
 from .completeness import refuse_missing_rows, whole_jpeg
 from .limits import refuse_oversize, refuse_undersize
-from .metadata import gather
+from .metadata import gather, lies_on_its_side
+from .orientation import without_orientation
 from .picture import F32, MAXVAL_OF, Picture, Samples, Size
 from .quiet import damage_as_error, quiet_pillow
 
@@ -48,7 +49,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
     rawmode = rawmode_of(image)  # Once loaded, the image no longer has it.
     samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     refuse_missing_rows(image, data)
-    return picture_of(image, with_alpha_of_one_color(image, samples, rawmode), name)
+    return without_orientation(picture_of(image, with_alpha_of_one_color(image, samples, rawmode), name))
 
 
 def read_tiff_with_pillow(data: bytes | Slices, number: int, name: str, working: Working | None = None) -> Picture:
@@ -81,7 +82,8 @@ def measure_with_pillow(file: BinaryIO) -> Size:
     """Return the size of the image in a file, from its header alone."""
     with quiet_pillow():
         image = Image.open(file)
-        return size_of(image)._replace(pages=_frames(image))
+        size = size_of(image)._replace(pages=_frames(image))
+        return size._replace(width=size.height, height=size.width) if lies_on_its_side(image) else size
 
 
 def refuse_at_start(start: bytes, name: str) -> None:

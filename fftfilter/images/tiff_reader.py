@@ -21,7 +21,7 @@ from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 from ..errors import ReadError
 from .completeness import jpeg_width
 from .limits import refuse_oversize
-from .metadata import of_tiff
+from .metadata import ORIENTATION_TAG, of_tiff
 from .orientation import upright
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
 from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
@@ -67,7 +67,7 @@ def read_page(
         if alpha is not None and _is_multiplied(page):
             planes = _divided(planes, alpha)
         picture = Picture(planes, alpha, MAXVAL_OF[bands.dtype], "TIFF")
-        orientation = page.tags.valueof(274, 1)
+        orientation = page.tags.valueof(ORIENTATION_TAG, 1)
     else:
         picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
     is_big = page.parent.is_bigtiff
@@ -123,7 +123,7 @@ def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
     """Return the samples, (channels, height, width), of what neither zlib nor libtiff takes apart."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
-        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install 'fftfilter[tiff]'")
+        raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install imagecodecs")
     pixels = page.asarray()
     if pixels.ndim == 3 and page.planarconfig == 1:
         pixels = pixels.transpose(2, 0, 1)

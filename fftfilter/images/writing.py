@@ -121,10 +121,9 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     left_out: list[str] = []
     if picture.metadata:
         from .metadata import fitting
-        from .orientation import without_orientation
 
         metadata, left_out = fitting(picture.metadata, kind)
-        picture = replace(picture if metadata.exif else without_orientation(picture), metadata=metadata)
+        picture = replace(picture, metadata=metadata)
     depth = depth_as(suffix, picture)
     planes = _rescaled(picture.planes, picture.maxval, depth)
     alpha = picture.alpha
@@ -138,10 +137,7 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     except Exception as error:  # Pillow's writers raise almost anything at their limits.
         if picture.metadata:
             # The picture matters more than what is said about it.
-            from .orientation import without_orientation
-
-            bare = replace(without_orientation(picture), metadata=None)
-            return encoded(bare, suffix, name, encode)[0], ["metadata"]
+            return encoded(replace(picture, metadata=None), suffix, name, encode)[0], ["metadata"]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
 

@@ -20,7 +20,7 @@ INK, QUIET, FAINT, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
 TEXT, SMALL, LARGE = 13, 12, 17
-# Lines are drawn so many times as large, and made small again: they get smooth.
+# Lines are drawn larger by this factor and then reduced, which makes them smooth.
 FINE = 3
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..analysis.power import spectrum
 from ..transfer.edges import grid_with
+from .stages import within_single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +52,10 @@ class Look:
     """The sample that stands for white."""
     transfer: Transfer
     edges: Edges = "wrap"
+
+    def __post_init__(self) -> None:
+        self.planes, unit = within_single(self.planes)
+        self.white /= unit
 
     @property
     def size(self) -> tuple[int, int]:

@@ -195,6 +195,7 @@ def test_of_a_stack_the_mean_power_is_searched(rng):
         (np.zeros((64, 64), complex), {}, "is no image"),
         (np.zeros((64, 64)), {"strength": 3}, "strength 3 is impossible"),
         (np.ma.masked_less(np.eye(64), 1), {}, "masked"),
+        (np.where(np.eye(64) > 0, np.nan, 0), {}, "64 values are NaN or infinite"),
     ],
 )
 def test_what_has_no_spectrum_is_refused(image, options, message):

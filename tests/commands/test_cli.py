@@ -153,6 +153,13 @@ def test_spectrum_is_the_log_magnitude_with_dc_in_the_middle(run, tmp_path, came
     assert pixels(tmp_path / "spectrum.png")[256, 256] == 255
 
 
+def test_the_spectrum_of_large_floats_is_within_range(run, tmp_path, camera):
+    np.save(tmp_path / "large.npy", camera * np.float32(1e34))
+    assert run("spectrum", tmp_path / "large.npy", tmp_path / "large.png") == (0, b"", "")
+    magnitude = np.log1p(np.abs(np.fft.fftshift(np.fft.fft2(camera * 1e34))))
+    assert np.abs(pixels(tmp_path / "large.png") - np.floor(255 * magnitude / magnitude.max())).max() <= 1
+
+
 def test_every_stage_can_be_looked_at(run, tmp_path, camera):
     assert run("highpass", CAMERA, tmp_path / "edges.png", "--save-stages", tmp_path / "stages")[0] == 0
     assert sorted(path.name for path in (tmp_path / "stages").iterdir()) == [
@@ -585,5 +592,9 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", np.arange(64, dtype=np.int16).reshape(8, 8))
     line = "fftfilter: integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1\n"
     assert run("highpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
+    assert run("highpass", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", "")
+    line = "fftfilter: samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy\n"
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", line)
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", "")
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)

@@ -34,7 +34,7 @@ auto_options = combined(
         group="Filter",
         type=float,
         metavar="DB",
-        help="The least strength of a wave for --auto: how far it stands out of the frequencies around it; 10 or "
+        help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "
         "more.  [default: 18]",
     ),
 )

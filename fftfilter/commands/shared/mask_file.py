@@ -28,7 +28,7 @@ def mask_of(name: str) -> Transfer:
         except (ValueError, EOFError) as error:
             raise ReadError(f"{name}: is no array: save one with numpy.save") from error
     else:
-        picture = images.without_orientation(images.read(name))
+        picture = images.read(name)
         if (picture.planes != picture.planes[:1]).any():
             raise ParameterError(f"{name}: has colors, and a mask has one gain for each frequency: make it gray")
         array = picture.planes[0].astype(np.float64) / picture.maxval

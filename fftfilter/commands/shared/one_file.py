@@ -130,7 +130,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
-        _caution(transfer, picture, options)
+        _caution(transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
     for_filter = options.filter
     observe = None
     if options.save_stages is not None:
@@ -288,14 +288,14 @@ def _filtered(
     return planes, filter_.clipped()[0]
 
 
-def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None:
+def _caution(transfer: Transfer, picture: Picture, options: FileOptions, *, is_of_floats: bool) -> None:
     """Say what users may not expect."""
     from ...output.scale import parse
 
-    cautions = transfer.cautions(*picture.planes.shape[1:])
-    if options.output == "magnitude":  # which alone has no sign
-        given_range = parse(options.scale)
-        cautions = [*cautions, *picture.cautions(), *(given_range.cautions() if given_range else ())]
+    cautions = [*transfer.cautions(*picture.planes.shape[1:])]
+    cautions += picture.cautions(options.output, is_of_floats=is_of_floats)
+    if options.output == "magnitude" and (given_range := parse(options.scale)):  # which alone has no sign
+        cautions += given_range.cautions()
     for line in cautions:
         click.echo(f"fftfilter: {line}", err=True)
 
@@ -314,7 +314,7 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
     )
     if isinstance(picture, images.Pages):
         return picture
-    return images.stripped(picture) if options.strip else picture
+    return picture.stripped() if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
