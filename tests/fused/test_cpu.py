@@ -76,12 +76,11 @@ def test_parts_that_fit_a_small_cache_give_the_same(cpu, height, width):
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
 def test_strips_read_at_once_give_the_same_as_one_after_the_other(cpu, dtype):
     image = noise((1, 60, 324), dtype)  # with 16 lanes an odd number of strips, 11
-    at_once, single = Limits(), Limits(strips=0)
-    plan = FusedCpuPipeline(cpu, HIGH, stack_of(image), workers=1, limits=at_once).plan
-    assert plan.strips_per_task(1) >= 2
-    assert plan.strips % plan.strips_per_task(1) or plan.lanes < 16
-    wanted = fused(cpu, image, workers=1, limits=single)
-    np.testing.assert_array_equal(fused(cpu, image, workers=1, limits=at_once), wanted)
+    at_once, single = (FusedCpuPipeline(cpu, HIGH, stack_of(image), workers=workers).plan for workers in (1, 32))
+    assert at_once.strips_per_task(1) >= 2
+    assert at_once.strips % at_once.strips_per_task(1) or at_once.lanes < 16
+    assert single.strips_per_task(1) == 1
+    np.testing.assert_array_equal(fused(cpu, image, workers=1), fused(cpu, image, workers=32))
 
 
 def test_a_picture_that_is_equally_large_everywhere_is_white_everywhere(cpu):

@@ -10,7 +10,7 @@ import pytest
 from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
 from fftfilter.fused.cpu.job import AXIS, JOB
-from fftfilter.fused.cpu.plan import vector_width
+from fftfilter.fused.cpu.plan import FusedCpuPlan, Limits, vector_width
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,17 @@ def test_every_row_and_its_mirrored_one_are_paired_once():
         assert not ((frequencies[at] + frequencies[mirror]) % n).any()
         few = mixed_radix.mirrored_pairs(frequencies, 2)
         assert sorted(frequencies[few[0]]) == list(range(min(n // 2 + 1, 2)))
+
+
+@pytest.mark.parametrize(
+    ("size", "workers", "pixel", "tasks"),
+    [((512, 512), 2, 1, 8), ((512, 512), 2, 4, 16), ((512, 512), 16, 1, 64), ((2, 2048), 64, 1, 64), ((3, 8), 2, 1, 3)],
+)
+def test_pixels_are_written_by_lines_of_the_cache_in_as_few_bands_as_leave_tasks_for_all(size, workers, pixel, tasks):
+    columns, rows = (mixed_radix.transform(n, 160, least) for n, least in zip(size, (1, 0), strict=True))
+    made = FusedCpuPlan(*size, 16, workers, columns, rows, Limits())
+    assert made.strips_in_line(pixel) == {1: 2, 4: 1}[pixel]
+    assert made.tasks_of_quantize(pixel) == tasks
 
 
 def test_vector_width_is_a_power_of_two_from_4_to_16():

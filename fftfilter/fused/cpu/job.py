@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .mask import MaskTerms
     from .plan import Axis, FusedCpuPlan
 
-# Rows of a task that writes pixels.
-BAND = 16
 MOST_STAGES = 24
 
 AXIS = np.dtype(
@@ -31,7 +29,7 @@ AXIS = np.dtype(
 JOB = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
-        *((name, np.uint32) for name in ("row_groups", "zero_rows", "bands", "workspace", "gains")),
+        *((name, np.uint32) for name in ("row_groups", "zero_rows", "workspace", "gains", "strips_written", "bands")),
         *(
             (name, np.uint32)
             for name in (
@@ -49,11 +47,6 @@ JOB = np.dtype(
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
-
-
-def bands(height: int) -> int:
-    """Return how many tasks write the pixels of an image."""
-    return -(-height // BAND)
 
 
 def job(
@@ -80,9 +73,10 @@ def job(
         "strips_per_task": plan.strips_per_task(stack.pixel.itemsize),
         "row_groups": row_groups,
         "zero_rows": zero_rows,
-        "bands": bands(plan.height),
         "workspace": plan.workspace,
         "gains": plan.gains,
+        "strips_written": plan.strips_in_line(stack.out.itemsize),
+        "bands": plan.bands(stack.out.itemsize),
         "pixel_bytes": stack.out.itemsize,
         "one_scale": stack.one_scale,
         "counted_row": counted(plan.height, plan.width)[0],

@@ -34,7 +34,7 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
-from .job import bands, job, spin_factors
+from .job import job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
 from .memory import aligned
 from .plan import plan
@@ -100,7 +100,7 @@ class FusedCpuPipeline:
         self._strips = self._in_huge_pages(strips)
         # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
-        self._clipped = np.zeros((count, bands(height)), np.uint32)
+        self._clipped = np.zeros((count, self.plan.tasks_of_quantize(stack.out.itemsize)), np.uint32)
         found = (self._far, self._largest, self._clipped)
         self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
         self._ramps: Ramps = own_ramps(stack)

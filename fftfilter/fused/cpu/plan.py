@@ -25,12 +25,10 @@ MIRRORED_GAINS = 2 * 32 * 2 * 2
 
 @dataclass(frozen=True)
 class Limits:
-    """What of the caches a plan fills, in bytes. With less, small images go the way of large ones."""
+    """What of a cache a plan fills, in bytes. With less, small images go the way of large ones."""
 
     part: int = 20 << 10
     """A part of a transform, in the first cache, which has 32 KB or more; the rest is for spin factors and gains."""
-    strips: int = 384 << 10
-    """Strips that are read at once, in the second cache, which has 512 KB or more."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +62,8 @@ class FusedCpuPlan:
 
     @property
     def workspace(self) -> int:
-        """Numbers of a worker's work space: its longest transform, but for columns that are transformed in place."""
-        convolution = inner(self.columns).n if isinstance(self.columns, Bluestein) else 0
-        return max(self.strips * 2 * self.lanes, inner(self.rows).n, convolution) + self.gains
+        """Numbers of a worker's work space: its longest transform."""
+        return max(self.strips * 2 * self.lanes, inner(self.rows).n, inner(self.columns).n) + self.gains
 
     @property
     def gains(self) -> int:
@@ -74,15 +71,29 @@ class FusedCpuPlan:
         of_rows = self.width if isinstance(self.rows, Bluestein) else self.rows.part
         return -(-max(of_rows, MIRRORED_GAINS) // 2)
 
+    def strips_in_line(self, pixel: int) -> int:
+        """Return how many strips share a line of the cache in an image whose pixels have ``pixel`` bytes."""
+        return max(1, LINE // (2 * self.lanes * pixel))
+
+    def bands(self, pixel: int) -> int:
+        """Return in how many bands of rows pixels of ``pixel`` bytes are written: few, but enough for all workers."""
+        return min(self.height, -(-TASKS * self.workers // self._lines(pixel)))
+
+    def tasks_of_quantize(self, pixel: int) -> int:
+        """Return how many tasks write pixels of ``pixel`` bytes."""
+        return self._lines(pixel) * self.bands(pixel)
+
+    def _lines(self, pixel: int) -> int:
+        return -(-self.strips // self.strips_in_line(pixel))
+
     def strips_per_task(self, pixel: int) -> int:
         """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.
 
-        They are those of a cache line, if they fit into the cache and leave tasks enough for all workers.
+        They are those of a cache line, if these leave tasks enough for all workers.
         """
-        in_line = max(1, LINE // (2 * self.lanes * pixel))
-        fit = 8 * self.lanes * self.height * in_line <= self.limits.strips
+        in_line = self.strips_in_line(pixel)
         enough = self.strips >= in_line * TASKS * self.workers
-        return in_line if fit and enough and not isinstance(self.columns, Bluestein) else 1
+        return in_line if enough and not isinstance(self.columns, Bluestein) else 1
 
     def buffers(self, count: int, pixel: int, out: int) -> list[int]:
         """Return the bytes of the strips of a stack, of the workers' work spaces, of the stack and of its result.

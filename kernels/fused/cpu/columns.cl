@@ -7,30 +7,21 @@
 // A strip lies by itself, all its rows one after the other, so that it is its own work space and stays in the
 // cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
 
-// First stage: butterflies of pixels, so that the image is never stored as floats. Neighboring strips share lines of
-// the cache in the image and are read at once: strip i of `count` begins 2 VECTOR pixels and `strip_stride` numbers
-// after the one before, but the last of the image `to_last` pixels after strip 0. The image has `height` rows.
-INLINE range_t first_stage(const uint kind, const uint radix, global vector_t *z, global const LOAD_PIXEL *image,
-                           const float base, const uint height, const uint pitch, const uint count,
-                           const uint to_last, const uint strip_stride, const uint span, global const float2 *w,
-                           global const float2 *roots)
+// First stage: butterflies of a strip's pixels, so that the image is never stored as floats
+INLINE void first_stage(const uint kind, const uint radix, global vector_t *z, global const pixels_t *pixels,
+                        const float base, const uint height, const uint span, global const float2 *w,
+                        global const float2 *roots)
 {
     const size_t step = 2 * (size_t)span;
     global const float *v = (global const float *)w;
-    range_t range = range_at(image);
-    for (uint j = 0; j < span; ++j, v += 2 * (radix - 1)) {
-        for (uint i = 0; i < count; ++i) {
-            global const LOAD_PIXEL *left = image + (i * 2 * VECTOR < to_last ? i * 2 * VECTOR : to_last);
-            global vector_t *to = z + 2 * (j + (size_t)strip_stride * i);
-            number_t a[WIDEST];
-            EACH(0, global const LOAD_PIXEL *row = left + (size_t)pixel_at(j + q * span, height) * pitch;
-                 a[q] = load_pixels(row, base); range = wider(range, row));
-            butterfly(kind, a, radix, roots);
-            store(to, a[0]);
-            EACH(1, store(to + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
-        }
+    global vector_t *to = z;
+    for (uint j = 0; j < span; ++j, to += 2, v += 2 * (radix - 1)) {
+        number_t a[WIDEST];
+        EACH(0, a[q] = load_pixels(pixels + 2 * (size_t)pixel_at(j + q * span, height), base));
+        butterfly(kind, a, radix, roots);
+        store(to, a[0]);
+        EACH(1, store(to + q * step, spun(a[q], v[2 * q - 2], v[2 * q - 1])));
     }
-    return range;
 }
 
 // Last stage: the result is real (left columns) and imaginary (right columns), and gets back what the ground has become.
@@ -52,8 +43,9 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
     return largest;
 }
 
-// Reads    the pixels of some strips that lie side by side, row after row
+// Reads    the pixels of some strips that share lines of the cache, row after row
 // Writes   their transforms without the ground, permuted, with 0 where nothing passes, and their largest deviation from it
+// Scratch  x, for the pixels
 NOINLINE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *deviation, global const float2 *spin,
                               global const uint *places, const size_t picture, const uint task)
@@ -66,13 +58,13 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
     const float base = ground_of(job, image, picture);
     image += picture * axis->points * job->pitch + left;
 
-    range_t range = range_at(image);
-#define RANGE_OF_FIRST_STAGE(...) range = first_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, RANGE_OF_FIRST_STAGE, z, image, base, axis->points, job->pitch, count,
-             job->last_start - left, job->strip_stride, first.span, spin + first.spin, spin + first.roots);
+    global pixels_t *pixels = (global pixels_t *)x;
+    const range_t range = gather_pixels(pixels, image, axis->points, job->pitch, count, job->last_start - left);
     const float found = deviation_of(range, base);
     for (uint i = 0; i < count; ++i) {
         global vector_t *own = z + 2 * (size_t)job->strip_stride * i;
+        BY_RADIX(first.radix, first_stage, own, pixels + 2 * (size_t)axis->points * i, base, axis->points, first.span,
+                 spin + first.spin, spin + first.roots);
         if (axis->stage_count > 1)
             for (uint part = 0; part < axis->length; part += part_length(axis)) {
                 forward_stages(own, axis, spin, part, 1);

@@ -1,6 +1,7 @@
 // Columns of a height with a large prime in it: those of columns.cl by Bluestein's chirp-z (bluestein.cl).
 //
-// The convolution takes a work space of its own, x, beside the strip; z holds the transform in natural order.
+// The convolution takes a work space of its own, x, beside the strip; z holds the pixels, then the transform in natural
+// order.
 
 NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
                                         global const LOAD_PIXEL *image, global float *deviation,
@@ -13,10 +14,9 @@ NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t
     const float base = ground_of(job, image, picture);
     image += picture * height * job->pitch + min(strip * 2 * VECTOR, job->last_start);
 
-    range_t range = range_at(image);
-#define ROW_OF(k) (image + (size_t)pixel_at(k, height) * job->pitch)
-    BEGIN_CONVOLUTION(x, axis, spin, (range = wider(range, ROW_OF(k)), load_pixels(ROW_OF(k), base)));
-    deviation[picture * job->strips + strip] = deviation_of(range, base);
+    global pixels_t *pixels = (global pixels_t *)z;
+    deviation[picture * job->strips + strip] = deviation_of(gather_pixels(pixels, image, height, job->pitch, 1, 0), base);
+    BEGIN_CONVOLUTION(x, axis, spin, load_pixels(pixels + 2 * (size_t)pixel_at(k, height), base));
     convolve(x, axis, spin);
     END_CONVOLUTION(x, axis, spin, store(z + 2 * k, a[q]));
     clear_zero_rows(job, z, places);

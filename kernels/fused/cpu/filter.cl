@@ -49,7 +49,7 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
     const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
                                job->row_groups * images, job->strips * images,
-                               bins ? counters_of(job) * images : 0, bins ? images : 0, job->bands * images};
+                               bins ? counters_of(job) * images : 0, bins ? images : 0, tasks_of_quantize(job) * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
     x += 2 * (size_t)job->workspace * (1 + job->is_twofold) * worker;

@@ -26,6 +26,9 @@
 #define PREFETCH(at) ((void)(at))
 #endif
 
+// Bytes of a line of the cache
+#define LINE 64
+
 typedef PASTE(float, VECTOR) vector_t;
 typedef PASTE(int, VECTOR) integers_t;
 #define GAIN vector_t

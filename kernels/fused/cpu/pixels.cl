@@ -20,30 +20,44 @@ typedef PASTE(LOAD_PIXEL, VECTOR) pixels_t;
 typedef PASTE(LOAD_PIXEL, VECTOR) __attribute__((aligned(sizeof(LOAD_PIXEL)))) unaligned_pixels_t;
 
 // The left VECTOR columns of a strip as real parts, the right ones as imaginary parts, without the ground
-INLINE number_t load_pixels(global const LOAD_PIXEL *at, const float base)
+INLINE number_t load_pixels(global const pixels_t *row, const float base)
 {
-    global const unaligned_pixels_t *row = (global const unaligned_pixels_t *)at;
     return (number_t){to_floats(row[0]) - base, to_floats(row[1]) - base};
 }
 
-// The darkest and the brightest pixels so far, lane by lane, in the pixels' own type: a byte vector costs a quarter
+// The darkest and the brightest pixels, lane by lane, in the pixels' own type: a byte vector costs a quarter
 typedef struct {
     pixels_t least, most;
 } range_t;
 
-INLINE range_t wider(const range_t range, global const LOAD_PIXEL *at)
-{
-    global const unaligned_pixels_t *row = (global const unaligned_pixels_t *)at;
-    const pixels_t left = row[0], right = row[1];
-    const pixels_t low = left < right ? left : right, high = left < right ? right : left;
-    return (range_t){low < range.least ? low : range.least, range.most < high ? high : range.most};
-}
+// How many rows ahead pixels are fetched: of a wide image each row lies in another page, which no CPU foresees.
+#define ROWS_AHEAD 64
 
-// A range to begin with, from the VECTOR pixels at a place that it will contain
-INLINE range_t range_at(global const LOAD_PIXEL *at)
+// Copies the pixels of `count` strips of an image that lie side by side, strip after strip, two vectors a row, and
+// returns their range. The last strip of the image begins `to_last` pixels behind the first one of these.
+INLINE range_t gather_pixels(global pixels_t *to, global const LOAD_PIXEL *image, const uint height, const uint pitch,
+                             const uint count, const uint to_last)
 {
-    const pixels_t pixels = *(global const unaligned_pixels_t *)at;
-    return (range_t){pixels, pixels};
+    const pixels_t first = *(global const unaligned_pixels_t *)image;
+    range_t range = {first, first};
+    for (uint row = 0; row < height; ++row) {
+        for (uint i = 0; i < count; ++i) {
+            global const LOAD_PIXEL *at = image + (size_t)row * pitch + min(i * 2 * VECTOR, to_last);
+            if (row + ROWS_AHEAD < height) {
+                PREFETCH(at + (size_t)ROWS_AHEAD * pitch);
+                PREFETCH(at + (size_t)ROWS_AHEAD * pitch + 2 * VECTOR - 1);
+            }
+            global const unaligned_pixels_t *pixels = (global const unaligned_pixels_t *)at;
+            const pixels_t left = pixels[0], right = pixels[1];
+            const pixels_t low = left < right ? left : right, high = left < right ? right : left;
+            range.least = low < range.least ? low : range.least;
+            range.most = range.most < high ? high : range.most;
+            global pixels_t *place = to + 2 * ((size_t)height * i + row);
+            place[0] = left;
+            place[1] = right;
+        }
+    }
+    return range;
 }
 
 // What is left of a complex column, exchanged as the inverse has it: the left columns' values and the right ones'. back

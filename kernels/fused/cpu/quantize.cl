@@ -1,9 +1,10 @@
 // Quantize: values to pixels, on the ramp of their picture (ramp.cl).
 //
 // Reads    strips of values; largest[] and deviation[] of every strip
-// Writes   a band of pixels, and how many of them are clipped
+// Writes   the pixels of a band of rows, of strips that share lines of the cache; and how many of them are clipped
 //
-// The values still have the scale of the vertical transforms, the height, and so have the ramps.
+// Strips are read from their first row to their last, which the CPU foresees. The values still have the scale of the
+// vertical transforms, the height, and so have the ramps.
 
 // Pixels as they lie in an image, at any address
 typedef PASTE(uchar, VECTOR) __attribute__((aligned(1))) pixels_of_1_t;
@@ -31,27 +32,32 @@ INLINE uint sum_of(const integers_t v)
     return sum;
 }
 
-// A band of pixels of `bytes` each; returns how many are clipped.
+// Strips that share a line, of pixels of one byte
+#define MOST_WRITTEN (LINE > 2 * VECTOR ? LINE / (2 * VECTOR) : 1)
+
+// A task's pixels of `bytes` each; returns how many are clipped.
 INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *image, global const vector_t *z,
-                        const ramp_t ramp, const size_t picture, const uint band)
+                        const ramp_t ramp, const size_t picture, const uint task)
 {
-    const uint strips = job->strips, pitch = job->pitch, height = job->columns.points;
-    const uint first = (ulong)height * band / job->bands;
-    const uint end = (ulong)height * (band + 1) / job->bands;
+    const uint strip = task / job->bands * job->strips_written, count = min(job->strips_written, job->strips - strip);
+    const uint height = job->columns.points, band = task % job->bands;
+    const uint first = (ulong)height * band / job->bands, end = (ulong)height * (band + 1) / job->bands;
+    z += 2 * (size_t)job->strip_stride * (picture * job->strips + strip);
+    image += bytes * (picture * height * job->pitch);
+    integers_t own[2 * MOST_WRITTEN];
+    for (uint i = 0; i < count; ++i)
+        own_columns(own + 2 * i, job, strip + i);
     integers_t beyond = 0;
-    for (uint strip = 0; strip < strips; ++strip) {
-        const uint left = min(strip * 2 * VECTOR, job->last_start);
-        global const vector_t *from = z + 2 * (job->strip_stride * (picture * strips + strip) + first);
-        global char *to_strip = image + bytes * (picture * height * pitch + left);
-        integers_t own[2];
-        own_columns(own, job, strip);
-        for (uint row = first; row < end; ++row, from += 2) {
-            global char *to = to_strip + bytes * ((size_t)pixel_at(row, height) * pitch);
+    for (uint row = first; row < end; ++row) {
+        global char *to_row = image + bytes * ((size_t)pixel_at(row, height) * job->pitch);
+        for (uint i = 0; i < count; ++i) {
+            global const vector_t *from = z + 2 * ((size_t)job->strip_stride * i + row);
+            global char *to = to_row + bytes * min((strip + i) * 2 * VECTOR, job->last_start);
 #pragma unroll
             for (uint side = 0; side < 2; ++side) {
                 const vector_t value = on_ramp(from[side], ramp), level = level_on(value, ramp);
                 if (ramp.counts)
-                    beyond -= own[side] & (level < ramp.below | level >= ramp.above);
+                    beyond -= own[2 * i + side] & (level < ramp.below | level >= ramp.above);
                 store_pixels(to + bytes * VECTOR * side, bytes, pixel_on(value, level, ramp));
             }
         }
@@ -59,17 +65,22 @@ INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *
     return sum_of(beyond);
 }
 
+INLINE uint tasks_of_quantize(global const job_t *job)
+{
+    return (job->strips + job->strips_written - 1) / job->strips_written * job->bands;
+}
+
 NOINLINE void quantize(global const job_t *job, global char *image, global const vector_t *z,
                        global const float *largest, global const float *deviation, global const ramp_t *ramps,
-                       global uint *clipped, const size_t picture, const uint band)
+                       global uint *clipped, const size_t picture, const uint task)
 {
     const float most = largest_of_picture(job, largest, picture), far = largest_of_picture(job, deviation, picture);
     const ramp_t given = ramps[job->one_scale ? 0 : picture];
     const ramp_t ramp = ramp_for(given, most, most <= given.noise * far);
-    global uint *to = clipped + picture * job->bands + band;
+    global uint *to = clipped + picture * tasks_of_quantize(job) + task;
     switch (job->pixel_bytes) {
-    case 1: *to = quantize_to(1, job, image, z, ramp, picture, band); break;
-    case 2: *to = quantize_to(2, job, image, z, ramp, picture, band); break;
-    case 4: *to = quantize_to(4, job, image, z, ramp, picture, band); break;
+    case 1: *to = quantize_to(1, job, image, z, ramp, picture, task); break;
+    case 2: *to = quantize_to(2, job, image, z, ramp, picture, task); break;
+    case 4: *to = quantize_to(4, job, image, z, ramp, picture, task); break;
     }
 }
