@@ -76,7 +76,9 @@ class Cli(click.Group):
             sys.exit(error.exit_code)
         except click.UsageError as error:
             path = error.ctx.command_path if error.ctx else "fftfilter"
-            self._fail(f"{error.format_message()} See '{path} --help'.", error.exit_code)
+            message = error.format_message()
+            stop = "" if message.endswith((".", "?")) else "."
+            self._fail(f"{message}{stop} See '{path} --help'.", error.exit_code)
         except click.ClickException as error:
             self._fail(error.format_message(), error.exit_code)
         except FftfilterError as error:

@@ -7,7 +7,7 @@
 Each image becomes what it becomes by itself (`fftfilter.highpass`), bit for bit. Images that are split among
 chunks are joined first, which moves data; chunks along the first axis alone cost nothing. A process opens
 its device once and filters one chunk at a time, however many of Dask's threads it has: `dask worker --nthreads 1`
-and a process a device are best. `pip install 'fftfilter[cluster]'` brings Dask.
+and a process a device are best. Dask is `pip install 'dask[array]' distributed`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from . import transfer
+from .arrays import check_stack, pixel_type, type_of_output
 from .errors import ParameterError
-from .filters import Filter, Options, check_stack, parted, pixel_type
+from .filters import Filter, Options, parted
 
 try:
     from dask.array import Array, map_blocks
     from dask.base import tokenize
 except ImportError as error:
-    raise ParameterError("fftfilter.dask needs Dask: pip install 'fftfilter[cluster]'") from error
+    raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -92,9 +93,9 @@ def bandstop(
     return _filtered(stack, transfer.bandstop(inner, outer, shape=shape, order=order, width=width), options)
 
 
-def apply_mask(stack: Array, mask: ArrayLike, **options: Unpack[Options]) -> Array:
+def apply_mask(stack: Array, mask: ArrayLike, *, any_size: bool = False, **options: Unpack[Options]) -> Array:
     """Return :func:`fftfilter.apply_mask` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.mask(mask), options)
+    return _filtered(stack, transfer.mask(mask, any_size=any_size), options)
 
 
 def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
@@ -115,8 +116,7 @@ def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
     """Return the type that :class:`Filter` gives."""
     if options.get("output") == "real":
         return np.dtype(np.float64 if options.get("precision") == "double" else np.float32)
-    asked = options.get("dtype")
-    return pixel_type(given) if asked is None else np.dtype(asked)
+    return type_of_output(options.get("dtype"), pixel_type(given))
 
 
 # In the process that computes
@@ -127,6 +127,8 @@ _open: dict[str, Filter] = {}
 
 
 def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: str) -> NDArray[Any]:
+    if not block.size:
+        return np.empty(block.shape, _dtype(block.dtype, options))
     images = block.reshape(-1, *block.shape[-2:])
     at_once = max(1, _PIXELS_A_LAUNCH // images[0].size)
     of_filter, of_pixels = parted(options)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
 
+from .arrays import pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
 from .device.choice import check_process, open_device
 from .device.launcher import Launcher, Timing
-from .errors import ParameterError, TooLargeError, check_option, check_unmasked
+from .errors import ParameterError, TooLargeError, check_option
 from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.ground import mean_deviation, spread
@@ -23,7 +24,7 @@ from .output.noise import NOISE
 from .output.ramp import ramps
 from .output.scale import Auto
 from .output.scale import of as range_of
-from .output.stack import PIXELS, Stack
+from .output.stack import Stack
 from .transfer import Transfer
 from .transfer.edges import EDGES, grid_with
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .device.launcher import Precision
-    from .device.page_locked import PageLocked
+    from .device.memory_pool import PageLocked
     from .device.pipeline import Pipeline
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import Started, Stream
@@ -52,8 +53,6 @@ FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
 LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
-# The last axis of an array is taken for channels, not for the width of images, up to this length.
-MOST_CHANNELS = 4
 
 # Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
 LOST_AS_SINGLE = 0.1
@@ -221,11 +220,8 @@ class Filter:
         """Check and keep what the filter is made of; no device is opened."""
         engine, engine_options = options.get("engine"), options.get("engine_options")
         output, transpose = options.get("output", "magnitude"), options.get("transpose")
-        if not isinstance(transfer, Transfer):
-            raise ParameterError(
-                f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
-            )
-        if (pixel_size := options.pop("pixel_size", None)) is not None:
+        check_transfer(transfer)
+        if (pixel_size := options.get("pixel_size")) is not None:
             transfer = transfer.with_pixel_size(pixel_size)
         transfer.check_pixel_size()
         _check("output", output, OUTPUTS)
@@ -241,6 +237,8 @@ class Filter:
             _check("transpose", transpose, TRANSPOSES)
         defaults: Mapping[str, Any] = Filter.__init__.__kwdefaults__ or {}
         given: dict[str, Any] = {**options, "profile": profile}
+        if unknown := given.keys() - defaults.keys():
+            raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(defaults)}")
         self.transfer = transfer
         self._options = {name: value for name, value in given.items() if value != defaults[name]}
         staged_only = {
@@ -266,6 +264,7 @@ class Filter:
         self._found: Array = np.empty((0, 2))
         self._weak_below = 0.0
         self._clipped: list[float] = []
+        self._weak = 0
         self._of_channels: dict[Transfer, Filter] = {}
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._dc_of: tuple[tuple[int, int], float] | None = None
@@ -431,6 +430,13 @@ class Filter:
         """
         return self._clipped
 
+    def weak(self) -> int:
+        """Return how many pictures of the last call were filtered once more, as little of them passes.
+
+        That is in double precision, by the staged pipeline.
+        """
+        return self._weak
+
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         doubled = self._edges == "mirror" and not self._mirrors_by_itself(*shape[1:])
@@ -484,10 +490,8 @@ class Filter:
         """Return an image ready for its pipeline."""
         planes, shape = planes_of(image, channel_axis)
         pixel = pixel_type(planes.dtype)
-        out = pixel if dtype is None else np.dtype(dtype)
-        if out not in PIXELS:
-            raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
-        wanted, own_white = (out, _white(levels, out)), _white(None, pixel) if given_white is None else given_white
+        out, own_white = type_of_output(dtype, pixel), white_of_input(given_white, pixel)
+        wanted = out, white_of_output(levels, out)
         count, height, width = planes.shape
         white: int | None = wanted[1]
         if self._output == "real":
@@ -496,7 +500,7 @@ class Filter:
             pixel = self.launcher.real
         stack = Stack(count, height, width, pixel, out, white, one_scale=channel_axis is not None)
         pipeline = self._pipeline_for(stack)
-        pixels, exponents = _pixels(planes, stack)
+        pixels, exponents = pixels_of(planes, stack)
         return _Call(
             stack,
             pipeline,
@@ -504,8 +508,8 @@ class Filter:
             exponents,
             planes,
             *wanted,
-            float(own_white),
-            self._ramps(exponents, float(own_white), *wanted),
+            own_white,
+            self._ramps(exponents, own_white, *wanted),
             channel_axis,
             shape,
             self._weak_below,
@@ -539,8 +543,7 @@ class Filter:
         clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
         if self._output == "real":
             result = call.in_grey_levels(result, factor)
-        if most is not None:
-            self._repeat_weak(call, most, done, (result, found, clipped))
+        self._weak = 0 if most is None else self._repeat_weak(call, most, done, (result, found, clipped))
         self._found, self._clipped = found, clipped.tolist()
         return call.in_shape(result)
 
@@ -550,15 +553,13 @@ class Filter:
             self._dc_of = size, self._grid(*size).at_dc()
         return self._dc_of[1]
 
-    def _repeat_weak(
-        self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]
-    ) -> None:
-        """Filter pictures whose results are too weak once more, in double precision.
+    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]) -> int:
+        """Filter pictures whose results are too weak once more, in double precision; return how many these were.
 
         ``most`` is the largest magnitude of each picture, in the pixels' units. Pixels, extremes and what part is
         clipped go ``into`` the arrays that have them.
         """
-        result, found, clipped = into
+        (result, found, clipped), weak = into, 0
         limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
         images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
         is_above_noise = most > NOISE / 2 * deviations
@@ -574,7 +575,8 @@ class Filter:
             # a wave is 1/sqrt 2.
             mean = np.sqrt(2) * spread(images[own]).max()
             # What goes through the transforms at the frequency 0 may cancel what went around them.
-            at_dc = np.abs(mean_deviation(images[own])).max() * self._gain_of_constants(images.shape[1:])
+            with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
+                at_dc = np.abs(mean_deviation(images[own])).max() * self._gain_of_constants(images.shape[1:])
             to_pixels = exponents[i] - call.exponents[i]
             mean, at_dc = np.ldexp(mean, to_pixels), abs(np.ldexp(at_dc, to_pixels)) / self.transfer.largest
             if mean == 0 or most[i] >= limit * max(self._mean_gain(call.stack) * max(mean, least), at_dc):
@@ -585,6 +587,8 @@ class Filter:
             with suppress(TooLargeError):
                 result[own] = self._in_double(again, channel_axis=0 if call.stack.one_scale else None, **of_pixels)
                 found[i], clipped[i] = self._in_double.extremes()[0], self._in_double.clipped()[0]
+                weak += 1
+        return weak
 
     def _by_channel(self, planes: Array, of_pixels: PixelOptions, *, observes: bool) -> Array:
         """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
@@ -596,7 +600,7 @@ class Filter:
         if observes:
             raise ParameterError("channels that are filtered differently have no intermediate results in common")
         with self._alone():
-            results, extremes, clipped = [], [], []
+            results, extremes, clipped, weak = [], [], [], 0
             for plane, transfer in zip(planes, self.transfer.of_channels(len(planes)), strict=True):
                 if transfer not in self._of_channels:
                     self._of_channels[transfer] = _unopened(Filter, transfer, self._options)
@@ -605,9 +609,10 @@ class Filter:
                 results.append(own(plane, **of_pixels))
                 extremes += own.extremes()
                 clipped += own.clipped()
+                weak += own.weak()
             self.engine = own.engine
             self._found = np.array([(min(low for low, _ in extremes), max(high for _, high in extremes))])
-            self._clipped = [float(np.mean(clipped))]
+            self._clipped, self._weak = [float(np.mean(clipped))], weak
             return np.stack(results)
 
     @cached_property
@@ -666,7 +671,7 @@ class Filter:
 
     def _locked(self) -> PageLocked:
         if self._page_locked is None:
-            from .device.page_locked import PageLocked
+            from .device.memory_pool import PageLocked
 
             self._page_locked = PageLocked(self.launcher)
         return self._page_locked
@@ -684,39 +689,14 @@ class Filter:
 
 
 def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
-    """Return the options of a filter, and those of its calls."""
+    """Return the options of a filter, and those of its calls; raises TypeError for what is neither."""
+    for name in options.keys() - Options.__annotations__:
+        raise TypeError(
+            f"unexpected keyword argument {name!r}: further options are {', '.join(Options.__annotations__)}"
+        )
     of_pixels = {name: value for name, value in options.items() if name in PixelOptions.__annotations__}
     of_filter = {name: value for name, value in options.items() if name not in of_pixels}
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
-
-
-def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
-    """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
-
-    Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without its
-    ``channel_axis``.
-    """
-    check_unmasked("image", image)
-    array = np.asarray(image)
-    axes = (2, 3) if channel_axis is None else (3,)
-    if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
-        raise ParameterError(
-            f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
-            "(height, width), a stack (count, height, width), or channels with channel_axis"
-        )
-    if channel_axis is None:
-        check_stack(array.shape)
-    planes = array if channel_axis is None else np.moveaxis(array, channel_axis, 0)
-    return planes.reshape(-1, *planes.shape[-2:]), array.shape
-
-
-def check_stack(shape: tuple[int, ...]) -> None:
-    """Raise ParameterError for the shape of a picture with channels behind, which would count as a stack."""
-    if len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
-        raise ParameterError(
-            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
-            f"is a stack of images {shape[2]} wide, filter them one by one"
-        )
 
 
 def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -> Filter:
@@ -724,6 +704,14 @@ def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -
     made = kind.__new__(kind)
     made._describe(transfer, **options)
     return made
+
+
+def check_transfer(given: object) -> None:
+    """Raise ParameterError for what is no transfer function."""
+    if not isinstance(given, Transfer):
+        raise ParameterError(
+            f"{given!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
+        )
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:
@@ -736,38 +724,3 @@ def _algorithm(name: str, **options: Option) -> Algorithm:
 
     check_option("engine", name, [FUSED, *algorithms.names()])
     return algorithms.load(name, **options)
-
-
-def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the device's pixel type for an array's: uint8 and uint16 as they are, bool as uint8, others float32."""
-    if dtype.kind == "b":
-        return np.dtype(np.uint8)
-    native = dtype.newbyteorder("=")
-    return native if native.kind == "u" and native in PIXELS else np.dtype(np.float32)
-
-
-def _white(levels: int | None, out: np.dtype[Any]) -> int:
-    """Return the output's white, by default its type's largest value; raises ParameterError."""
-    largest = 1 if out.kind == "f" else int(np.iinfo(out).max)
-    if levels is None:
-        return largest
-    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
-        raise ParameterError(f"levels {levels!r} are impossible for {out}: give a whole number from 1 to {largest}")
-    return int(levels)
-
-
-def _pixels(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
-    """Return planes as the device's pixels, floats of each picture divided by 2^exponent to lie within [-1, 1]."""
-    if stack.pixel.kind == "u":
-        pixels = np.ascontiguousarray(planes, stack.pixel)
-        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
-    wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
-    finite = np.isfinite(wide)
-    if not finite.all():
-        first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
-        raise ParameterError(
-            f"{int((~finite).sum())} values are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
-            "replace them, for example with numpy.nan_to_num"
-        )
-    exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
-    return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
 from .errors import ParameterError, TooLargeError
-from .filters import Filter, FilterOptions, pixel_type, planes_of
+from .filters import Filter, FilterOptions
 from .memory import lacking
 from .output.ground import deviation
 from .output.noise import NOISE
@@ -90,8 +91,8 @@ class ImageJFilter(Filter):
                 "channel_axis"
             )
         own = pixel_type(planes.dtype)
-        out = own if dtype is None else np.dtype(dtype)
-        top, white = levels or _largest(out), float(white or _largest(own))
+        out, white = type_of_output(dtype, own), white_of_input(white, own)
+        top = white_of_output(levels, out)
         with self._alone():
             self._extremes, self._values_clipped = [], []
             if channel_axis is not None and len(planes) == 3:
@@ -207,10 +208,6 @@ def open_filter(transfer: Transfer, output: Output, scale: Given | None, options
 
 def _padded_side(height: int, width: int) -> int:
     return 1 << ((3 * max(height, width) + 1) // 2 - 1).bit_length()
-
-
-def _largest(pixel: np.dtype[Any]) -> int:
-    return 1 if pixel.kind == "f" else int(np.iinfo(pixel).max)
 
 
 def _stretched(values: Array, saturated: float, nudge: float) -> tuple[float, float]:

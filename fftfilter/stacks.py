@@ -17,7 +17,7 @@ from .errors import ParameterError, WriteError
 from .files.atomic import growing
 from .files.messages import reason, shown
 from .files.sources import Slices
-from .filters import Filter
+from .filters import Filter, check_transfer
 from .images.formats import AS_USUAL, FORMATS, misfit
 from .output import scale as scales
 from .output.difference import Difference
@@ -62,7 +62,7 @@ class Way:
         """Return a page, and how many milliseconds it is shown."""
         picture = pages.read(index, working)
         if self.strip:
-            picture = images.stripped(picture)
+            picture = picture.stripped()
         return picture, pages.milliseconds
 
     def depth(self, suffix: str, picture: Picture) -> Depth:
@@ -104,7 +104,7 @@ def filter_stack(
     target: str | os.PathLike[str],
     transfer: Transfer,
     *,
-    pages: str | None = None,
+    pages: str | int | None = None,
     png_level: int = 1,
     quality: int | None = None,
     compression: str | None = None,
@@ -132,18 +132,18 @@ def filter_stack(
     one_scale = options.get("scale") == scales.STACK
     if one_scale:
         options["scale"] = None
-    way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")))
-    way = replace(way, options=options)
+    check_transfer(transfer)
+    way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")), options)
+    check_scale(way.output, scales.STACK if one_scale else way.scale)
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     if way.output == "real":
         images.refuse_whole_numbers(target)
-    asked = images.Asked.parse(pages) if pages is not None else None
+    asked = images.Asked.parse(str(pages)) if pages is not None else None
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
     found = open_input(source, asked, output=way.output)
-    if options.get("pixel_size") is None:
-        transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
+    transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):
@@ -151,7 +151,7 @@ def filter_stack(
         images.check_fits(found, target)
         depth = images.output_depth(found, target, is_real=way.output == "real")
         planes = _filtered(filter_, found, depth)
-        picture = images.stripped(found) if strip else found
+        picture = found.stripped() if strip else found
         images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding)
     return 1
 
@@ -231,7 +231,7 @@ def filter_pages(
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     _check_page(picture, number, first, suffix, name)
                     depth = way.depth(suffix, picture)
-                    cautions = picture.cautions() if way.output == "magnitude" else []  # which alone has no sign
+                    cautions = picture.cautions(way.output, is_of_floats=depth.dtype.kind == "f")
                     picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval
                     done.note(filter_, picture, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)

@@ -5,7 +5,6 @@ For commands and folders; the comparison itself is ``output/difference.py``.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,22 +83,17 @@ def compare(
     if "autoscale" not in options:
         edges = options.get("edges", "wrap")
         reference = right(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges)
-        return _compare(given, found, reference, depth, name)
+        return _compare(found, reference, depth, name)
     for nudge in NUDGES if options["autoscale"] else (0,):
         reference = _right_of_imagej(given, transfer, options, depth, nudge)
-        made.append(_compare(given, found, reference, depth, name))
+        made.append(_compare(found, reference, depth, name))
         if made[-1].is_right:
             return made[-1]
     return made[0]
 
 
-def _compare(given: Picture, found: Picture, reference: Reference, depth: Depth, name: str) -> Difference:
-    *of_reference, stretch, unit = reference
-    # A picture may have been turned upright where the tag that says so could not travel.
-    found = images.without_orientation(found)
-    wanted, values = (
-        images.without_orientation(replace(given, planes=each, alpha=None)).planes for each in of_reference
-    )
+def _compare(found: Picture, reference: Reference, depth: Depth, name: str) -> Difference:
+    wanted, values, stretch, unit = reference
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         raise another(name)
     if len(wanted) != len(found.planes):

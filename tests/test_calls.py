@@ -72,6 +72,18 @@ def test_invalid_values_are_refused_before_a_device_is_opened():
         fftfilter.lowpass(np.ones((4, 4)), "wide", device="no such device")
 
 
+def test_an_option_that_is_none_is_told():
+    with pytest.raises(TypeError, match=r"^unexpected keyword argument 'raduis': further options are engine, "):
+        fftfilter.lowpass(np.ones((4, 4)), raduis=3)
+
+
+def test_a_mask_of_another_size_serves_if_that_is_wanted(rng):
+    image = rng.integers(0, 256, (8, 64), dtype=np.uint8)
+    with pytest.raises(ParameterError, match=r"give one of its size .* or any_size=True$"):
+        fftfilter.apply_mask(image, [[0.5]])
+    assert_grey_levels(fftfilter.apply_mask(image, [[1.0]], any_size=True, output="keep"), image)
+
+
 def test_errors_are_of_one_kind():
     with pytest.raises(fftfilter.FftfilterError, match="no number"):
         fftfilter.lowpass(np.ones((4, 4)), "wide")
@@ -81,3 +93,4 @@ def test_the_package_has_no_other_names():
     with pytest.raises(AttributeError, match="module 'fftfilter' has no attribute 'sharpen'"):
         _ = fftfilter.sharpen
     assert set(fftfilter.__all__) >= {*CALLS, "apply_mask", "Filter", "fft2"}
+    assert set(dir(fftfilter)) == {*fftfilter.__all__, "transfer", "__version__"}

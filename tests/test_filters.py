@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 import gc
+import math
 import multiprocessing
 import pickle
 import subprocess
 import sys
 import weakref
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import get_args
 
@@ -152,9 +154,18 @@ def test_a_white_that_the_type_does_not_have_is_refused(dtype, levels):
         Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype, levels=levels)
 
 
-def test_an_output_type_that_no_device_writes_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match="output type int64 is unknown: choose uint8, uint16, float32"):
-        Filter(H.lowpass())(np.ones((2, 3)), dtype=np.int64)
+@pytest.mark.parametrize("white", [0, -5, math.nan, math.inf, "255", True])
+def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
+    noise = np.tile(image, (5, 1))
+    for call in (Filter(H.lowpass()), fftfilter.find_peaks, partial(fftfilter.imagej, large=40, small=3)):
+        with pytest.raises(ParameterError, match=f"white {white!r} is impossible: give a finite number above 0"):
+            call(noise, white=white)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "nonsense"])
+def test_an_output_type_that_no_device_writes_is_refused_with_the_known_ones(dtype):
+    with pytest.raises(ParameterError, match=f"output type {dtype} is unknown: choose uint8, uint16, float32"):
+        Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-40, 1e30, 1e300])
@@ -193,6 +204,14 @@ def test_one_image_has_no_axis_of_channels():
         Filter(H.highpass())(np.ones((4, 4)), channel_axis=0)
 
 
+@pytest.mark.parametrize("call", [fftfilter.lowpass, fftfilter.imagej, fftfilter.find_peaks])
+def test_an_axis_that_an_array_has_not_is_told(call):
+    with pytest.raises(
+        ParameterError, match=r"^channel_axis 5 is none of an array of shape \(4, 4, 3\): give -1 or 0 to 2"
+    ):
+        call(np.ones((4, 4, 3)), channel_axis=5)
+
+
 def test_channels_may_lie_along_any_axis(rng):
     planes = rng.integers(0, 256, (3, 8, 64), dtype=np.uint8)
     with Filter(H.highpass()) as highpass:
@@ -228,6 +247,12 @@ def test_channels_that_are_filtered_differently_have_nothing_else_in_common(imag
             Filter(notch, **options)(planes, channel_axis=0)
     with pytest.raises(ParameterError, match="have no intermediate results in common"):
         Filter(notch, output="keep", engine="book")(planes, channel_axis=0, observe=print)
+
+
+def test_a_notch_of_a_channel_that_is_not_there_is_refused(image):
+    notch = H.notch((0.25, 0.125), channels=(1, 3))
+    with pytest.raises(ParameterError, match="notch has a channel 3, and the picture the channels 0 to 2"):
+        Filter(notch, output="keep")(np.stack([image] * 3), channel_axis=0)
 
 
 @pytest.mark.parametrize("shape", [(6, 8, 3), (600, 400, 4), (5, 5, 1)])
@@ -331,6 +356,13 @@ def test_unknown_values_are_refused_with_the_known_ones(given, message):
         Filter(H.highpass(), **given)
 
 
+def test_an_option_that_a_filter_does_not_have_is_refused_as_by_any_call():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'color'"):
+        Filter(H.highpass(), color=1)
+    with pytest.raises(TypeError, match="Filter has no option 'color': it has engine, "):
+        Filter(H.highpass()).again(color=1)
+
+
 def test_a_filter_is_made_of_a_transfer_function():
     with pytest.raises(ParameterError, match="'highpass' is no transfer function: give one of "):
         Filter("highpass")
@@ -358,6 +390,13 @@ def test_a_filter_that_is_retuned_is_a_new_one(image, options):
             tuned.retune(transfer)
             assert (tuned(image) == Filter(transfer, **options)(image)).all()
             assert repr(tuned) == repr(Filter(transfer, **options))
+
+
+def test_a_pixel_size_is_that_of_what_comes_later(image):
+    with Filter(H.lowpass("3um"), pixel_size="65nm") as sized:
+        for again in (sized.again(H.lowpass("2um")), sized):
+            again.retune(H.lowpass("2um"))
+            assert (again(image) == Filter(H.lowpass("2um"), pixel_size="65nm")(image)).all()
 
 
 def test_other_cutoffs_need_no_other_buffers(image):

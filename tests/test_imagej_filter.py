@@ -121,6 +121,8 @@ def test_a_filter_is_used_again_streamed_and_copied(gray):
         ({"output": "real"}, "output 'real' is not for ImageJ's filter"),
         ({"edges": "wrap"}, "edges 'wrap' is not for ImageJ's filter"),
         ({"large": "4um"}, "4um needs the size of a pixel"),
+        ({"levels": 1000}, "levels 1000 are impossible for uint8"),
+        ({"dtype": "int8"}, "output type int8 is unknown"),
         ({"channel_axis": 0}, "a picture of 73 channels is neither gray nor RGB"),
     ],
 )

@@ -28,7 +28,9 @@ class Auto(NamedTuple):
     @property
     def nothing(self) -> str:
         """The line on a picture without peaks."""
-        return f"no periodic structure of {self.strength:g} dB or more: nothing is removed"
+        from .search import nothing_of
+
+        return f"{nothing_of(self.strength)}: nothing is removed"
 
     def peaks(self, spectrum: Spectrum) -> list[Peak]:
         """Return the peaks of a picture's spectrum; raises ParameterError for a small one."""

@@ -24,7 +24,7 @@ BESIDE, REACH = 2, 8
 LESS = 4.0
 # The smallest grid that is searched, and periods across the picture at least.
 SMALLEST, PERIODS = 32, 32
-# What counts for its middle: power of at least so many times that of the surroundings, which rise toward DC.
+# Only power of at least this many times that of the surroundings counts for its middle, as these rise toward DC.
 OVER = 4.0
 
 

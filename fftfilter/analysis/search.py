@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arrays import channels_first, check_finite, check_stack, white_of_input
 from ..errors import ParameterError, check_unmasked
 from .broad import broad_peaks
 from .found import Peak, canonical
@@ -35,9 +36,9 @@ USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
 WEAKEST = 10.0
 SMALLEST = 32
-"""Pixels of the shorter side: less has no surroundings that a peak could stand out of."""
+"""Pixels of the shorter side: less has no surroundings that a peak could stand out from."""
 # Fewer periods across the picture are no periodic structure. Windows, bricks and rows of people come by the dozen: a
-# structure of few periods has to be stronger, by so many decibels.
+# structure of few periods has to be stronger by OF_FEW decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
 # Of a grey level: fainter waves may be what rounding to grey levels made of stronger ones, and nobody sees them.
 FAINTEST = 0.2
@@ -71,12 +72,13 @@ def find_peaks(
         )
     if array.dtype.kind == "b":
         array = array.astype(np.float32)
-    if white is None:
-        white = float(np.iinfo(array.dtype).max) if array.dtype.kind in "iu" else 1.0
+    white = white_of_input(white, array.dtype)
+    check_finite(array)
     if array.ndim == 2:
         return peaks_of(spectrum(array[None], white), strength)
     if channel_axis is not None:
-        return peaks_of(spectrum(np.moveaxis(array, channel_axis, 0), white), strength)
+        return peaks_of(spectrum(channels_first(array, channel_axis), white), strength)
+    check_stack(array.shape)
     mean = spectrum(array[:1], white)
     for each in array[1:]:
         mean.add(spectrum(each[None], white))
@@ -86,11 +88,8 @@ def find_peaks(
 def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
     """Return the peaks of a spectrum, as :func:`find_peaks`; raises ParameterError for an impossible strength."""
     check_strength(strength)
-    if min(mean.height, mean.width) < SMALLEST:
-        raise ParameterError(
-            f"{mean.width} x {mean.height} pixels are too few to look for periodic structures: give at least "
-            f"{SMALLEST} a side"
-        )
+    if few := too_few(mean):
+        raise ParameterError(f"{few}: give at least {SMALLEST} a side")
     found = []
     for channel, power in enumerate(mean.power):
         sharp = _of_channel(power, mean.width, strength, channel)
@@ -98,6 +97,19 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
         found += sharp + [peak for peak in broad if not _is_of(peak, sharp, mean)]
     alone = [peak for peak in without_doubles(found, mean) if peak.amplitude >= FAINTEST * 255 * mean.step]
     return grouped([replace(peak, channels=_with(peak, alone, mean), searched=len(mean.power)) for peak in alone], mean)
+
+
+def nothing_of(strength: float) -> str:
+    """Return the line on pictures in which nothing is found."""
+    few = f"{strength + OF_FEW:g} if it has fewer than {MANY} periods"
+    return f"no periodic structure of {strength:g} dB or more, {few}"
+
+
+def too_few(mean: Spectrum) -> str | None:
+    """Return what says that pictures are too small to be searched, if they are."""
+    if min(mean.height, mean.width) >= SMALLEST:
+        return None
+    return f"{mean.width} x {mean.height} pixels are too few to look for periodic structures"
 
 
 def check_strength(strength: float) -> None:

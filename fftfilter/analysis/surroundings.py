@@ -1,4 +1,4 @@
-"""How far a frequency stands out of those around it.
+"""How far a frequency stands out from those around it.
 
 A wave is a spot: whichever line one follows through it, a few bins farther the power is that of the surroundings. Not
 so the trace of a bright line or of an edge, which goes on along one direction, and not the cloud of low frequencies. So
@@ -30,7 +30,7 @@ MEDIAN_OF_NOISE = np.log(2)
 LOG_OF_NOISE = -0.5772
 # The part of the largest power that single precision leaves of nothing.
 ROUNDING = 1e-12
-# How many times as low as the first guess the surroundings may be; near DC, within so many blocks, they may be lower.
+# How many times as low as the first guess the surroundings may be; within STEEP blocks of DC they may be lower.
 GUESS = 2.0
 STEEP = 2
 # Frequencies that are looked at closely; those at a time.
@@ -67,7 +67,7 @@ def around(power: Power, width: int, bins: Bins) -> NDArray[np.float64]:
 
 
 def standing_out(power: Power, width: int, times: float) -> Bins:
-    """Return the frequencies whose power is a maximum and so many times as high as around them.
+    """Return the frequencies whose power is a maximum and at least ``times`` that of the frequencies around them.
 
     Each comes once, without its conjugate.
     """

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import RefusedError
+from ..output.difference import Difference
 from .compare import Stats
 
 if TYPE_CHECKING:
@@ -91,11 +92,10 @@ def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n:
 
 
 def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if an 8-bit picture differs by more than 1 level, or in more than 1 pixel of 500."""
-    off = np.abs(got.astype(int) - wanted.astype(int))
-    different = int(np.count_nonzero(off))
-    if off.max() > 1 or different > max(1, off.size // 500):
-        raise _refused(what, launcher, f"{different} of {off.size} pixels differ, by up to {off.max()} levels")
+    """Raise RefusedError if an 8-bit picture differs from the reference by more than the contract allows."""
+    found = Difference.of(got, wanted, 255)
+    if not found.is_right:
+        raise _refused(what, launcher, str(found))
 
 
 def check_peer(who: str, got: Array, wanted: Array) -> None:

@@ -171,6 +171,10 @@ class Commands:
         if others:
             raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
         self._described(words[0], all_given)
+        for name in {"angle", "stripes"} & given.keys():
+            if len(given[name]) > 1:
+                raise click.UsageError(f"--with: a page has one angle of stripes: give --{name} once.")
+            given[name] = given[name][0]
         options = {
             name: list(value) if isinstance(value, tuple) else str(value)
             for name, value in given.items()

@@ -97,7 +97,7 @@ shape_options = combined(
 PEAK = "FX,FY[,WIDTH]"
 MASK = (
     "A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of frequency, "
-    "for images of any size, and made even."
+    "for images of any size, and made even. May be repeated."
 )
 
 peak_options = combined(
@@ -136,9 +136,10 @@ stripe_options = combined(
         group="Filter",
         type=float,
         metavar="DEG",
+        multiple=True,
         required=True,
-        short="Along the stripes, counterclockwise; 0 for horizontal ones.",
-        help="Along the stripes, counterclockwise; 0 for horizontal ones.",
+        short="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
+        help="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
     ),
     option(
         "--width",
@@ -159,8 +160,9 @@ mask_options = option(
     "mask",
     group="Filter",
     metavar="FILE",
+    multiple=True,
     required=True,
-    short="A picture of gains, DC in the middle, white 1; or .npy.",
+    short="A picture of gains, DC in the middle, white 1; or .npy. May be repeated.",
     help=MASK,
 )
 pixel_size_option = option(
@@ -169,17 +171,24 @@ pixel_size_option = option(
     metavar="LENGTH",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
-# Filters that every other one takes as options.
+# Filters that every other one takes as options; each may be repeated, as transfer functions multiply.
 FACTORS = {
     "notch": option("--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."),
     "stripes": option(
         "--stripes",
         metavar="DEG",
         type=float,
+        multiple=True,
         group="Filter",
         help="Take out stripes along an angle, too; see 'stripes'.",
     ),
-    "mask": option("--mask", metavar="FILE", group="Filter", help="Multiply by the gains of a file, too; see 'mask'."),
+    "mask": option(
+        "--mask",
+        metavar="FILE",
+        multiple=True,
+        group="Filter",
+        help="Multiply by the gains of a file, too; see 'mask'.",
+    ),
 }
 
 
@@ -316,19 +325,18 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
     """
     from ..transfer import Transfer
 
-    notches, stripes, mask = (given.pop(key, None) for key in FACTORS)
+    notches, stripes, masks = (given.pop(key, None) or () for key in FACTORS)
     pixel_size = given.pop("pixel_size")
     if "inner" in given:
         _take_large_and_small(given)
     mode, given["auto"] = automatic.taken(given)
     own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
     made = [] if name == "mask" else _own(name, own)
-    made += [each for text in notches or () for each in _own("notch", {"at": (text,)})]
-    made += [] if stripes is None else _own("stripes", {"angle": stripes})
-    if mask is not None:
+    made += _own("notch", {"at": notches}) + _own("stripes", {"angle": stripes})
+    if masks:
         from .shared.mask_file import mask_of
 
-        made.append(mask_of(mask))
+        made += map(mask_of, masks)
     if mode == automatic.FOLDER:
         made.append(automatic.of_folder(given["auto"], sources, given))
         given["auto"] = None
@@ -349,9 +357,11 @@ def _take_large_and_small(given: dict[str, Any]) -> None:
 
 
 def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
-    """Return the factors that a filter's own options say: a notch for each peak, else one."""
+    """Return the factors that a filter's own options say: a notch for each peak, a ridge for each angle, else one."""
     from .. import transfer
 
+    if name == "stripes":
+        return [transfer.stripes(angle, **given) for angle in given.pop("angle")]
     if name != "notch":
         return [getattr(transfer, name)(**given)]
     made = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..lengths import INCH, said
+from ..text_table import text_table
 from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
 
 if TYPE_CHECKING:
@@ -25,18 +26,27 @@ PIXEL_OF_PRINTS = 5e-6
         group="Search",
         type=float,
         metavar="DB",
-        help="The least strength of a wave; 10 or more.  [default: 18]",
+        short="The least strength of a wave; 18 if left out.",
+        help="The least strength of a wave; 10 or more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
     option(
         "--pixel-size",
         group="Search",
         metavar="LENGTH",
+        short="For periods in physical units: 65nm, 300dpi.",
         help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
     ),
-    option("-r", "--recursive", group="Folders", is_flag=True, help="Folders in IN, too."),
+    option("-r", "--recursive", group="Folders", is_flag=True, short="Folders in IN, too.", help="Folders in IN, too."),
     option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name fits."),
     option("-q", "--quiet", group="Options", is_flag=True, help="No progress, no notes; errors only."),
-    option("--json", "as_json", group="Options", is_flag=True, help="Print all that is known as JSON."),
+    option(
+        "--json",
+        "as_json",
+        group="Options",
+        is_flag=True,
+        short="Print all that is known as JSON.",
+        help="Print all that is known as JSON.",
+    ),
     pages_option,
     input_limit_option,
     verbose_option,
@@ -74,7 +84,7 @@ def peaks(
     Example: fftfilter peaks scan.png
              fftfilter peaks --json --strength 25 scans/
     """
-    from ..analysis.search import USUAL_STRENGTH, peaks_of
+    from ..analysis.search import USUAL_STRENGTH, nothing_of, peaks_of
     from ..transfer.units import parse_pixel_size
     from .shared.inputs import is_folder
     from .shared.spectra import of_sources
@@ -114,14 +124,13 @@ def peaks(
             auto += "" if strength is None else f" --strength {strength:g}"
             click.echo(f"fftfilter notch {auto} {shlex.quote(name)} OUT  # each from its own channels only")
     else:
-        click.echo(f"{name}: no periodic structure of {wanted:g} dB or more")
+        searched_in = name if len(sources) == 1 else f"{mean.pictures} picture{'s' if mean.pictures > 1 else ''}"
+        click.echo(f"{searched_in}: {nothing_of(wanted)}")
     return 0 if searched.is_whole else 1
 
 
 def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
     """Return peaks as lines under a header."""
-    from ..bench.tables import text_table
-
     columns: dict[str, list[str]] = {"period": [f"{each.period_px:.2f} px" for each in found]}
     if pixel:
         columns["length"] = [said(each.length(pixel)) for each in found]

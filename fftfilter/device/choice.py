@@ -45,7 +45,7 @@ def open_device(wanted: str | int | None, make_pipeline: MakePipeline) -> Device
 
 
 def check_process() -> None:
-    """Raise DeviceError in a process that was forked from one that had loaded OpenCL: there it would wait for ever."""
+    """Raise DeviceError in a process that was forked from one that had loaded OpenCL: there it would wait forever."""
     if _process and os.getpid() not in _process:
         raise DeviceError(
             "OpenCL does not survive the fork of a process: start processes with "

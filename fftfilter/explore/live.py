@@ -97,7 +97,7 @@ class Live:
             number = number_of(given)
             answer = self._engine.answer(Wish.of(given, self._commands))
             return answer.frame(), answer
-        except Exception as error:  # noqa: BLE001  the page must not wait for ever
+        except Exception as error:  # noqa: BLE001  the page must not wait forever
             return _refusal(number, error), None
 
     def _words_or_refusal(self, answer: Answer) -> list[Message]:

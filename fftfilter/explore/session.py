@@ -65,7 +65,7 @@ class Page:
     @cached_property
     def cautions(self) -> list[str]:
         """What users of its samples may not expect of magnitudes."""
-        return self.picture.cautions()
+        return self.picture.cautions("magnitude", is_of_floats=True)
 
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture has not."""

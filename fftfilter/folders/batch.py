@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import numpy as np
 
 from .. import stacks, system
+from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError
-from ..filters import MOST_CHANNELS
 from ..imagej_filter import open_filter
 from . import codec, journal
 from .codec import Opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from contextlib import closing
@@ -21,6 +22,7 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..analysis.automatic import Auto
     from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
     from ..preview.sheet import Row
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
 @dataclass(eq=False)
@@ -66,6 +70,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
     began = time.perf_counter()
     outcome = Outcome(job, DONE)
+    data: bytes | sources.Slices = b""
+    stays_open = False
     try:
         if not settings.measure_only:
             _check_target(job, settings)
@@ -81,28 +87,23 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if settings.auto:
-            # Seldom wanted, and some milliseconds of import.
-            from ..analysis.automatic import notches
-            from .mean_spectrum import spectrum_of
-
-            outcome.peaks = settings.auto.peaks(spectrum_of(picture))
-            transfer *= notches(outcome.peaks, settings.auto.shape)
-            outcome.cautions += [] if outcome.peaks else [settings.auto.nothing]
+            transfer *= _automatic(picture, settings.auto, outcome)
         if isinstance(picture, images.Pages):
             if settings.preview:
                 raise ParameterError(
                     f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and --preview is for one picture: choose "
                     "one with --pages"
                 )
-            return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            found = _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            stays_open = isinstance(found, Opened)
+            return found
         if settings.strip:
-            picture = images.stripped(picture)
+            picture = picture.stripped()
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
         outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
-        if settings.output == "magnitude":  # which alone has no sign
-            outcome.cautions = [*outcome.cautions, *picture.cautions()]
         images.check_fits(picture, job.target)
         depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
+        outcome.cautions += picture.cautions(settings.output, is_of_floats=depth.dtype.kind == "f")
         loaded = Loaded(
             job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
         )
@@ -112,8 +113,27 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     except (FftfilterError, MemoryError) as error:
         return failed(outcome, error)
     finally:
+        if not (stays_open or isinstance(data, bytes)):
+            data.close()
         outcome.seconds["read"] = time.perf_counter() - began
     return loaded
+
+
+def _automatic(picture: Picture | Pages, auto: Auto, outcome: Outcome) -> Transfer:
+    """Return the notches for what is found in a picture, none for a small one; the outcome says what was found."""
+    # Seldom wanted, and some milliseconds of import.
+    from ..analysis.automatic import notches
+    from ..analysis.search import too_few
+    from .mean_spectrum import spectrum_of
+
+    mean = spectrum_of(picture)
+    few = too_few(mean)
+    outcome.peaks = [] if few else auto.peaks(mean)
+    if few:
+        outcome.cautions.append(f"{quoted_if_odd(outcome.job.source)}: {few}: nothing is removed")
+    elif not outcome.peaks:
+        outcome.cautions.append(auto.nothing)
+    return notches(outcome.peaks, auto.shape)
 
 
 def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened | Outcome:
@@ -217,4 +237,5 @@ def failed(outcome: Outcome, error: Exception) -> Outcome:
     outcome.status = FAILED
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1
+    outcome.found_no_space = isinstance(error, WriteError) and getattr(error.__cause__, "errno", None) in NO_SPACE
     return outcome

@@ -105,6 +105,8 @@ class Outcome:
     stamp: journal.Stamp | None = None
     left_out: list[str] = field(default_factory=list)
     """What of the input's metadata the output cannot hold."""
+    found_no_space: bool = False
+    """Whether it failed as the target's file system is full."""
 
 
 class DeviceLostError(DeviceError):

@@ -101,6 +101,8 @@ class FolderRun:
     """What users may not expect, and of how many files."""
     lost: str | None = None
     """Why no device is left, if so."""
+    found_no_space: bool = False
+    """Whether the output's file system was found full, so that no other file was begun."""
 
     def __post_init__(self) -> None:
         in_place, source = self.settings.in_place, self.source
@@ -117,6 +119,7 @@ class FolderRun:
         else:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
+        self._warned: set[str] = set()
         self._report = Report(self.report, self._warn_once) if self.report else None
         self._files, self._file_seconds = 0, 0.0
         self._tree: Tree | Files
@@ -314,12 +317,14 @@ class FolderRun:
             )
 
     def _is_over(self) -> bool:
-        return self.stop.asked or self.lost is not None or bool(self.fail_fast and self.counts[FAILED])
+        failed = self.fail_fast and self.counts[FAILED] > 0
+        return self.stop.asked or self.lost is not None or self.found_no_space or failed
 
     def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
         try:
             for outcome in outcomes:
                 self.counts[outcome.status] += 1
+                self.found_no_space |= outcome.found_no_space
                 self.cautions.update(outcome.cautions)
                 if outcome.status == DONE:
                     self._remember(outcome)
@@ -358,8 +363,8 @@ class FolderRun:
             self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
 
     def _warn_once(self, text: str) -> None:
-        if not self.counts[text]:
-            self.counts[text] += 1
+        if text not in self._warned:
+            self._warned.add(text)
             self.warnings.append(text)
 
     def _close(self) -> None:

@@ -69,7 +69,6 @@ _HOMES = {
     ".pages": ("ALL", "Asked", "Pages"),
     ".picture": ("Depth", "Picture", "Size"),
     ".pixel_size": ("PixelSize", "pixel_size_of"),
-    ".orientation": ("stripped", "without_orientation"),
     ".reading": ("content", "decode", "measure", "read"),
     ".writing": ("check_output", "encoded", "write"),
 }

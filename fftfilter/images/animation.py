@@ -13,6 +13,7 @@ import numpy as np
 from PIL import Image
 
 from ..errors import ReadError
+from .orientation import without_orientation
 from .pages import Pages
 from .pillow_reader import (
     check_chunks,
@@ -50,6 +51,7 @@ class AnimationPages(Pages):
         self._skipped = 1 if self._image.info.get("default_image") else 0
         self.chosen = range(self.count)
         self.plays = _plays(self._image)
+        self._size = self._image.size
         if self._skipped:
             self.left_out += ("the default image",)
         if is_narrowed(self._image):
@@ -77,7 +79,7 @@ class AnimationPages(Pages):
                 has_color, has_alpha = self._kind
                 bands = [0, 1, 2] if has_color else [0]
                 samples = np.asarray(self._image.convert("RGBA"))[..., [*bands, 3] if has_alpha else bands]
-            picture = picture_of(self._image, samples, name)
+            picture = without_orientation(picture_of(self._image, samples, name))
             if index:
                 picture.metadata = None  # which is that of the file
             return picture
@@ -87,9 +89,14 @@ class AnimationPages(Pages):
         self._image.close()
 
     def _seek(self, number: int) -> None:
+        wanted, at = number + self._skipped, self._image.tell()
         try:
-            with quiet_pillow():
-                self._image.seek(number + self._skipped)
+            # One by one: Pillow decodes all frames between, and one that is larger than the first makes all larger.
+            for frame in range(at + 1 if wanted > at else wanted, wanted + 1):
+                with quiet_pillow():
+                    self._image.seek(frame)
+                if self._image.size != self._size:
+                    refuse_unfit(self._image, len(self._data), self.page_name(self.chosen.index(number)), None)
             self._image.load()
         except EOFError as error:
             raise ReadError(f"{self.name}: page {number + 1} is missing; get a whole copy of it") from error
@@ -106,7 +113,7 @@ class AnimationPages(Pages):
 
 
 def _plays(image: ImageFile.ImageFile) -> int:
-    """Return how often an animation is played, 0 for ever."""
+    """Return how often an animation is played; 0 is forever."""
     loop = image.info.get("loop")
     if image.format == "GIF":  # which says how often it is repeated
         return 1 if loop is None else loop + 1 if loop else 0

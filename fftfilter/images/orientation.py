@@ -1,4 +1,7 @@
-"""EXIF's orientation: how a picture is to be turned and mirrored to stand upright."""
+"""EXIF's orientation: how a picture is to be turned and mirrored to stand upright.
+
+All pictures are turned when they are read, so that angles and frequencies are those of what is seen.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .metadata import exif_of_upright
+
 if TYPE_CHECKING:
     from .picture import Picture, Samples
 
-_EXIF = b"Exif\0\0"
-_TAG, _UPRIGHT = 274, 1
 # Of each value: whether rows and columns change places, then whether up and down, left and right do.
 _TURNS = {
     2: (False, False, True),
@@ -40,28 +43,12 @@ def upright(picture: Picture, orientation: int) -> Picture:
 
 
 def without_orientation(picture: Picture) -> Picture:
-    """Return a picture turned as its EXIF says, which then says nothing of it any more."""
+    """Return a picture turned as its EXIF says, which then says that it stands upright."""
     metadata = picture.metadata
     if not metadata or not metadata.exif:
         return picture
-    from PIL import Image
-
-    tags = Image.Exif()
-    try:
-        tags.load(_EXIF + metadata.exif)
-        orientation = tags.get(_TAG, _UPRIGHT)
-        if orientation != _UPRIGHT:
-            tags[_TAG] = _UPRIGHT
-            picture = replace(picture, metadata=replace(metadata, exif=tags.tobytes().removeprefix(_EXIF)))
-    except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
-        return picture
-    return upright(picture, orientation)
-
-
-def stripped(picture: Picture) -> Picture:
-    """Return a picture that stands upright, of which the output says nothing."""
-    picture = without_orientation(picture)
-    return replace(picture, metadata=picture.metadata and picture.metadata.stripped())
+    exif, orientation = exif_of_upright(metadata.exif)
+    return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
 
 
 def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: bool) -> Samples:

@@ -108,7 +108,7 @@ def suffix_of_pages(
     pages: int,
     picture: Picture | None = None,
 ) -> str:
-    """Return how so many pages are written, as :func:`suffix_of`; raises ParameterError for a format that holds one."""
+    """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
         many = [each for each, kind in FORMATS.items() if kind.pages and each != ".tiff"]

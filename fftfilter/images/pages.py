@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from .limits import Working
     from .picture import Picture
 
-_ASKED = re.compile(r"(\d*)(-?)(\d*)")
+# As many digits as any number of pages has: of thousands Python makes no number.
+_ASKED = re.compile(r"(\d{0,18})(-?)(\d{0,18})")
 
 
 class Asked(NamedTuple):
@@ -34,7 +35,7 @@ class Asked(NamedTuple):
         return cls(first, last)
 
     def of(self, count: int, name: str) -> range:
-        """Return the pages of a file of so many, counted from 0; raises ParameterError if it has fewer."""
+        """Return the pages that are asked for, counted from 0; raises ParameterError if the file has fewer."""
         if max(self.first or 1, self.last or 1) > count:
             wanted = max(self.first or 1, self.last or 1)
             raise ParameterError(f"{name}: has {count} {'pages' if count > 1 else 'page'}, and no page {wanted}")
@@ -56,7 +57,7 @@ class Pages(ABC):
     format: str
     """Pillow's name of the file's format."""
     plays: int = 0
-    """How often an animation is played, 0 for ever."""
+    """How often an animation is played; 0 is forever."""
     milliseconds: float | None = None
     """How long the page that was read last is shown, None if it does not say."""
     left_out: tuple[str, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,8 @@ class Picture:
     """One image in memory: the planes that are filtered, and what passes through."""
 
     planes: Samples
-    """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB). May be read-only."""
+    """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB), and ``extra`` ones behind
+    them. May be read-only."""
     alpha: Samples | None
     """(height, width), of the planes' type, or None."""
     maxval: int
@@ -36,17 +37,29 @@ class Picture:
     """The number that TIFF has for the compression of the file that it came from; 1 is none."""
     was_integer: bool = False
     """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
+    extra: int = 0
+    """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
     def is_stored_as(self, depth: Depth) -> bool:
         """Whether a file that stores samples so holds the planes as they are."""
         return depth == (self.planes.dtype, self.maxval)
 
-    def cautions(self) -> list[str]:
-        """Return a line for each thing that users of such samples may not expect."""
-        said = []
-        if self.was_integer:
+    def stripped(self) -> Picture:
+        """Return the picture without what its file says about it, but for what a filter needs."""
+        return replace(self, metadata=self.metadata and self.metadata.stripped())
+
+    def cautions(self, output: str, *, is_of_floats: bool) -> list[str]:
+        """Return a line for each thing that users of such samples may not expect of an output, of floats or not."""
+        said: list[str] = []
+        if self.planes.dtype != F32 or output not in ("magnitude", "keep"):
+            return said
+        if output == "keep":
+            if not is_of_floats and (self.planes.min() < 0 or self.planes.max() > 1):
+                said.append("samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy")
+            return said
+        if self.was_integer and is_of_floats:
             said.append("integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1")
-        if self.planes.dtype == F32 and self.planes.min() < 0:
+        if self.planes.min() < 0:
             said.append("samples below 0: the output is the magnitude of the filtered values, which has no sign")
         return said
 

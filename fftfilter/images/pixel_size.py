@@ -134,7 +134,7 @@ def _meters(unit: str) -> float:
 
 
 def _by_resolution(given: object, length: float) -> PixelSize | None:
-    """Return the size of pixels of which so many lie on a length in meters."""
+    """Return the size of a pixel: a length in meters by the number of pixels on it."""
     with suppress(TypeError, ValueError, ZeroDivisionError, OverflowError):
         across, down = (float(number) for number in given)  # type: ignore[attr-defined]
         # Other numbers are damaged, or mean "unknown" as the tags' 1 does.

@@ -29,7 +29,8 @@ def read(source: str | os.PathLike[str], *, working: Working | None = None, limi
 
     A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
     types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
-    camera's MPO gives its main picture, as a JPEG. A TIFF stands upright, as its tag says.
+    camera's MPO gives its main picture, as a JPEG. Pictures are turned upright,
+    as EXIF or a TIFF's tag says.
 
     ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
     picture; without it they are those of the fused engine on a CPU. ``limit`` is the most bytes of a stream.

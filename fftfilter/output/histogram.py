@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 BINS = 1 << 12
-# Counting all samples would take half as long as the filter: so many rows are enough, or so many pixels in them. Of
-# those every second one, as neighbors are alike: half as many rows would say less.
+# Counting all samples would take half as long as the filter. This many rows are enough, or rows with this many pixels,
+# of which every second one counts, as neighbors are alike: half as many rows would say less.
 _ENOUGH_ROWS, _ENOUGH = 128, 1 << 18
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import cache
 from typing import TYPE_CHECKING, Any
+from unicodedata import combining, normalize
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -20,7 +21,9 @@ INK, QUIET, FAINT, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
 TEXT, SMALL, LARGE = 13, 12, 17
-# Lines are drawn so many times as large, and made small again: they get smooth.
+# What Pillow's font has beside ASCII.
+FURTHER = "\u00a9\u00ab\u00b0\u00b1\u00b7\u00bb\u2018\u2019\u201c\u201d"
+# Lines are drawn larger by this factor and then reduced, which makes them smooth.
 FINE = 3
 
 
@@ -118,5 +121,6 @@ def fitting(text: str, width: float, size: int = TEXT) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text without the characters that the font does not have."""
-    return "".join(each if " " <= each <= "~" else "?" for each in text)
+    """Return a text in the characters that the font has: letters lose their accents, and others become "?"."""
+    parts = normalize("NFKD", text.replace("\u00b5", "u").replace("\u03bc", "u"))  # micro, as in um
+    return "".join(each if " " <= each <= "~" or each in FURTHER else "?" for each in parts if not combining(each))

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..analysis.power import spectrum
+from ..analysis.transformed import backward, forward
 from ..transfer.edges import grid_with
+from .stages import within_single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,6 +53,10 @@ class Look:
     """The sample that stands for white."""
     transfer: Transfer
     edges: Edges = "wrap"
+
+    def __post_init__(self) -> None:
+        self.planes, unit = within_single(self.planes)
+        self.white /= unit
 
     @property
     def size(self) -> tuple[int, int]:
@@ -96,7 +102,7 @@ class Look:
             part[0, 0] = 0
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
-            result[:] = np.fft.irfft2(np.fft.rfft2(whole) * part, s=whole.shape)[:height, :width]
+            result[:] = backward(forward(whole) * part, whole.shape)[:height, :width]
         return removed
 
     @cached_property

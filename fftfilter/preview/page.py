@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
 WIDTH = 2 * MARGIN + 4 * SIDE + 3 * GAP
-# A picture is large that is so many times as wide or high as its panel.
+# A picture is large if it is this many times as wide or high as its panel.
 LARGE_AS = 2
 
 

@@ -32,7 +32,7 @@ PAPER = (244, 245, 247)
 QUALITY = 90
 # Files whose shares say what is usual; and how many of them it takes.
 SAMPLE, FEWEST = 4096, 6
-# An outlier's share, as a logarithm, is farther from the median than so many usual deviations, and than this.
+# An outlier's share, as a logarithm, is farther from the median than DEVIATIONS (usual ones) and than LEAST.
 DEVIATIONS, LEAST = 4 * 1.4826, 0.35
 # A share that is nothing; files of which nothing is removed are outliers if they are a smaller part of all than this.
 NOTHING, RARE = 1e-6, 1 / 8

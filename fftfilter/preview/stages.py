@@ -13,12 +13,22 @@ if TYPE_CHECKING:
     Pixels = NDArray[np.uint8]
 
 
-def log_magnitude(spectrum: Array, largest: float | None = None) -> Pixels:
-    """Return ``log(1 + |spectrum|)`` as 8 bits, DC in the middle of the last two axes.
+# The transform of any picture whose values are smaller is within single precision.
+LARGE = 1e20
+
+
+def within_single(planes: Array) -> tuple[Array, float]:
+    """Return planes whose transforms single precision holds, and which value is 1 in them."""
+    largest = float(np.abs(planes).max()) if planes.dtype.kind == "f" else 0.0
+    return (planes / np.float32(largest), largest) if largest > LARGE else (planes, 1.0)
+
+
+def log_magnitude(spectrum: Array, largest: float | None = None, *, unit: float = 1.0) -> Pixels:
+    """Return ``log(1 + |spectrum| unit)`` as 8 bits, DC in the middle of the last two axes.
 
     ``largest`` is the magnitude that becomes white, by default the spectrum's own largest.
     """
-    centered = np.abs(np.fft.fftshift(spectrum, axes=(-2, -1))).astype(np.float64)
+    centered = np.abs(np.fft.fftshift(spectrum, axes=(-2, -1))).astype(np.float64) * unit
     white = float(centered.max()) if largest is None else largest
     return np.asarray(255 * np.log1p(centered) / np.log1p(white or 1.0)).astype(np.uint8)
 

@@ -41,7 +41,7 @@ class Mask:
         if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
             raise ParameterError(
                 f"an array of shape {array.shape} and type {array.dtype} is no mask: give real gains of shape "
-                "(height, width), DC in the corner as numpy.fft.fft2 has it"
+                "(height, width)"
             )
         gains: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
         finite = np.isfinite(gains)
@@ -72,7 +72,7 @@ class Mask:
         if self.gains.shape != (height, width):
             raise ParameterError(
                 f"the {self} does not fit an image of {width} x {height}: give one of its size (with mirrored edges of "
-                "twice each side), or any_size"
+                "twice each side), or any_size=True"
             )
         return self.gains[:rows, :columns].astype(np.float64)
 

@@ -95,9 +95,15 @@ class Transfer:
         return any(isinstance(part, Notch) and part.channels is not None for part in self.parts)
 
     def of_channels(self, count: int) -> list[Transfer]:
-        """Return the transfer function of each of so many channels: one for all, if they are filtered alike."""
+        """Return the transfer function of each of ``count`` channels: one for all, if they are filtered alike.
+
+        Raises ParameterError for a notch of a channel that is none of them.
+        """
         if count == 1 or not self.is_by_channel:
             return [self]
+        last = max(max(part.channels) for part in self.parts if isinstance(part, Notch) and part.channels)
+        if last >= count:
+            raise ParameterError(f"notch has a channel {last}, and the picture the channels 0 to {count - 1}")
 
         def is_of(channel: int, part: Part) -> bool:
             return not isinstance(part, Notch) or part.channels is None or channel in part.channels

@@ -1,7 +1,7 @@
 """How a low-pass falls off: one function a shape, and its twin of the same name in ``kernels/shapes.cl``.
 
-To add a shape, write both functions and enter it in ``SHAPES`` and ``ShapeName``: it is then a ``--shape``, and tested
-with the others.
+To add a shape, write both functions and enter it in ``SHAPES``, ``ShapeName`` and, with its place among ``SHAPES``, the
+twin's ``EACH_SMOOTH_SHAPE``: it is then a ``--shape``, and tested with the others.
 
 The command line lists the shapes before NumPy is loaded; the functions import it.
 """

@@ -124,6 +124,11 @@ def test_each_channel_is_searched():
     assert found[0].notch().of_channels(3) == [found[0].notch(), H.Transfer(()), H.Transfer(())]
 
 
+def test_a_picture_without_its_channel_axis_is_no_stack():
+    with pytest.raises(ParameterError, match="looks like a picture with 3 channels: give channel_axis=-1"):
+        fftfilter.find_peaks(np.ones((64, 64, 3)))
+
+
 def test_a_wave_that_is_found_in_one_channel_may_be_weaker_in_the_others(rng):
     noise = rng.normal(128, 20, (256, 256, 3))
     found = fftfilter.find_peaks(levels(noise + wave((256, 256), 0.21, 0.13)[..., None] * (4, 1.3, 0)), channel_axis=-1)
@@ -195,6 +200,7 @@ def test_of_a_stack_the_mean_power_is_searched(rng):
         (np.zeros((64, 64), complex), {}, "is no image"),
         (np.zeros((64, 64)), {"strength": 3}, "strength 3 is impossible"),
         (np.ma.masked_less(np.eye(64), 1), {}, "masked"),
+        (np.where(np.eye(64) > 0, np.nan, 0), {}, "64 values are NaN or infinite"),
     ],
 )
 def test_what_has_no_spectrum_is_refused(image, options, message):

@@ -153,6 +153,13 @@ def test_spectrum_is_the_log_magnitude_with_dc_in_the_middle(run, tmp_path, came
     assert pixels(tmp_path / "spectrum.png")[256, 256] == 255
 
 
+def test_the_spectrum_of_large_floats_is_within_range(run, tmp_path, camera):
+    np.save(tmp_path / "large.npy", camera * np.float32(1e34))
+    assert run("spectrum", tmp_path / "large.npy", tmp_path / "large.png") == (0, b"", "")
+    magnitude = np.log1p(np.abs(np.fft.fftshift(np.fft.fft2(camera * 1e34))))
+    assert np.abs(pixels(tmp_path / "large.png") - np.floor(255 * magnitude / magnitude.max())).max() <= 1
+
+
 def test_every_stage_can_be_looked_at(run, tmp_path, camera):
     assert run("highpass", CAMERA, tmp_path / "edges.png", "--save-stages", tmp_path / "stages")[0] == 0
     assert sorted(path.name for path in (tmp_path / "stages").iterdir()) == [
@@ -196,6 +203,20 @@ def test_verbose_says_what_was_done_and_where(run, tmp_path):
 def test_options_of_the_device_give_the_same_picture(run, tmp_path, camera, option):
     assert run("highpass", CAMERA, tmp_path / "out.pgm", *option)[0] == 0
     assert_grey_levels(pixels(tmp_path / "out.pgm"), high(camera))
+
+
+@pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
+@pytest.mark.parametrize("command", [["lowpass", "--output", "real"], ["imagej"]], ids=["real", "imagej"])
+def test_files_hold_values_of_double_precision_as_single(run, tmp_path, camera, command, suffix):
+    (tmp_path / "in").mkdir()
+    tifffile.imwrite(tmp_path / "in" / "x.tif", camera[:60, :90] / np.float32(255))
+    words = [*command, "--precision", "double", "--verify"]
+    out = tmp_path / f"x{suffix}"
+    assert run(*words, tmp_path / "in" / "x.tif", out)[0] == 0
+    assert run(*words, "5", "--format", suffix[1:], tmp_path / "in", tmp_path / "all")[0] == 0
+    assert (tmp_path / "all" / f"x{suffix}").read_bytes() == out.read_bytes()
+    if suffix != ".pfm":
+        assert (np.load(out) if suffix == ".npy" else tifffile.imread(out)).dtype == np.float32
 
 
 def test_devices_lists_limits_and_the_one_taken(run):
@@ -270,8 +291,8 @@ FILES = {
     ),
     "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"648,000,000,000,000 bytes"),
     "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "not an image"),
-    "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN or infinite"),
-    "infinity": (lambda d: floats(d / "in.tif", np.inf), "NaN or infinite"),
+    "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN, infinite or beyond"),
+    "infinity": (lambda d: floats(d / "in.tif", np.inf), "NaN, infinite or beyond"),
 }
 
 
@@ -331,6 +352,9 @@ def test_a_wrong_option_is_one_line_and_exit_code_2(run, tmp_path, what):
         (["spectrum", str(SAMPLES), "out.png"], "IN is a folder, and spectrum takes one picture"),
         (["highpass", "--engine", "fuse", CAMERA, "out.png"], "choose fused, .*book"),
         (["sharpen", CAMERA, "out.png"], "No such command"),
+        (["highpass", "-radius", "3", CAMERA, "out.png"], r"No such option '-radius'. Did you mean '--radius'\? See"),
+        (["highpass", "-radius=3", CAMERA, "out.png"], "Did you mean '--radius'"),
+        (["spectrum", CAMERA, "out.png", "x"], r"unexpected extra argument \(x\). See 'fftfilter spectrum --help'"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value[:1] + value[2:]),
 )
@@ -571,6 +595,13 @@ def assert_one_line(said, pattern):
 # What users may not expect is said, unless they ask for quiet
 
 
+def test_what_is_done_again_in_double_precision_is_said(run, tmp_path):
+    wave = np.round(30000 + 20000 * np.cos(2 * np.pi * np.arange(64) / 64) + np.eye(64)).astype(np.uint16)
+    Image.fromarray(wave).save(tmp_path / "in.png")
+    code, _, said = run("highpass", "-v", "--radius", "3", tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, ", and again in double precision, as little passes" in said) == (0, True)
+
+
 def test_a_cutoff_beyond_the_grid_is_a_line(run, tmp_path):
     out = tmp_path / "out.png"
     line = "fftfilter: radius 40cyc lies beyond the highest frequency: the highpass passes nothing\n"
@@ -585,5 +616,9 @@ def test_signs_that_are_lost_are_a_line(run, tmp_path):
     tifffile.imwrite(tmp_path / "in.tif", np.arange(64, dtype=np.int16).reshape(8, 8))
     line = "fftfilter: integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1\n"
     assert run("highpass", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", line)
+    assert run("highpass", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", "")
+    line = "fftfilter: samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy\n"
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.png") == (0, b"", line)
+    assert run("stripes", "--angle", "0", tmp_path / "in.tif", tmp_path / "out.tif") == (0, b"", "")
     line = "fftfilter: scale -40:40 begins below 0, where no magnitude is: nothing becomes black\n"
     assert run("highpass", "--scale", "-40:40", CAMERA, tmp_path / "out.png") == (0, b"", line)

@@ -79,6 +79,10 @@ def test_without_its_package_a_line_says_how_to_get_it(run, monkeypatch):
         (["--with", "lowpass --radius 8qx", "a.png"], "unknown unit 'qx'"),
         (["--with", "lowpass --mask gains.png", "a.png"], "--with: --mask is not for a page to set"),
         (["--with", "lowpass a.png", "b.png"], "give options only"),
+        (
+            ["--with", "stripes --angle 0 --angle 90", "a.png"],
+            "--with: a page has one angle of stripes: give --angle once",
+        ),
     ],
 )
 def test_what_is_refused_is_refused_with_one_line(run, arguments, line):

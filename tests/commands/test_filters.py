@@ -40,6 +40,11 @@ def filtered(run, tmp_path, source, command, *arguments):
             ["highpass", "--notch", "0.2,0.1", "--notch", "0.3,0,2", "--stripes", "90"],
             H.highpass() * H.notch((0.2, 0.1)) * H.notch((0.3, 0), width=2) * H.stripes(90),
         ),
+        (["highpass", "--stripes", "0", "--stripes", "90"], H.highpass() * H.stripes(0) * H.stripes(90)),
+        (
+            ["stripes", "--angle", "0", "--angle", "30", "--spare", "8px"],
+            H.stripes(0, spare="8px") * H.stripes(30, spare="8px"),
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -79,6 +84,23 @@ def test_a_mask_of_another_size_is_a_function_of_frequency_and_multiplies(run, t
     assert np.abs(got.astype(int) - reference.filter_image(source[1], wanted)).max() <= 2
 
 
+@pytest.mark.parametrize("command", [["mask"], ["lowpass", "--radius", "9"]], ids=lambda command: command[0])
+def test_masks_multiply(run, tmp_path, source, command, rng):
+    gains = rng.random((2, 35, 59))  # odd sides have a middle, so that gains that are turned about it are even
+    gains += gains[:, ::-1, ::-1]
+    options = [*command, "--output", "real"]
+    for i, each in enumerate([*gains, gains[0] * gains[1]]):
+        np.save(tmp_path / f"{i}.npy", each)
+    Image.fromarray(source[1][1:, 1:]).save(tmp_path / "odd.png")
+
+    def masked(name, *masks):
+        given = [word for i in masks for word in ("--mask", tmp_path / f"{i}.npy")]
+        assert run(*options, *given, tmp_path / "odd.png", tmp_path / name) == (0, b"", "")
+        return np.load(tmp_path / name)
+
+    np.testing.assert_allclose(masked("both.npy", 0, 1), masked("product.npy", 2), atol=1e-3)
+
+
 def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
     for what, said in ((0.5, "filtered"), (0.5, "skipped"), (0.25, "filtered")):
         np.save(tmp_path / "mask.npy", np.pad([[1.0]], ((4, 3), (4, 3)), constant_values=what))
@@ -106,15 +128,24 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
         (["mask"], 2, "--mask"),
         (["lowpass", "--mask", "missing.png"], 1, "missing.png: cannot be read"),
         (["lowpass", "--mask", "text.npy"], 1, "text.npy: is no array"),
+        (["lowpass", "--mask", "zip.npy"], 1, "zip.npy: is no array"),
+        (["lowpass", "--mask", "damaged.npy"], 1, "damaged.npy: is no array"),
         (["lowpass", "--mask", "nan.npy"], 2, "gains of the mask are NaN"),
         (["lowpass", "--mask", "color.png"], 2, "color.png: has colors"),
+        (["mask", "--mask", "complex.npy"], 2, "is no mask: give real gains of shape (height, width)\n"),
+        (["imagej", "--large", "0"], 2, "greater than zero: give a number (pixels), or one with px"),
+        (["bandpass", "--large", "wide", "--small", "3"], 2, "'wide' is no number: give a number (pixels)"),
+        (["bandpass", "--inner", "wide", "--outer", "3"], 2, "give a number (cycles across the shorter side)"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
 def test_what_is_impossible_is_one_line(run, tmp_path, source, monkeypatch, arguments, code, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.npy").write_text("no array")
+    (tmp_path / "zip.npy").write_bytes(b"PK\3\4, as a .npz begins")
     np.save(tmp_path / "nan.npy", np.full((2, 2), np.nan))
+    np.save(tmp_path / "complex.npy", np.ones((2, 2), complex))
+    (tmp_path / "damaged.npy").write_bytes((tmp_path / "nan.npy").read_bytes().replace(b"}", b" "))
     Image.fromarray(np.array([[[1, 2, 3]]], np.uint8)).save(tmp_path / "color.png")
     found, out, said = run(*arguments, source[0], tmp_path / "out.png")
     assert (found, out, said.count("\n")) == (code, b"", 1)

@@ -23,6 +23,13 @@ def test_h_is_one_screen_and_help_is_all(run, command):
     assert [name for name in shown if b"  " + name not in everything] == []
 
 
+@pytest.mark.parametrize("command", ["devices", "engines", "explore", "peaks", "spectrum"])
+def test_h_of_the_others_is_one_screen_too(run, command):
+    code, everyday, _ = run(command, "-h")
+    assert (code, len(everyday.splitlines()) <= 24, b"Example: " in everyday) == (0, True, True)
+    assert len(run(command, "--help")[1]) >= len(everyday)
+
+
 def test_options_before_h_do_not_matter(run):
     assert run("highpass", "--radius", "8px", "-h")[:2] == run("highpass", "-h")[:2]
 

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from PIL import Image
+from PIL import ExifTags, Image
 
 from fftfilter.cli import cli
 from tests.images.test_metadata import found_in, make
@@ -25,7 +25,8 @@ def run():
 def test_metadata_go_along_unless_stripped(run, tmp_path):
     given = make(tmp_path / "in.png")
     assert run("lowpass", given, tmp_path / "out.jpg") == (0, "", "")
-    assert found_in(tmp_path / "out.jpg") | {"profile": b""} == found_in(given) | {"profile": b""}
+    turned = {"profile": b"", "orientation": 1, "dpi": (150, 300)}
+    assert found_in(tmp_path / "out.jpg") | {"profile": b""} == found_in(given) | turned
     assert run("lowpass", "--strip", given, tmp_path / "out.png") == (0, "", "")
     assert found_in(tmp_path / "out.png")["make"] is None
     assert b"on a mat" not in (tmp_path / "out.png").read_bytes()
@@ -34,6 +35,18 @@ def test_metadata_go_along_unless_stripped(run, tmp_path):
 def test_a_spectrum_is_no_picture_of_a_place(run, tmp_path):
     assert run("spectrum", make(tmp_path / "in.jpg"), tmp_path / "out.jpg")[0] == 0
     assert found_in(tmp_path / "out.jpg")["make"] is None
+
+
+@pytest.mark.parametrize("options", [(), ("--strip",)], ids=str)
+def test_angles_are_those_of_the_picture_as_it_is_seen(run, tmp_path, options):
+    stripes = np.uint8(128 + 60 * np.cos(2 * np.pi * 8 / 64 * np.arange(64)))
+    lying = Image.fromarray(np.tile(stripes, (64, 1)))
+    tags = Image.Exif()
+    tags[ExifTags.Base.Orientation] = 6
+    lying.save(tmp_path / "in.png", exif=tags)
+    assert run("stripes", "--angle", 0, *options, tmp_path / "in.png", tmp_path / "out.png") == (0, "", "")
+    with Image.open(tmp_path / "out.png") as image:
+        assert np.asarray(image).std() < 1
 
 
 def test_the_photo_stands_upright_where_its_tag_is_left_out(run, tmp_path):
@@ -54,7 +67,7 @@ def test_the_photo_stands_upright_where_its_tag_is_left_out(run, tmp_path):
 def test_what_out_cannot_hold_is_said_if_asked(run, tmp_path):
     code, _, said = run("lowpass", "-v", make(tmp_path / "in.png"), tmp_path / "out.ppm")
     assert code == 0
-    assert "without color profile and EXIF and resolution and XMP and text, which OUT cannot hold\n" in said
+    assert "left out: color profile, EXIF, resolution, XMP, text\n" in said
     (tmp_path / "in").mkdir()
     (tmp_path / "in.png").rename(tmp_path / "in/a.png")
     said = run("lowpass", "-v", "--processes", 1, "--format", "bmp", tmp_path / "in", tmp_path / "out")[2]

@@ -15,6 +15,8 @@ from fftfilter import transfer as H
 from fftfilter.filters import Filter
 from tests.helpers import SAMPLES
 
+NONE = "no periodic structure of 18 dB or more, 24 if it has fewer than 16 periods"
+
 
 def wave(size, fx, fy, amplitude=20.0):
     height, width = size
@@ -71,8 +73,9 @@ def test_as_json_all_is_known(run, disturbed):
 
 
 def test_a_photograph_has_none(run):
-    code, out, err = run("peaks", SAMPLES / "camera.pgm")
-    assert (code, out, err) == (0, f"{SAMPLES / 'camera.pgm'}: no periodic structure of 18 dB or more\n".encode(), "")
+    camera = SAMPLES / "camera.pgm"
+    assert run("peaks", camera) == (0, f"{camera}: {NONE}\n".encode(), "")
+    assert run("peaks", camera, SAMPLES / "brick.png")[:2] == (0, f"2 pictures: {NONE}\n".encode())
     assert json.loads(run("peaks", "--json", SAMPLES / "camera.pgm")[1])["peaks"] == []
 
 
@@ -100,6 +103,19 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
     assert "bad.png" in err
 
 
+def test_the_pages_that_are_asked_for_say_how_large_the_pictures_of_a_folder_are(run, rng, tmp_path):
+    """Of each file the first page is larger than the second one, or smaller."""
+    for name, *sizes in (("a.tif", (96, 96), (64, 72)), ("b.tif", (40, 40), (80, 64))):
+        pages = [Image.fromarray(rng.integers(0, 256, size, dtype=np.uint8)) for size in sizes]
+        pages[0].save(tmp_path / name, save_all=True, append_images=pages[1:])
+    for page, wanted in (("1", (40, 40)), ("2", (64, 64)), ("2-", (64, 64))):
+        code, out, err = run("peaks", "--json", "--pages", page, tmp_path)
+        found = json.loads(out)
+        assert (code, found["pictures"], (found["width"], found["height"])) == (0, 2, wanted), err
+    assert run("notch", "--auto", "folder", "--pages", "2", tmp_path, tmp_path / "out")[0] == 0
+    assert run("peaks", "--pages", "3", tmp_path)[2].count("and no page 3") == 2
+
+
 def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_path):
     size, stack = (512, 512), tmp_path / "stack.tif"
     clean = [rng.normal(128, 5, size) for _ in range(3)]
@@ -124,7 +140,7 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
     [
         (["peaks"], "Missing argument 'IN...'"),
         (["peaks", "--strength", "3", "a.png"], "strength 3 is impossible"),
-        (["peaks", "-r", "a.png"], "--recursive is for a folder"),
+        (["peaks", "-r", str(SAMPLES / "camera.pgm")], "--recursive is for a folder"),
         (["notch", "a.png", "b.png"], "no peak is given"),
         (["notch", "--strength", "20", "--at", "0.1,0.1", "a.png", "b.png"], "--strength is that of what --auto finds"),
         (["notch", "--auto", "folder", "a.png", "b.png"], "--auto folder is for folders"),
@@ -151,7 +167,7 @@ def test_where_nothing_is_found_pixels_stay(run, camera, tmp_path):
         code, _, err = run("notch", "--auto", tmp_path / name, tmp_path / f"out-{name}")
         assert (code, err) == (
             0,
-            f"fftfilter: {tmp_path / name}: no periodic structure of 18 dB or more: nothing is removed\n",
+            f"fftfilter: {tmp_path / name}: {NONE}: nothing is removed\n",
         )
         with Image.open(tmp_path / f"out-{name}") as picture:
             assert (np.asarray(picture) == values).all()
@@ -177,8 +193,24 @@ def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_pat
         assert found == [None, None, None]
     else:
         assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
-        assert "fftfilter: 1 file: no periodic structure of 18 dB or more: nothing is removed" in err
+        assert f"fftfilter: 1 file: {NONE}: nothing is removed" in err
         assert (tmp_path / "out" / "2.png").stat().st_size > 0
+
+
+def test_a_picture_of_a_folder_that_is_too_small_to_be_searched_stays_and_is_told(run, save, rng, tmp_path):
+    path = save("in/icon.png", rng.normal(128, 5, (20, 20)))
+    save("in/scan.png", rng.normal(128, 5, (64, 64)))
+    code, _, err = run("notch", "--auto", tmp_path / "in", tmp_path / "out")
+    line = f"1 file: {path}: 20 x 20 pixels are too few to look for periodic structures: nothing is removed"
+    assert (code, f"fftfilter: {line}\n" in err, "2 of 2 files filtered" in err) == (0, True, True)
+    with Image.open(path) as given, Image.open(tmp_path / "out" / "icon.png") as made:
+        assert (np.asarray(given) == np.asarray(made)).all()
+
+
+def test_a_wave_of_few_periods_is_found_where_it_is_strong_enough_for_what_is_said(run):
+    wall = SAMPLES / "brick.png"
+    assert "of 18 dB or more, 24 if it has fewer than 16 periods" in run("peaks", wall)[1].decode()
+    assert "21.8 dB" in run("peaks", "--strength", "15", wall)[1].decode()
 
 
 # Color

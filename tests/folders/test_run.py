@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,10 +20,11 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
+from fftfilter import images
 from fftfilter.cli import cli
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.errors import DeviceError, TooLargeError
+from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import leftovers
 from fftfilter.folders import journal
 from fftfilter.folders.tree import natural
@@ -160,6 +163,17 @@ def test_the_tree_is_kept_and_what_is_no_image_is_counted(run, tmp_path):
     assert "3 of other types left out (2 .txt, 1 no extension)" in said
     assert not (out / "empty").exists()
     assert run("highpass", "-r", "-q", given, out) == (0, "", "")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_left_out_by_what_it_is(run, tmp_path):
+    pgm(tmp_path / "in" / "a.pgm")
+    (tmp_path / "in" / "b.txt").touch()
+    for name in ("c.pgm", "d.txt"):
+        os.mkfifo(tmp_path / "in" / name)
+    code, _, said = run("highpass", tmp_path / "in", tmp_path / "out")
+    assert (code, names(tmp_path / "out")) == (0, ["a.pgm"])
+    assert "3 of other types left out (2 pipe or device, 1 .txt)" in said
 
 
 def test_a_pattern_chooses_by_name_or_by_path(run, tmp_path):
@@ -498,6 +512,27 @@ def test_a_missing_folder_is_told(run, tmp_path):
     assert (code, "no such file or directory" in said) == (1, True)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["highpass", "none/", "out/"],
+        ["highpass", "none/", "out"],
+        ["highpass", "-r", "none/", "out/"],
+        ["highpass", "-r", "none", "out/"],
+        ["highpass", "--pattern", "*.png", "none", "out/"],
+        ["notch", "--auto", "folder", "none/", "out/"],
+        ["peaks", "none/"],
+        ["peaks", "-r", "none"],
+    ],
+    ids=" ".join,
+)
+def test_a_missing_folder_that_is_one_by_its_slash_or_the_options_is_told(run, tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").mkdir()
+    name = next(each for each in arguments if each.startswith("none"))
+    assert run(*arguments) == (1, "", f"fftfilter: {name}: no such folder; check the name\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are POSIX")
 def test_files_that_do_not_fit_any_more(tmp_path):
     """A limit on a file's size stands for the full disk: large outputs fail, small ones go on."""
@@ -545,6 +580,26 @@ def test_a_full_disk_leaves_nothing_half_written_and_can_be_resumed(run, tmp_pat
     subprocess.run(["mount", "-o", "remount,size=2m", tiny_disk], check=True)
     code, _, said = run("highpass", "--skip-existing", given, tiny_disk)
     assert (code, len(names(tiny_disk))) == (0, 8)
+
+
+def test_no_space_left_is_told_once_and_no_more_files_are_begun(run, tmp_path, monkeypatch):
+    given, write = tmp_path / "in", images.write
+    for i in range(300):
+        pgm(given / f"{i}.pgm", i)
+
+    def on_a_full_disk(picture, target, **options):
+        if int(Path(target).stem) < 3:
+            return write(picture, target, **options)
+        raise WriteError(f"{target}: cannot be written: no space left") from OSError(errno.ENOSPC, "")
+
+    monkeypatch.setattr(images, "write", on_a_full_disk)
+    monkeypatch.setattr("fftfilter.folders.pool.JOBS_A_THREAD", 1)
+    code, _, said = run("highpass", "--processes", 1, given, tmp_path / "out")
+    failure, summary, way_out = said.splitlines()
+    assert (code, failure.endswith("pgm: cannot be written: no space left")) == (1, True)
+    assert re.match("3 of 300 files filtered", summary)
+    assert 0 < int(re.search("([0-9]+) failed", summary)[1]) < 290
+    assert way_out == "fftfilter: no space left; the same command with --skip-existing goes on from here"
 
 
 @pytest.mark.parametrize("size", ["rw", "ro", "full"])

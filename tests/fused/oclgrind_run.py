@@ -78,16 +78,20 @@ def cpu():
         return FusedCpuPipeline(launcher, transfer, stack, lanes=4)
 
     high = H.highpass(2)
+    # The first size of each type has a program of its own butterflies, which are few.
     check(make, high, (1, 1, 1))
     check(make, high, (2, 9, 13), histogram=True)
     check(make, high, (1, 4, 67))
     check(make, H.lowpass(2), (1, 67, 8), real=True)
-    check(make, H.lowpass(2), (1, 80, 9), "uint16")
-    check(make, H.highpass(2, shape="butterworth"), (1, 7, 80), "float32")
+    check(make, H.lowpass(2), (1, 80, 9))
+    check(make, H.lowpass(2), (1, 8, 9), "uint16")
+    check(make, H.highpass(2, shape="butterworth"), (1, 7, 80))
+    check(make, H.highpass(2, shape="butterworth"), (1, 8, 16), "float32")
     check(make, H.highpass(2, shape="gaussian"), (2, 6, 9), real=True)
     check(make, H.mask(high.gain(6, 9)), (1, 6, 9))
 
     make_mirrored = partial(FusedCpuPipeline, lanes=4, edges="mirror")
+    check(make_mirrored, high, (1, 1, 1), edges="mirror")
     check(make_mirrored, high, (2, 9, 13), edges="mirror")
     check(make_mirrored, high * H.notch((0.2, 0.1)), (1, 67, 5), edges="mirror")
     check(make_mirrored, high * H.notch((0.2, 0.1)), (1, 4, 67), edges="mirror")
@@ -98,7 +102,7 @@ def cpu():
     def matrix(launcher, shape):
         return signal.LongSignal(launcher, shape, (4, 5), lanes=4)
 
-    for shape in ((2, 9, 13), (1, 1, 1), (1, 67, 8)):
+    for shape in ((1, 1, 1), (2, 9, 13), (1, 67, 8)):
         for data in ("complex", "real", "values"):
             check_bare(transform, data, "both", shape)
             if data != "values" and shape[0] == 1:

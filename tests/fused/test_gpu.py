@@ -13,7 +13,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.page_locked import PageLocked
+from fftfilter.device.memory_pool import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
@@ -26,7 +26,7 @@ HIGH = H.highpass()
 
 
 def room_for(numbers, **more):
-    """Return limits with local memory for so many real numbers."""
+    """Return limits with local memory for a number of real numbers."""
     return Limits(local_bytes=4 * numbers + RESERVED_BYTES, **more)
 
 

@@ -12,7 +12,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.page_locked import PageLocked
+from fftfilter.device.memory_pool import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.filters import Filter
 from fftfilter.fused.gpu import stream

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 
@@ -119,6 +120,16 @@ def test_an_animation_that_is_cut_off_is_never_taken_for_a_shorter_one(suffix):
     for length in range(100, len(data), 23):
         with pytest.raises(ReadError):
             read(data[:length])
+
+
+@pytest.mark.parametrize("asked", [None, "4"])
+def test_a_frame_that_is_said_to_be_larger_than_its_file_can_hold_takes_no_memory(asked):
+    data = saved(".gif", GRAY)
+    head = struct.pack("<BHHHH", 0x2C, 0, 0, 30, 20)
+    third = [match.start() for match in re.finditer(re.escape(head), data)][2]
+    data = data[:third] + struct.pack("<BHHHH", 0x2C, 0, 0, 60000, 50000) + data[third + len(head) :]
+    with pytest.raises(ReadError, match=r"x, page \d: .* cannot hold the 60000 x 50000 pixels"):
+        read(data, asked)
 
 
 def test_the_frame_that_is_missing_has_its_number():

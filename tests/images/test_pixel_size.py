@@ -13,6 +13,7 @@ from PIL import Image
 from fftfilter import images
 from fftfilter.errors import ParameterError
 from fftfilter.images.metadata import Metadata
+from fftfilter.images.orientation import without_orientation
 from fftfilter.images.pixel_size import PixelSize
 
 PIXELS = np.zeros((4, 6), np.uint8)
@@ -155,11 +156,11 @@ def test_a_missing_or_a_second_size_is_one_line(size, message):
 
 def test_stripped_and_turned_pictures_know_the_size_of_their_pixels():
     size = PixelSize(2e-7, 1e-7, "72 dpi")
-    stripped = images.stripped(picture(size)).metadata
+    stripped = picture(size).stripped().metadata
     assert stripped == Metadata(pixel_size=size)
     turned = Image.Exif()
     turned[274] = 6
-    upright = images.without_orientation(
+    upright = without_orientation(
         images.Picture(PIXELS[None], None, 255, "PNG", Metadata(exif=turned.tobytes()[6:], pixel_size=size))
     )
     assert upright.planes.shape == (1, 6, 4)

@@ -53,14 +53,11 @@ def test_a_name_with_a_line_end_stays_on_one_line(tmp_path):
         assert r"two\nlines.png': cannot be read: no such file" in message(caught)
 
 
-HUGE = {
-    "PNG": png(png_header(2**20, 2**20), (b"IDAT", bytes(2**28)), (b"IEND", b"")),
-    "PGM": b"P5 1048576 1048576 255\n",
-}
-
-
-@pytest.mark.parametrize("data", HUGE.values(), ids=HUGE)
-def test_more_pixels_than_memory_are_refused_by_the_header(data):
+@pytest.mark.parametrize("form", ["PNG", "PGM"])
+def test_more_pixels_than_memory_are_refused_by_the_header(form):
+    data = b"P5 1048576 1048576 255\n"
+    if form == "PNG":
+        data = png(png_header(2**20, 2**20), (b"IDAT", bytes(2**28)), (b"IEND", b""))
     with pytest.raises(TooLargeError, match="1048576 x 1048576 pixels take 8,796,093,022,208 bytes"):
         decode(data, "x")
 

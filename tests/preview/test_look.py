@@ -21,6 +21,15 @@ def test_what_is_removed_is_what_does_not_pass(rng, size, transfer):
     np.testing.assert_allclose(look.removed, np.fft.ifft2(spectra).real, atol=1e-4)
 
 
+@pytest.mark.filterwarnings("error")
+def test_floats_of_any_size_are_looked_at(rng):
+    planes = rng.normal(size=(1, 32, 45)).astype(np.float32)
+    small, large = (Look(planes * np.float32(unit), unit, H.lowpass(5)) for unit in (1, 1e37))
+    np.testing.assert_allclose(large.removed / large.white, small.removed, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(large.power, small.power, rtol=1e-4, atol=1e-9)
+    assert large.share == pytest.approx(small.share)
+
+
 @pytest.mark.parametrize("size", [(32, 45), (33, 48)], ids=str)
 def test_the_share_counts_conjugates_once_each(rng, size):
     look = Look(rng.random((1, *size)), 1, H.mask(np.full((1, 1), 0.5), any_size=True))

@@ -40,7 +40,7 @@ _options = combined(
         "--plot",
         type=click.Path(path_type=Path, dir_okay=False),
         metavar="FILE",
-        help="Also draw the table to a picture (needs matplotlib: pip install 'fftfilter[plot]').",
+        help="Also draw the table to a picture (needs matplotlib).",
     ),
     verbose_option,
 )

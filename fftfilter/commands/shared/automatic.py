@@ -34,8 +34,8 @@ auto_options = combined(
         group="Filter",
         type=float,
         metavar="DB",
-        help="The least strength of a wave for --auto: how far it stands out of the frequencies around it; 10 or "
-        "more.  [default: 18]",
+        help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "
+        "more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
 )
 

@@ -13,6 +13,7 @@ import click
 from ... import signals, startup
 from ...errors import ParameterError
 from . import preview
+from .inputs import refuse_options_of_folders
 from .options import coding_of, combined, device_that_is_done_first, filter_options, option, pages_of, refuse
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ folder_options = combined(
         short="Go on with a folder: only files that are not done yet.",
         help="Skip a file whose output was made from the same bytes with the same settings: resumes a run.",
     ),
-    option("--fail-fast", group="Folders", is_flag=True, help="Stop at the first file that fails."),
+    option("--fail-fast", group="Folders", is_flag=True, help="Begin no more files when one has failed."),
     option("-n", "--dry-run", group="Folders", is_flag=True, help="List what would be done, and do nothing."),
     option(
         "--report",
@@ -160,7 +161,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     given_range = parse(options.scale)
     check_scale(options.output, options.scale if options.scale in (FOLDER, STACK) else given_range)
     if not isinstance(source, Path | Url):
-        refuse({"recursive": options.recursive, "pattern": options.pattern}, "is for a folder, and IN are files.")
+        refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
     if out.suffix and (isinstance(out, Url) or not out.exists()):
         _refuse_image_name(target)
@@ -227,8 +228,8 @@ def _workers(
         return
     from ...folders.processes import choose_workers, workers_of
 
-    plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
-    if plan.processes:
+    wanted = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
+    if wanted.processes:
         run.refuse_memory()
     else:
         from ...device.embedded_pocl import load_ahead
@@ -236,10 +237,10 @@ def _workers(
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
-        device = device_that_is_done_first(plan.devices[0], options.filter, survey.file_bytes, verbose=verbose)
-        plan = plan._replace(devices=[device])
+        device = device_that_is_done_first(wanted.devices[0], options.filter, survey.file_bytes, verbose=verbose)
+        wanted = wanted._replace(devices=[device])
         load_ahead(device)
-    with workers_of(plan) as local:
+    with workers_of(wanted) as local:
         yield local, local
 
 
@@ -282,13 +283,20 @@ def _devices(given: str | None) -> list[str | None]:
 # Running
 
 
-def _without(outcome: Outcome) -> str:
-    """Return what says which peaks were found and removed, if any."""
-    if not outcome.peaks:
-        return ""
-    from ...analysis.automatic import told
+def _told(outcome: Outcome) -> str:
+    """Return the line on a file that failed, or of which all is to be said."""
+    if outcome.error:
+        return f"fftfilter: {outcome.error}"
+    removed = ""
+    if outcome.peaks:
+        from ...analysis.automatic import told
 
-    return f", without {told(outcome.peaks)}"
+        removed = f", without {told(outcome.peaks)}"
+    pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
+    left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
+    clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
+    pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
+    return f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}"
 
 
 def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
@@ -299,6 +307,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     began = time.monotonic()
     progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
     devices: set[str] = set()
+    told_of_no_space = False
 
     def stop(number: int) -> None:
         run.stop.signal = number
@@ -311,18 +320,14 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                 if outcome.device:
                     devices.add(outcome.device)
                 verified = outcome.difference and not options.quiet and outcome.status != FAILED
-                said = options.verbose and outcome.status != MEASURED
-                if outcome.status == FAILED or run.warnings or said or verified:
+                # Of all that were under way, the first says that no space is left.
+                failed = outcome.status == FAILED and not (outcome.found_no_space and told_of_no_space)
+                told_of_no_space |= outcome.found_no_space
+                said = failed or (options.verbose and outcome.status != MEASURED)
+                if run.warnings or said or verified:
                     progress.clear()
-                if outcome.status == FAILED:
-                    click.echo(f"fftfilter: {outcome.error}", err=True)
-                elif said:
-                    pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
-                    left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
-                    clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
-                    pixels = f", {outcome.pixel_size}" if outcome.pixel_size else ""
-                    removed = _without(outcome)
-                    click.echo(f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}", err=True)
+                if said:
+                    click.echo(_told(outcome), err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)
@@ -352,6 +357,8 @@ def _end(run: FolderRun) -> int:
     if run.lost:
         click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
         return NO_DEVICE
+    if run.found_no_space:
+        click.echo("fftfilter: no space left; the same command with --skip-existing goes on from here", err=True)
     return 0 if run.all_is_well else 1
 
 

@@ -23,12 +23,13 @@ def mask_of(name: str) -> Transfer:
     if name.lower().endswith(".npy"):
         from io import BytesIO
 
+        file = BytesIO(sources.content(name))
         try:
-            array = np.load(BytesIO(sources.content(name)), allow_pickle=False)
-        except (ValueError, EOFError) as error:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+        except Exception as error:  # of damaged headers NumPy raises almost anything
             raise ReadError(f"{name}: is no array: save one with numpy.save") from error
     else:
-        picture = images.without_orientation(images.read(name))
+        picture = images.read(name)
         if (picture.planes != picture.planes[:1]).any():
             raise ParameterError(f"{name}: has colors, and a mask has one gain for each frequency: make it gray")
         array = picture.planes[0].astype(np.float64) / picture.maxval

@@ -130,7 +130,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
-        _caution(transfer, picture, options)
+        _caution(transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
     for_filter = options.filter
     observe = None
     if options.save_stages is not None:
@@ -220,6 +220,15 @@ def _filter_pages(
         click.echo(f"{shown(target, '-')}: {done.difference}")
 
 
+def only(found: Picture | Pages, name: str) -> Picture:
+    """Return a file's picture; raises UsageError for several pages."""
+    from ... import images
+
+    if isinstance(found, images.Pages):
+        raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
+    return found
+
+
 def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
     from ... import images
@@ -234,9 +243,8 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     modes.check_scale(options.output, given_range)
     preview.check(target, source, "-")
     remove_leftovers_beside(target)
-    name, picture = shown(source, "standard input"), _read(source, options)
-    if isinstance(picture, images.Pages):
-        raise click.UsageError(f"{name} has {len(picture)} pages, and this is for one picture: give one of them.")
+    name = shown(source, "standard input")
+    picture = only(_read(source, options), name)
     transfer, _ = for_pixels_of(picture, transfer, name)
     transfer *= _automatic(picture, name, options)
     depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
@@ -288,14 +296,14 @@ def _filtered(
     return planes, filter_.clipped()[0]
 
 
-def _caution(transfer: Transfer, picture: Picture, options: FileOptions) -> None:
+def _caution(transfer: Transfer, picture: Picture, options: FileOptions, *, is_of_floats: bool) -> None:
     """Say what users may not expect."""
     from ...output.scale import parse
 
-    cautions = transfer.cautions(*picture.planes.shape[1:])
-    if options.output == "magnitude":  # which alone has no sign
-        given_range = parse(options.scale)
-        cautions = [*cautions, *picture.cautions(), *(given_range.cautions() if given_range else ())]
+    cautions = [*transfer.cautions(*picture.planes.shape[1:])]
+    cautions += picture.cautions(options.output, is_of_floats=is_of_floats)
+    if options.output == "magnitude" and (given_range := parse(options.scale)):  # which alone has no sign
+        cautions += given_range.cautions()
     for line in cautions:
         click.echo(f"fftfilter: {line}", err=True)
 
@@ -314,7 +322,7 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
     )
     if isinstance(picture, images.Pages):
         return picture
-    return images.stripped(picture) if options.strip else picture
+    return picture.stripped() if options.strip else picture
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
@@ -342,17 +350,18 @@ def _summary(
 ) -> str:
     _, height, width = shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
+    without = f"\nleft out: {', '.join(left_out)}" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
     given = filter_.transfer.pixel_size
     pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
     device = filter_.launcher.device.name
-    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
+    again = ", and again in double precision, as little passes" if filter_.weak() else ""
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
     """Return the time of every step, as the book's List 6.11."""
-    from ...bench.tables import text_table
+    from ...text_table import text_table
 
     timings = filter_.timings()
     rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from inspect import cleandoc
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -65,6 +66,14 @@ class GroupedCommand(click.Command):
                     help="Show the everyday options and exit.",
                 )
             )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; raises NoSuchOption for a long option with one dash, of which click makes short ones."""
+        known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
+        for name in (each.partition("=")[0] for each in takewhile(lambda each: each != "--", args)):
+            if name.startswith("-") and f"-{name}" in known:
+                raise click.NoSuchOption(name, possibilities=[f"-{name}"], ctx=ctx)
+        return super().parse_args(ctx, args)
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         """Return the names of the help with all options."""

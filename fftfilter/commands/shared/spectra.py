@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
-from .inputs import files_of, is_folder
-from .options import refuse
+from .inputs import files_of, is_folder, refuse_options_of_folders
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +52,7 @@ def of_sources(
     sources = [without_file_scheme(each) for each in sources]
     of_folder = len(sources) == 1 and is_folder(sources[0])
     if not of_folder:
-        refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
+        refuse_options_of_folders(sources, recursive=recursive, pattern=pattern)
     if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, limit)
         return Searched(spectrum_of(found), pixel_of(found), is_whole=True)

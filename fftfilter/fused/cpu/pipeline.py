@@ -21,10 +21,12 @@ small image. There is a work-item for each, which takes task after task (``filte
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
 from ...output.histogram import BINS, ByHistogram, counted_samples
 from ...output.noise import WEAK
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
@@ -60,6 +62,8 @@ IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 19, 22, 23
 OF_TRANSFER = (1, *range(10, 17))
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
+# Large results at a time in memory that is used again: the last one is there until the next one takes its name.
+RESULTS = 2
 
 
 class FusedCpuPipeline:
@@ -101,6 +105,7 @@ class FusedCpuPipeline:
         self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
         self._ramps: Ramps = own_ramps(stack)
         self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
+        self._results: MemoryPool | None = None
         self._steps = ALL_STEPS
         # By their places; None is set later, and by `retune` what the transfer function decides.
         arguments = [
@@ -244,12 +249,21 @@ class FusedCpuPipeline:
         if pitch != width:
             images = np.pad(images, ((0, 0), (0, 0), (0, pitch - width)), mode="wrap")
         images = np.require(images, self.stack.pixel, ("C", "A"))
-        result = np.empty((count, height, pitch), self.stack.out)
+        result = self._empty((count, height, pitch))
         image, pixels = self.launcher.wrap(images), self.launcher.wrap(result)
         self._filter.set_arg(IMAGE, image)
         self._filter.set_arg(PIXELS_OUT, pixels)
         self._image = image
         return pixels, result
+
+    def _empty(self, shape: tuple[int, ...]) -> Array:
+        """Return an array for a result; large ones use the memory of those that are gone."""
+        size = math.prod(shape) * self.stack.out.itemsize
+        if size < LARGE:
+            return np.empty(shape, self.stack.out)
+        if self._results is None:
+            self._results = MemoryPool(most_bytes=min(MOST_BYTES, RESULTS * size))
+        return self._results.empty(shape, self.stack.out)
 
     def _launch(self, first: int, end: int) -> None:
         """Launch a range of steps at once, or each by itself to be timed, but for those that do nothing."""

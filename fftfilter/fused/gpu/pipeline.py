@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyopencl as cl
 
-from ...device.page_locked import MOST_BYTES, PageLocked
+from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples

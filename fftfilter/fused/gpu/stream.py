@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
-    from ...device.page_locked import PageLocked
+    from ...device.memory_pool import PageLocked
     from ...output.histogram import Ramps
     from .pipeline import FusedGpuPipeline
 

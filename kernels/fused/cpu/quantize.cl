@@ -12,7 +12,7 @@ typedef vector_t __attribute__((aligned(4))) pixels_of_4_t;
 
 #define WHOLE(type, values) PASTE(PASTE(convert_, type), VECTOR)(PASTE(convert_int, VECTOR)(values))
 
-// VECTOR pixels of so many bytes, which are a constant wherever this is called
+// Writes VECTOR pixels of `bytes`, which is a constant wherever this is called
 INLINE void store_pixels(global char *at, const uint bytes, const vector_t values)
 {
     switch (bytes) {
@@ -31,7 +31,7 @@ INLINE uint sum_of(const integers_t v)
     return sum;
 }
 
-// A band of pixels of so many bytes; returns how many are clipped.
+// A band of pixels of `bytes` each; returns how many are clipped.
 INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *image, global const vector_t *z,
                         const ramp_t ramp, const size_t picture, const uint band)
 {

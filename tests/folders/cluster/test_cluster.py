@@ -333,7 +333,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
     code, said = run("-r", "--cluster", address, given, out)
-    assert (code, said.count("\n"), "pip install 'fftfilter[cluster]'" in said) == (2, 1, True)
+    assert (code, said.count("\n"), "pip install 'dask[array]' distributed" in said) == (2, 1, True)
     assert not out.exists()
 
 
@@ -347,7 +347,7 @@ def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, mo
 
 
 def fake_client(*looks):
-    """Return a client whose cluster has these workers, look after look; the last for ever."""
+    """Return a client whose cluster has these workers, look after look; the last forever."""
     addresses = iter(looks)
     return SimpleNamespace(
         scheduler=SimpleNamespace(address="tcp://s"),

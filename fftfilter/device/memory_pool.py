@@ -1,4 +1,4 @@
-"""Page-locked memory of the host, which a device copies from and to by itself; kept and used again."""
+"""The host's memory that takes long to get, kept and used again: page-locked memory, and large ordinary one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 # It is taken from all other programs: at most this is kept free, and as much is in use.
 MOST_BYTES = 1 << 28
+# Glibc gives memory of this size back to the system when it is freed, and every page of new one is cleared at its first
+# use.
+LARGE = 32 << 20
 
 
 class _Owner:
-    """Owns page-locked memory as long as arrays use it.
+    """Owns memory of a pool as long as arrays use it.
 
     NumPy asks an object with this attribute for its memory, and keeps the object as long as any view of it.
     """
@@ -31,22 +34,30 @@ class _Owner:
         self.__array_interface__ = memory.__array_interface__
 
 
-class PageLocked:
-    """A pool of page-locked memory for one device, as making it takes long; ``most_bytes`` of it are in use at most.
+class _PageLockedOwner(_Owner):
+    """Owns page-locked memory."""
+
+
+class MemoryPool:
+    """A pool of ordinary memory, ``most_bytes`` of which are in use at most, and as much is kept.
 
     Threads may share it. An array may be gone at any moment, even while the pool's lock is held: then its memory is put
     in line, and the pool takes it back when it is next asked for some.
     """
 
-    def __init__(self, launcher: Launcher, *, most_bytes: int = MOST_BYTES) -> None:
-        self._launcher = launcher
+    _owner = _Owner
+
+    def __init__(self, *, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
         self._lock = threading.RLock()
         self._free: dict[int, list[Array]] = {}
         self._in_use = 0
         self._returned: deque[Array] = deque()
         self.made = 0
-        """How often memory was asked of the device."""
+        """How often memory was asked of the system."""
+
+    def _make(self, size: int) -> Array:
+        return np.empty(size, np.uint8)
 
     def take(self, size: int) -> Array:
         """Return an array of ``size`` bytes."""
@@ -56,7 +67,7 @@ class PageLocked:
             if free:
                 return free.pop()
             self.made += 1
-            return self._launcher.page_locked(size)
+            return self._make(size)
 
     def give_back(self, memory: Array) -> None:
         """Keep memory that is no longer used for the next :meth:`take`, unless enough is kept."""
@@ -71,7 +82,7 @@ class PageLocked:
             if self._in_use + memory.nbytes > self._most_bytes:
                 return None
             self._in_use += memory.nbytes
-        owner = _Owner(memory)
+        owner = self._owner(memory)
         weakref.finalize(owner, self._returned.append, memory).atexit = False
         return np.asarray(owner).view(dtype).reshape(shape)
 
@@ -83,7 +94,7 @@ class PageLocked:
             self.give_back(memory)
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return an array in page-locked memory; in ordinary memory if too much is in use."""
+        """Return an array in memory of the pool; in other memory if too much is in use."""
         size = math.prod(shape) * np.dtype(dtype).itemsize
         with self._lock:
             self._take_back()
@@ -93,10 +104,23 @@ class PageLocked:
                     return array
         return np.empty(shape, dtype)
 
-    @staticmethod
-    def holds(array: Array) -> bool:
-        """Tell whether an array lies in page-locked memory, in one piece."""
+    @classmethod
+    def holds(cls, array: Array) -> bool:
+        """Tell whether an array lies in memory of such a pool, in one piece."""
         base: Any = array
         while isinstance(base, np.ndarray):
             base = base.base
-        return isinstance(base, _Owner) and array.flags.c_contiguous
+        return isinstance(base, cls._owner) and array.flags.c_contiguous
+
+
+class PageLocked(MemoryPool):
+    """A pool of page-locked memory, which a device copies from and to by itself."""
+
+    _owner = _PageLockedOwner
+
+    def __init__(self, launcher: Launcher, *, most_bytes: int = MOST_BYTES) -> None:
+        super().__init__(most_bytes=most_bytes)
+        self._launcher = launcher
+
+    def _make(self, size: int) -> Array:
+        return self._launcher.page_locked(size)

@@ -1,0 +1,127 @@
+"""Arrays as images: their planes, the pixels that a device gets, and what is white."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import ParameterError, check_unmasked
+from .output.stack import PIXELS
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from .output.stack import Stack
+
+    Array = NDArray[Any]
+
+# The last axis of an array is taken for channels, not for the width of images, up to this length.
+MOST_CHANNELS = 4
+
+
+def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
+    """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
+
+    Raises ParameterError for an array that is no image, or has masked values, or looks like a color picture without its
+    ``channel_axis``.
+    """
+    check_unmasked("image", image)
+    array = np.asarray(image)
+    axes = (2, 3) if channel_axis is None else (3,)
+    if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"an array of shape {array.shape} and type {array.dtype} is no image: give real numbers of shape "
+            "(height, width), a stack (count, height, width), or channels with channel_axis"
+        )
+    if channel_axis is None:
+        check_stack(array.shape)
+    planes = array if channel_axis is None else channels_first(array, channel_axis)
+    return planes.reshape(-1, *planes.shape[-2:]), array.shape
+
+
+def channels_first(array: Array, channel_axis: int) -> Array:
+    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that it has not."""
+    try:
+        return np.moveaxis(array, channel_axis, 0)
+    except np.exceptions.AxisError as error:
+        raise ParameterError(
+            f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or "
+            f"0 to {array.ndim - 1}"
+        ) from error
+
+
+def check_stack(shape: tuple[int, ...]) -> None:
+    """Raise ParameterError for the shape of a picture with channels behind, which would count as a stack."""
+    if len(shape) == 3 and shape[2] <= MOST_CHANNELS and min(shape[:2]) > MOST_CHANNELS:
+        raise ParameterError(
+            f"an array of shape {shape} looks like a picture with {shape[2]} channels: give channel_axis=-1; or if it "
+            f"is a stack of images {shape[2]} wide, filter them one by one"
+        )
+
+
+def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the device's pixel type for an array's: uint8 and uint16 as they are, bool as uint8, others float32."""
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    native = dtype.newbyteorder("=")
+    return native if native.kind == "u" and native in PIXELS else np.dtype(np.float32)
+
+
+def type_of_output(dtype: DTypeLike | None, pixel: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the output's type, by default that of the pixels; raises ParameterError."""
+    asked: object = dtype
+    with suppress(TypeError):
+        asked = pixel if dtype is None else np.dtype(dtype)
+    if isinstance(asked, np.dtype) and asked in PIXELS:
+        return asked
+    raise ParameterError(f"output type {asked} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
+
+
+def largest_of(dtype: np.dtype[Any]) -> int:
+    """Return the value that is white by default: an integer type's largest, 1 for floats."""
+    return 1 if dtype.kind == "f" else int(np.iinfo(dtype).max)
+
+
+def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
+    """Return the input's white, by default its type's; raises ParameterError."""
+    if white is None:
+        return float(largest_of(dtype))
+    is_number = isinstance(white, int | float | np.integer | np.floating) and not isinstance(white, bool)
+    if not is_number or not math.isfinite(white) or white <= 0:
+        raise ParameterError(f"white {white!r} is impossible: give a finite number above 0")
+    return float(white)
+
+
+def white_of_output(levels: int | None, dtype: np.dtype[Any]) -> int:
+    """Return the output's white, by default its type's; raises ParameterError."""
+    largest = largest_of(dtype)
+    if levels is None:
+        return largest
+    if isinstance(levels, bool) or not isinstance(levels, int | np.integer) or not 1 <= levels <= largest:
+        raise ParameterError(f"levels {levels!r} are impossible for {dtype}: give a whole number from 1 to {largest}")
+    return int(levels)
+
+
+def check_finite(array: Array) -> None:
+    """Raise ParameterError for an image or a stack with values that are NaN or infinite."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
+        raise ParameterError(
+            f"{int((~finite).sum())} values are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
+            "replace them, for example with numpy.nan_to_num"
+        )
+
+
+def pixels_of(planes: Array, stack: Stack) -> tuple[Array, NDArray[np.int32]]:
+    """Return planes as the device's pixels, floats of each picture divided by 2^exponent to lie within [-1, 1]."""
+    if stack.pixel.kind == "u":
+        pixels = np.ascontiguousarray(planes, stack.pixel)
+        return (pixels * np.uint8(255) if planes.dtype.kind == "b" else pixels), np.zeros(stack.pictures, np.int32)
+    wide = planes.astype(np.result_type(planes.dtype, np.float64), copy=False)
+    check_finite(wide)
+    exponents = np.frexp(np.abs(wide).reshape(stack.pictures, -1).max(axis=1))[1]
+    return np.ascontiguousarray(np.ldexp(wide, -exponents.reshape(-1, 1, 1)), stack.pixel), exponents
