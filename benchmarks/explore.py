@@ -119,6 +119,7 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
         setting.about(),
         [
             f"A mouse of {MOVES} moves a second, a window of {WINDOW[0]} x {WINDOW[1]}.",
+            "Times begin when the browser got the newest move that a wish goes back to, not when the wish is sent.",
             "Drawn: the result is on its canvas. Painted: so is the browser's next picture, of 60 a second.",
             SPREAD,
         ],

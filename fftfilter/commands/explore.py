@@ -136,8 +136,15 @@ class Commands:
         return _in_words(partial(_defaults, self.context, command))
 
     def describe(self, words: Sequence[str]) -> Described:
-        """Return what a command and its options describe; raises FftfilterError."""
-        return _in_words(partial(self._described, words))
+        """Return what a command and its options describe, of those that a page may set; raises FftfilterError."""
+
+        def described() -> Described:
+            name, *options = words
+            command, others = _for_page(self.context, name)
+            made = command.make_context(name, [*options, self.source, NOWHERE], parent=self.context.find_root())
+            return self._described(name, {**others, **made.params})
+
+        return _in_words(described)
 
     def run(self, words: Sequence[str], target: str) -> None:
         """Run the command with its options from IN to a file; raises FftfilterError."""
@@ -156,14 +163,14 @@ class Commands:
         from .shared.worded import context_of, parsed, split
 
         words = split("--with", text)
-        parsed(self.context, words, self.source, NOWHERE, "--with")
+        all_given = parsed(self.context, words, self.source, NOWHERE, "--with")
         check_option("--with", words[0], COMMANDS)
         made = context_of(self.context, words, self.source, NOWHERE)
         given = {name: value for name, value in made.params.items() if _is_typed(made, name)}
         others = [name for name in given if name not in (*OPTIONS, "sources", "target")]
         if others:
             raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
-        self._described(words)
+        self._described(words[0], all_given)
         for name in {"angle", "stripes"} & given.keys():
             if len(given[name]) > 1:
                 raise click.UsageError(f"--with: a page has one angle of stripes: give --{name} once.")
@@ -175,14 +182,12 @@ class Commands:
         }
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": words[0], "options": options}
 
-    def _described(self, words: Sequence[str]) -> Described:
+    def _described(self, name: str, given: dict[str, Any]) -> Described:
         from ..explore.wish import Described
         from .filters import KEPT, transfer_of
         from .shared.one_file import FileOptions
-        from .shared.worded import parsed
 
-        given = parsed(self.context, words, self.source, NOWHERE, "the filter")
-        transfer = transfer_of(words[0], [self.source], given)
+        transfer = transfer_of(name, [self.source], given)
         options = FileOptions.of(KEPT | given)
         options.check(self.source, NOWHERE)
         return Described(transfer, options.output, options.scale, options.filter)
@@ -197,6 +202,22 @@ def _defaults(context: click.Context, command: str) -> Mapping[str, Any]:
     from .shared.worded import command_of
 
     return {str(each.name): each.default for each in command_of(context, command).params}
+
+
+@cache
+def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping[str, Any]]:
+    """Return a filter's command with those options alone that a page may set, and the values of its others.
+
+    click takes as long for an option that is not given as for one that is: for all of them a third of a wish's time.
+    """
+    from ..explore.wish import OPTIONS
+    from .shared.worded import command_of
+
+    params = command_of(context, name).params
+    asked = [each for each in params if each.name in (*OPTIONS, "device", "sources", "target")]
+    others = click.Command(name, params=[each for each in params if each not in asked])
+    values = others.make_context(name, [], parent=context.find_root()).params
+    return click.Command(name, params=asked, add_help_option=False), values
 
 
 def _is_typed(context: click.Context, name: str) -> bool:

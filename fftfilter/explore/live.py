@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Bytes of a wish.
 LARGEST = 1 << 17
 # Seconds between two of the words that go with results: people read no faster.
-APART = 0.1
+APART = 0.2
 
 
 class Newest:

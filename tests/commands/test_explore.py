@@ -9,9 +9,12 @@ import subprocess
 import sys
 import urllib.request
 
+import click
 import pytest
 
-from fftfilter.commands.explore import forwarding
+from fftfilter.cli import cli
+from fftfilter.commands.explore import Commands, explore, forwarding
+from fftfilter.commands.shared.worded import parsed
 from tests.helpers import SAMPLES, Started
 
 UPGRADE = (
@@ -34,6 +37,22 @@ def test_the_address_is_printed_and_ctrl_c_ends():
             program.send_signal(signal.SIGINT)
             assert program.wait(timeout=60) == 130
         assert program.stderr.read().splitlines()[-1] == "fftfilter: interrupted"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "highpass",
+        "bandpass --inner 40 --outer 9px --shape butterworth --order 3 --notch 0.1,0.2 --stripes 5 --edges mirror",
+        "notch --at 0.1,0.2 --at 0.2,0.1,8px --harmonics 2",
+        "stripes --angle 30 --output signed --scale 0:40 --device pthread",
+    ],
+)
+def test_what_a_page_asks_for_is_what_the_whole_command_describes(text):
+    context = click.Context(explore, parent=click.Context(cli, info_name="fftfilter"))
+    commands, words = Commands(context, str(SAMPLES / "camera.pgm"), ()), text.split()
+    whole = parsed(context, words, commands.source, "OUT", "")
+    assert commands.describe(words) == commands._described(words[0], whole)
 
 
 def test_over_ssh_the_line_that_forwards_the_port_is_printed(monkeypatch):

@@ -30,7 +30,7 @@ import { listenToCopy, listenToSave, showWords } from "./words.js";
 /** After as many ms without a change the picture is asked for as it will be saved. */
 const REST = 120;
 /** While something is dragged the fields follow after as many ms. */
-const SELDOM = 100;
+const SELDOM = 200;
 
 /** A part of the samples that is not worth a word. */
 const FEW = 5e-5;

@@ -22,6 +22,8 @@ const NEAR = 12;
 export class Spectrum {
   #surface = new Surface();
   #gain = new Surface(tintTable(REMOVED, STRENGTH));
+  /** The spectrum as it lies on the stage, without a tint. */
+  #plain = new OffscreenCanvas(1, 1);
   #tapped = { time: -Infinity, undo: () => {} };
 
   /**
@@ -68,7 +70,7 @@ export class Spectrum {
   /** Take the gains of the filter, DC in the middle. */
   put(frame) {
     this.#gain.put(frame);
-    this.draw();
+    this.#drawTint();
   }
 
   #placement() {
@@ -91,12 +93,22 @@ export class Spectrum {
   }
 
   draw() {
-    const { context, clear } = this.canvas;
+    const { canvas, context, clear } = this.canvas;
     clear();
     const map = this.map();
     this.#drawSurface(context, map, this.#surface);
-    if (this.tint) this.#drawSurface(context, map, this.#gain);
+    this.#plain.width = canvas.width;
+    this.#plain.height = canvas.height;
+    this.#plain.getContext("2d", { alpha: false }).drawImage(canvas, 0, 0);
+    this.#drawTint(map);
     this.drawHandles(map);
+  }
+
+  /** Draw the tint alone: to reduce the spectrum anew takes longer than all else that a drag changes. */
+  #drawTint(map = this.map()) {
+    const { context, size } = this.canvas;
+    context.drawImage(this.#plain, 0, 0, size.width, size.height);
+    if (this.tint) this.#drawSurface(context, map, this.#gain);
   }
 
   /** Draw the handles alone, as while one is dragged. */

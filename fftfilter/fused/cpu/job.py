@@ -115,6 +115,6 @@ def fill_axis(fields: Any, axis: Axis) -> None:
     stages = plan.table()
     fields["points"], fields["length"] = axis.n, plan.n
     fields["stage_count"], fields["whole_stages"] = len(stages), plan.whole_stages
-    fields["chirp"] = len(plan.spin())
+    fields["chirp"] = plan.spins
     fields["filter"] = fields["chirp"] + axis.n
     fields["stages"][:, : len(stages)] = stages

@@ -69,6 +69,11 @@ class MixedRadix(NamedTuple):
                 tables.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
         return np.concatenate([*tables, np.ones(1)]).astype(np.complex64)
 
+    @property
+    def spins(self) -> int:
+        """How many numbers :meth:`spin` returns."""
+        return 1 + sum((each.radix - 1) * each.span + each.radix * has_roots(each.radix) for each in self.stages)
+
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds after the forward transform."""
         k = np.zeros(1, np.int64)
