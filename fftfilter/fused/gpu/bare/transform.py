@@ -22,7 +22,7 @@ from ..launches import (
     TRANSFORM,
     VALUES,
     Launch,
-    register_options,
+    compiler_options,
 )
 from ..launches import PAIRS as COLUMN_PAIRS
 from ..transform import DEFAULT, MOST_PER_ITEM
@@ -195,7 +195,7 @@ class GpuTransform:
     def _kernel(
         self, files: tuple[str, ...], per_item: int, defines: tuple[str, ...], name: str, arguments: list[Any]
     ) -> cl.Kernel:
-        options = register_options(self.launcher, REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
+        options = compiler_options(self.launcher, REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
         names = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, *files)
         return self.launcher.kernel(names, defines, name, arguments, options=options)
 
