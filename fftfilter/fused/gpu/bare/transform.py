@@ -57,8 +57,7 @@ class GpuTransform:
         self._is_paired = plan.is_paired(shape, limits)
         given = np.dtype(pixel if shape.data == "real" else np.complex64)
         made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
-        # Half a spectrum of numbers that are not in pairs is cut out of a whole one.
-        held = shape.target if self._is_paired or not shape.half else shape.source
+        held = shape.source if plan.is_cut(shape, limits) else shape.target
         self._given, self._made = given, made
         self.source_bytes = math.prod(shape.source) * given.itemsize
         """Bytes of the array that is given."""
