@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import pickle
+import sys
 import tempfile
 import time
 import zlib
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from fftfilter.errors import WriteError
 from fftfilter.folders.cluster.scheduler import LOCAL, check_address, connect
 from fftfilter.folders.cluster.workers import workers_of_cluster
 from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
-from fftfilter.folders.processes import Plan, workers_of
+from fftfilter.folders.processes import WantedWorkers, workers_of
 from fftfilter.folders.run import FolderRun
 from fftfilter.folders.work import pack
 from fftfilter.images import Picture, write
@@ -220,7 +221,7 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     Also returns the processor time of an image in this process when the cluster filters, in milliseconds.
     """
     started: dict[str, Callable[[], AbstractContextManager[Workers]]] = {
-        "one process": lambda: workers_of(Plan([str(setting.device.index)], 0, cores())),
+        "one process": lambda: workers_of(WantedWorkers([str(setting.device.index)], 0, cores())),
         "the cluster": lambda: workers_of_cluster(address, [None], threads=1),
     }
     rates: dict[str, list[float]] = {what: [] for what in started}
@@ -251,7 +252,7 @@ def _output(folder: Path, what: str) -> Path:
 
 def _peak_memory() -> float:
     """Return the peak memory of this process in MB."""
-    with suppress(ImportError):
+    if sys.platform != "win32":
         import resource
 
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3

@@ -44,6 +44,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    # What is meant to be used, not what happens to be imported.
+    return [*__all__, "transfer", "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     # Loaded on first use: `fftfilter --help` imports this package and must not wait for OpenCL.
     if name not in __all__:

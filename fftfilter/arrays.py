@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,10 +61,12 @@ def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def type_of_output(dtype: DTypeLike | None, pixel: np.dtype[Any]) -> np.dtype[Any]:
     """Return the output's type, by default that of the pixels; raises ParameterError."""
-    out = pixel if dtype is None else np.dtype(dtype)
-    if out not in PIXELS:
-        raise ParameterError(f"output type {out} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
-    return out
+    asked: object = dtype
+    with suppress(TypeError):
+        asked = pixel if dtype is None else np.dtype(dtype)
+    if isinstance(asked, np.dtype) and asked in PIXELS:
+        return asked
+    raise ParameterError(f"output type {asked} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
 
 
 def largest_of(dtype: np.dtype[Any]) -> int:
@@ -75,7 +78,8 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     """Return the input's white, by default its type's; raises ParameterError."""
     if white is None:
         return float(largest_of(dtype))
-    if not math.isfinite(white) or white <= 0:
+    is_number = isinstance(white, int | float | np.integer | np.floating) and not isinstance(white, bool)
+    if not is_number or not math.isfinite(white) or white <= 0:
         raise ParameterError(f"white {white!r} is impossible: give a finite number above 0")
     return float(white)
 

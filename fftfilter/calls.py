@@ -5,7 +5,8 @@ Each takes an image ``(height, width)`` or a stack ``(count, height, width)``; a
 the preparations.
 
 Radii, shapes and orders are those of the functions of the same names in ``fftfilter.transfer``; further options are
-those of :class:`Filter` and of its calls, as :class:`Options` lists them. Errors are those of both, too.
+those of :class:`Filter` and of its calls, as :class:`fftfilter.filters.Options` lists them. Errors are those of both,
+too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,15 @@ def lowpass(
 ) -> NDArray[Any]:
     """Return what is coarser than the cutoff, normalized; shape and type of the image.
 
-    ``options`` are those of :class:`Options`.
+    ``radius`` is in cycles across the shorter side, by default an eighth of its pixels, or has a unit: "8px" (a
+    period), "0.125cyc" (cycles per pixel), "25%" (of 0.5 cycles per pixel), or a length such as
+    "2.6um" with ``pixel_size``. ``shape`` is "ideal", "gaussian", "butterworth" with an ``order``, "cosine" or "fermi"
+    with a ``width``, which is a radius, too. ``options`` are those of :class:`fftfilter.filters.Options`.
+
+    Raises ParameterError for invalid values, DeviceError without a usable device, TooLargeError for an image that the
+    device cannot hold.
+
+        smooth = fftfilter.lowpass(image, "8px", shape="gaussian", output="keep")
     """
     made = transfer.lowpass(radius, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
@@ -55,7 +64,7 @@ def highpass(
 ) -> NDArray[Any]:
     """Return what is finer than the cutoff, normalized; shape and type of the image.
 
-    ``options`` are those of :class:`Options`.
+    Arguments and errors are those of :func:`lowpass`.
     """
     made = transfer.highpass(radius, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
@@ -74,7 +83,7 @@ def bandpass(
 ) -> NDArray[Any]:
     """Return what lies between two cutoffs, normalized; shape and type of the image.
 
-    ``options`` are those of :class:`Options`.
+    Arguments and errors are those of :func:`lowpass`.
     """
     made = transfer.bandpass(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
@@ -93,7 +102,7 @@ def bandstop(
 ) -> NDArray[Any]:
     """Return all but what lies between two cutoffs, normalized; shape and type of the image.
 
-    ``options`` are those of :class:`Options`.
+    Arguments and errors are those of :func:`lowpass`.
     """
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
@@ -115,8 +124,8 @@ def imagej(
 
     Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
     ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
-    beyond it. Of colors the brightness is filtered. ``options`` are those of :class:`Options` but for ``output``,
-    ``scale`` and ``edges``.
+    beyond it. Of colors the brightness is filtered. ``options`` are those of :class:`fftfilter.filters.Options` but for
+    ``output``, ``scale`` and ``edges``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     of_filter, of_pixels = parted(options)
@@ -134,7 +143,7 @@ def apply_mask(
         fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
         edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
 
-    ``options`` are those of :class:`Options`.
+    ``options`` are those of :class:`fftfilter.filters.Options`.
     """
     return _filtered(image, transfer.mask(mask), channel_axis, options)
 

@@ -127,6 +127,8 @@ _open: dict[str, Filter] = {}
 
 
 def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: str) -> NDArray[Any]:
+    if not block.size:
+        return np.empty(block.shape, _dtype(block.dtype, options))
     images = block.reshape(-1, *block.shape[-2:])
     at_once = max(1, _PIXELS_A_LAUNCH // images[0].size)
     of_filter, of_pixels = parted(options)

@@ -220,10 +220,7 @@ class Filter:
         """Check and keep what the filter is made of; no device is opened."""
         engine, engine_options = options.get("engine"), options.get("engine_options")
         output, transpose = options.get("output", "magnitude"), options.get("transpose")
-        if not isinstance(transfer, Transfer):
-            raise ParameterError(
-                f"{transfer!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
-            )
+        check_transfer(transfer)
         if (pixel_size := options.get("pixel_size")) is not None:
             transfer = transfer.with_pixel_size(pixel_size)
         transfer.check_pixel_size()
@@ -240,6 +237,8 @@ class Filter:
             _check("transpose", transpose, TRANSPOSES)
         defaults: Mapping[str, Any] = Filter.__init__.__kwdefaults__ or {}
         given: dict[str, Any] = {**options, "profile": profile}
+        if unknown := given.keys() - defaults.keys():
+            raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(defaults)}")
         self.transfer = transfer
         self._options = {name: value for name, value in given.items() if value != defaults[name]}
         staged_only = {
@@ -265,6 +264,7 @@ class Filter:
         self._found: Array = np.empty((0, 2))
         self._weak_below = 0.0
         self._clipped: list[float] = []
+        self._weak = 0
         self._of_channels: dict[Transfer, Filter] = {}
         self._mean_gain_of: tuple[tuple[int, int], float] | None = None
         self._dc_of: tuple[tuple[int, int], float] | None = None
@@ -430,6 +430,13 @@ class Filter:
         """
         return self._clipped
 
+    def weak(self) -> int:
+        """Return how many pictures of the last call were filtered once more, as little of them passes.
+
+        That is in double precision, by the staged pipeline.
+        """
+        return self._weak
+
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         doubled = self._edges == "mirror" and not self._mirrors_by_itself(*shape[1:])
@@ -536,8 +543,7 @@ class Filter:
         clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
         if self._output == "real":
             result = call.in_grey_levels(result, factor)
-        if most is not None:
-            self._repeat_weak(call, most, done, (result, found, clipped))
+        self._weak = 0 if most is None else self._repeat_weak(call, most, done, (result, found, clipped))
         self._found, self._clipped = found, clipped.tolist()
         return call.in_shape(result)
 
@@ -547,15 +553,13 @@ class Filter:
             self._dc_of = size, self._grid(*size).at_dc()
         return self._dc_of[1]
 
-    def _repeat_weak(
-        self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]
-    ) -> None:
-        """Filter pictures whose results are too weak once more, in double precision.
+    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]) -> int:
+        """Filter pictures whose results are too weak once more, in double precision; return how many these were.
 
         ``most`` is the largest magnitude of each picture, in the pixels' units. Pixels, extremes and what part is
         clipped go ``into`` the arrays that have them.
         """
-        result, found, clipped = into
+        (result, found, clipped), weak = into, 0
         limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
         images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
         is_above_noise = most > NOISE / 2 * deviations
@@ -583,6 +587,8 @@ class Filter:
             with suppress(TooLargeError):
                 result[own] = self._in_double(again, channel_axis=0 if call.stack.one_scale else None, **of_pixels)
                 found[i], clipped[i] = self._in_double.extremes()[0], self._in_double.clipped()[0]
+                weak += 1
+        return weak
 
     def _by_channel(self, planes: Array, of_pixels: PixelOptions, *, observes: bool) -> Array:
         """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
@@ -594,7 +600,7 @@ class Filter:
         if observes:
             raise ParameterError("channels that are filtered differently have no intermediate results in common")
         with self._alone():
-            results, extremes, clipped = [], [], []
+            results, extremes, clipped, weak = [], [], [], 0
             for plane, transfer in zip(planes, self.transfer.of_channels(len(planes)), strict=True):
                 if transfer not in self._of_channels:
                     self._of_channels[transfer] = _unopened(Filter, transfer, self._options)
@@ -603,9 +609,10 @@ class Filter:
                 results.append(own(plane, **of_pixels))
                 extremes += own.extremes()
                 clipped += own.clipped()
+                weak += own.weak()
             self.engine = own.engine
             self._found = np.array([(min(low for low, _ in extremes), max(high for _, high in extremes))])
-            self._clipped = [float(np.mean(clipped))]
+            self._clipped, self._weak = [float(np.mean(clipped))], weak
             return np.stack(results)
 
     @cached_property
@@ -693,6 +700,14 @@ def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -
     made = kind.__new__(kind)
     made._describe(transfer, **options)
     return made
+
+
+def check_transfer(given: object) -> None:
+    """Raise ParameterError for what is no transfer function."""
+    if not isinstance(given, Transfer):
+        raise ParameterError(
+            f"{given!r} is no transfer function: give one of fftfilter.transfer, such as transfer.highpass(64)"
+        )
 
 
 def _check(what: str, given: str, known: tuple[str, ...]) -> None:

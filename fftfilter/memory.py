@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,11 +38,11 @@ def lacking(size: int) -> int | None:
 def _limits() -> Iterator[int]:
     if available := _number(Path("/proc/meminfo"), "MemAvailable:"):
         yield 1024 * available
-    else:
-        with suppress(AttributeError, ValueError, OSError):
+    elif sys.platform != "win32":
+        with suppress(ValueError, OSError):
             yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     yield from _left_in_groups()
-    with suppress(ImportError):
+    if sys.platform != "win32":
         import resource
 
         for limit, used in ((resource.RLIMIT_AS, "VmSize:"), (resource.RLIMIT_DATA, "VmData:")):

@@ -3,12 +3,13 @@
 A signal raises an exception in the main thread, which removes what is half written on its way out. A folder's run asks
 for its end with the first, and raises at the second. Processes that a run starts hear neither: a terminal and a service
 manager send them to all, and this process ends the others. Who starts the program with a signal ignored, as ``nohup``
-does, has it ignored.
+does, has it ignored; a program in C that has Python in it keeps a handler that it had before.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -72,7 +73,7 @@ def blocked() -> Iterator[None]:
 
     A mask is inherited, also by what they start later.
     """
-    if not hasattr(signal, "pthread_sigmask"):
+    if sys.platform == "win32":
         yield
         return
     from multiprocessing.resource_tracker import ensure_running
@@ -97,12 +98,13 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
         yield
     finally:
         for number, own in before.items():
-            signal.signal(number, own)
+            if own is not None:
+                signal.signal(number, own)
 
 
 def _handle(choose: Callable[[int], signal._HANDLER]) -> None:
     for number in BOTH:
-        if signal.getsignal(number) != signal.SIG_IGN:
+        if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, choose(number))
 
 

@@ -17,7 +17,7 @@ from .errors import ParameterError, WriteError
 from .files.atomic import growing
 from .files.messages import reason, shown
 from .files.sources import Slices
-from .filters import Filter
+from .filters import Filter, check_transfer
 from .images.formats import AS_USUAL, FORMATS, misfit
 from .output import scale as scales
 from .output.difference import Difference
@@ -104,7 +104,7 @@ def filter_stack(
     target: str | os.PathLike[str],
     transfer: Transfer,
     *,
-    pages: str | None = None,
+    pages: str | int | None = None,
     png_level: int = 1,
     quality: int | None = None,
     compression: str | None = None,
@@ -132,18 +132,18 @@ def filter_stack(
     one_scale = options.get("scale") == scales.STACK
     if one_scale:
         options["scale"] = None
-    way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")))
-    way = replace(way, options=options)
+    check_transfer(transfer)
+    way = Way(None, coding, strip, options.get("output", "magnitude"), scales.of(options.get("scale")), options)
+    check_scale(way.output, scales.STACK if one_scale else way.scale)
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     if way.output == "real":
         images.refuse_whole_numbers(target)
-    asked = images.Asked.parse(pages) if pages is not None else None
+    asked = images.Asked.parse(str(pages)) if pages is not None else None
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
     found = open_input(source, asked, output=way.output)
-    if options.get("pixel_size") is None:
-        transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
+    transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):

@@ -43,6 +43,8 @@ def user_cache(name: str) -> Path | None:
 
 def temporary_cache() -> Path | None:
     """Make a folder among the temporary ones that only this user can write to; None where that is not possible."""
+    if sys.platform == "win32":
+        return None
     places = (os.environ.get("TMPDIR"), "/tmp", "/var/tmp", os.environ.get("XDG_RUNTIME_DIR"), "/dev/shm")  # noqa: S108
     for place in filter(None, places):
         folder = Path(place, f"fftfilter-{os.getuid()}")
@@ -60,7 +62,7 @@ def can_hold(folder: Path) -> bool:
     nearest = next((each for each in (folder, *folder.parents) if os.access(each, os.F_OK)), folder)
     if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
         return False
-    if not hasattr(os, "statvfs"):
+    if sys.platform == "win32":
         return True
     disk = os.statvfs(nearest)
     # Some file systems do not count their files.

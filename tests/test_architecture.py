@@ -39,12 +39,11 @@ ROOMS = {
     "memory": "",
     "signals": "",
     "system": "",
+    "text_table": "",
     "startup": "signals system",
     "output": "errors",
     "arrays": "errors output",
     "transfer": "errors lengths output",
-    "analysis": "errors lengths arrays transfer",
-    "preview": "errors lengths transfer analysis",
     "device": "fftfilter errors drivers memory startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
@@ -55,6 +54,8 @@ ROOMS = {
     "imagej_filter": "errors memory output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused",
+    "analysis": "errors lengths arrays transfer transforms",
+    "preview": "errors lengths transfer analysis",
     "dask": "errors arrays transfer filters",
     "verify": "errors output transfer files images imagej_filter",
     "stacks": "errors system output transfer files images filters verify",
@@ -179,6 +180,11 @@ def test_every_room_has_tests_of_its_own():
     rooms = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
     assert len(rooms) >= 10
     assert [name for name in rooms if not list((TESTS / name).rglob("test_*.py"))] == []
+
+
+def test_everyday_commands_do_without_benchmarks():
+    others = [name for name in MODULES if room(name) in ("commands", "explore") and "bench" not in name.split(".")]
+    assert {(name, each) for name in others for each in imported(name) if room(each) == "bench"} == set()
 
 
 def test_the_library_never_prints():

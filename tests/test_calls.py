@@ -81,3 +81,4 @@ def test_the_package_has_no_other_names():
     with pytest.raises(AttributeError, match="module 'fftfilter' has no attribute 'sharpen'"):
         _ = fftfilter.sharpen
     assert set(fftfilter.__all__) >= {*CALLS, "apply_mask", "Filter", "fft2"}
+    assert set(dir(fftfilter)) == {*fftfilter.__all__, "transfer", "__version__"}

@@ -73,6 +73,16 @@ def test_an_image_a_mask_and_chunks_across_the_image(stack):
     np.testing.assert_array_equal(both.compute(), [fftfilter.highpass(stack[0], r) for r in (3, 5)])
 
 
+def test_chunks_without_an_image(stack):
+    """Images that are chosen leave chunks of which nobody knows how many images they have, or whether any."""
+    chosen = stack.mean(axis=(1, 2)) > np.median(stack.mean(axis=(1, 2)))
+    given = da.from_array(stack, chunks=(1, -1, -1))
+    got = fd.highpass(given[da.from_array(chosen, chunks=1)], 4, output="real", **BOOK).compute()
+    np.testing.assert_array_equal(got, plainly(stack[chosen], "highpass", 4, output="real", **BOOK))
+    none = fd.highpass(given[:0], 4, dtype="uint16", **BOOK).compute()
+    assert (none.shape, none.dtype) == ((0, 8, 64), np.uint16)
+
+
 def test_pixels_are_those_asked_for(stack):
     got = fd.highpass(da.from_array(stack, chunks=(4, -1, -1)), dtype="uint16", levels=1000, **BOOK)
     wanted = plainly(stack, "highpass", dtype="uint16", levels=1000, **BOOK)
@@ -115,5 +125,5 @@ def test_what_is_no_stack_is_refused_at_once(stack):
 def test_without_dask_one_line_says_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.array", None)
     monkeypatch.delitem(sys.modules, "fftfilter.dask")
-    with pytest.raises(ParameterError, match=r"pip install 'fftfilter\[cluster\]'"):
+    with pytest.raises(ParameterError, match=r"needs Dask: pip install 'dask\[array\]' distributed"):
         __import__("fftfilter.dask")

@@ -154,7 +154,7 @@ def test_a_white_that_the_type_does_not_have_is_refused(dtype, levels):
         Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype, levels=levels)
 
 
-@pytest.mark.parametrize("white", [0, -5, math.nan, math.inf])
+@pytest.mark.parametrize("white", [0, -5, math.nan, math.inf, "255", True])
 def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
     noise = np.tile(image, (5, 1))
     for call in (Filter(H.lowpass()), fftfilter.find_peaks, partial(fftfilter.imagej, large=40, small=3)):
@@ -162,9 +162,10 @@ def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
             call(noise, white=white)
 
 
-def test_an_output_type_that_no_device_writes_is_refused_with_the_known_ones():
-    with pytest.raises(ParameterError, match="output type int64 is unknown: choose uint8, uint16, float32"):
-        Filter(H.lowpass())(np.ones((2, 3)), dtype=np.int64)
+@pytest.mark.parametrize("dtype", ["int64", "nonsense"])
+def test_an_output_type_that_no_device_writes_is_refused_with_the_known_ones(dtype):
+    with pytest.raises(ParameterError, match=f"output type {dtype} is unknown: choose uint8, uint16, float32"):
+        Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-40, 1e30, 1e300])
@@ -345,6 +346,13 @@ def test_the_fused_engine_has_no_intermediate_results():
 def test_unknown_values_are_refused_with_the_known_ones(given, message):
     with pytest.raises(ParameterError, match=message):
         Filter(H.highpass(), **given)
+
+
+def test_an_option_that_a_filter_does_not_have_is_refused_as_by_any_call():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'color'"):
+        Filter(H.highpass(), color=1)
+    with pytest.raises(TypeError, match="Filter has no option 'color': it has engine, "):
+        Filter(H.highpass()).again(color=1)
 
 
 def test_a_filter_is_made_of_a_transfer_function():

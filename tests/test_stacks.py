@@ -50,6 +50,28 @@ def test_every_page_is_filtered_as_it_would_be_alone(stack, tmp_path, blur):
         assert out.imagej_metadata["unit"] == "um"
 
 
+@pytest.mark.parametrize("channels", [2, 5])
+def test_channels_of_unknown_meaning_are_filtered_with_one_scale(tmp_path, channels):
+    given = np.random.default_rng(channels).integers(0, 65536, (3, channels, 24, 32)).astype(np.uint16)
+    given[:, 1] //= 4
+    stored = np.moveaxis(given, 1, 3)
+    tifffile.imwrite(tmp_path / "in.tif", stored, photometric="minisblack", planarconfig="contig")
+    fftfilter.filter_stack(tmp_path / "in.tif", tmp_path / "in.tif", BLUR, in_place=True)
+    with fftfilter.Filter(BLUR) as filter_, tifffile.TiffFile(tmp_path / "in.tif") as out:
+        assert out.pages.first.extrasamples == (0,) * (channels - 1)
+        wanted = [filter_(page, channel_axis=2) for page in stored]
+        np.testing.assert_array_equal([page.asarray() for page in out.pages], wanted)
+
+
+@pytest.mark.parametrize("pages", [None, "1"])
+def test_pages_hold_values_of_double_precision_as_single(stack, tmp_path, pages):
+    fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output="real", precision="double", pages=pages)
+    got = tifffile.imread(tmp_path / "out.tif")
+    assert got.dtype == np.float32
+    with fftfilter.Filter(BLUR, output="real", precision="double") as exact:
+        np.testing.assert_array_equal(got, exact(STACK).astype(np.float32)[0 if pages else slice(None)])
+
+
 @pytest.mark.parametrize("output", ["magnitude", "signed", "real"])
 def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
     fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, output=output, compression="deflate")
@@ -60,7 +82,7 @@ def test_every_output_is_that_of_the_filter(stack, tmp_path, output):
 def test_some_pages_are_filtered(stack, tmp_path, blur):
     assert fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, pages="2-3", output="keep") == 2
     np.testing.assert_array_equal(tifffile.imread(tmp_path / "out.tif"), alone(blur, STACK[1:3]))
-    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages="4", output="keep") == 1
+    assert fftfilter.filter_stack(stack, tmp_path / "out.pgm", BLUR, pages=4, output="keep") == 1
     assert np.asarray(Image.open(tmp_path / "out.pgm")).tolist() == alone(blur, STACK[3:])[0].tolist()
 
 
@@ -85,6 +107,18 @@ def test_signed_pages_share_black_and_white(stack, tmp_path):
 def test_an_output_that_keeps_levels_has_no_scale(stack, tmp_path):
     with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
         fftfilter.filter_stack(stack, tmp_path / "out.tif", BLUR, scale="stack", output="keep")
+    with pytest.raises(ParameterError, match="output keep keeps the input's grey levels"):
+        fftfilter.filter_stack(stack, tmp_path / "out.png", BLUR, pages="1", scale="stack", output="keep")
+
+
+@pytest.mark.parametrize(
+    ("transfer", "options", "words"),
+    [(9, {}, "9 is no transfer function"), (BLUR, {"pages": [1]}, "unknown"), (BLUR, {"quality": 500}, "quality 500")],
+)
+def test_what_is_impossible_is_refused(stack, tmp_path, transfer, options, words):
+    with pytest.raises(ParameterError, match=words):
+        fftfilter.filter_stack(stack, tmp_path / "out.webp", transfer, **options)
+    assert not (tmp_path / "out.webp").exists()
 
 
 def test_pages_of_several_sizes(tmp_path, blur):

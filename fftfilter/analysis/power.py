@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .transformed import forward
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -39,12 +41,18 @@ class Spectrum:
         return int(self.power.shape[1])
 
     def add(self, other: Spectrum) -> None:
-        """Take more pictures into the mean; gray ones count for each channel of color ones."""
+        """Take more pictures into the mean; gray ones count for each channel of color ones.
+
+        Of two other numbers of channels the mean of all is left.
+        """
         share = np.float32(other.pictures / (self.pictures + other.pictures))
-        if len(self.power) < len(other.power):
-            self.power = np.repeat(self.power, len(other.power), axis=0)
+        power = other.power
+        if len({1, len(self.power), len(power)}) > 2:
+            self.power, power = (each.mean(axis=0, keepdims=True) for each in (self.power, power))
+        if len(self.power) < len(power):
+            self.power = np.repeat(self.power, len(power), axis=0)
         self.power *= 1 - share
-        self.power += other.power * share
+        self.power += power * share
         self.pictures += other.pictures
         self.step = max(self.step, other.step)
 
@@ -64,7 +72,7 @@ def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
         level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
-        transformed = _transformed((plane - np.float32(level)) * (down * np.float32(weight)) * along)
+        transformed = forward((plane - np.float32(level)) * (down * np.float32(weight)) * along)
         np.add(np.square(transformed.real), np.square(transformed.imag), out=result)
     return Spectrum(power, width, step)
 
@@ -72,11 +80,6 @@ def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
 def window(n: int) -> NDArray[np.float32]:
     """Return Hann's window, symmetric about the middle of n pixels."""
     return np.asarray(0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(n) + 0.5) / n)).astype(np.float32)
-
-
-def _transformed(plane: NDArray[np.float32]) -> NDArray[np.complex64]:
-    """Return the transform of a real plane, kx from 0 up, in single precision."""
-    return np.asarray(np.fft.rfft2(plane)).astype(np.complex64, copy=False)
 
 
 def middle(planes: Array, height: int, width: int) -> Array:

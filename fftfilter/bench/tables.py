@@ -8,10 +8,11 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..text_table import text_table
 from .compare import Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from .published import Published
 
@@ -75,24 +76,6 @@ class Table:
                 rows.append({**same, "hardware": published.label, **published.rows[own]})
         self.rows = rows
         self.notes.append(f"{published.label}: {published.hardware}; {published.source}.")
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
-    """Return rows as aligned lines under a header.
-
-    A column is aligned to the right where the character of ``right`` at its place is ``r``.
-    """
-    columns = [[str(cell) for cell in column] for column in zip(header, *rows, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    sides = [right[i : i + 1] == "r" for i in range(len(columns))]
-    lines = zip(*columns, strict=True)
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if side else cell.ljust(width)
-            for cell, width, side in zip(line, widths, sides, strict=True)
-        ).rstrip()
-        for line in lines
-    )
 
 
 def text(table: Table) -> str:

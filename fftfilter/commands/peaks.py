@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..lengths import INCH, said
+from ..text_table import text_table
 from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
 
 if TYPE_CHECKING:
@@ -120,8 +121,6 @@ def peaks(
 
 def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
     """Return peaks as lines under a header."""
-    from ..bench.tables import text_table
-
     columns: dict[str, list[str]] = {"period": [f"{each.period_px:.2f} px" for each in found]}
     if pixel:
         columns["length"] = [said(each.length(pixel)) for each in found]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .shared.options import GroupedCommand, device_option, file_options, option, precision_option
+from .shared.options import GroupedCommand, device_option, file_options, option, pages_of, precision_option
 
 if TYPE_CHECKING:
     from ..device.launcher import Precision
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     help="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed, and all of "
     "it by frequency. OUT is a .png, .jpg or .webp.",
 )
+@option(
+    "--pages",
+    group="Input",
+    metavar="N",
+    help="Which page of a TIFF, or frame of a GIF, PNG or WebP, counted from 1.",
+)
 @device_option
 @precision_option
 @file_options
@@ -42,6 +48,7 @@ def spectrum(
     target: str,
     engine: str | None,
     filter_: str | None,
+    pages: str | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
@@ -64,17 +71,20 @@ def spectrum(
 
     from .. import images
     from ..files.leftovers import remove_leftovers_beside
+    from ..files.messages import shown
     from ..preview.stages import log_magnitude, within_single
+    from ..stacks import open_input
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from ..transforms.engine import FUSED
+    from .shared.one_file import only
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     coding = images.Coding(png_level, quality, compression)
     if filter_ is not None:
-        _look(context, filter_, source, target, device)
+        _look(context, filter_, source, target, {"device": device, "pages": pages})
         return
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
@@ -87,7 +97,9 @@ def spectrum(
         shape = (size.channels, size.height, size.width)
         return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
 
-    picture = images.read(source, working=working, limit=input_limit)
+    asked = pages_of({"pages": pages})
+    found = open_input(source, asked, output="keep", working=working, limit=input_limit)
+    picture = only(found, shown(source, "standard input"))
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
@@ -100,7 +112,7 @@ def spectrum(
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
 
 
-def _look(context: click.Context, text: str, source: str, target: str, device: str | None) -> None:
+def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
     from .filters import KEPT, transfer_of
     from .shared.one_file import FileOptions, look
@@ -108,6 +120,6 @@ def _look(context: click.Context, text: str, source: str, target: str, device: s
 
     words = split("--with", text)
     given = parsed(context, words, source, target, "--with")
-    given["device"] = device or given["device"]
+    given |= {name: value for name, value in own.items() if value is not None}
     transfer = transfer_of(words[0], [source], given)
     look(transfer, source, target, FileOptions.of(KEPT | given))

@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import sys
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -63,7 +64,7 @@ def prepare_environment() -> None:
 
     Raises DeviceError where no thread can be started.
     """
-    if not hasattr(os, "sched_getaffinity"):
+    if sys.platform != "linux":
         return
     _limit_workers()
     if "POCL_MAX_PTHREAD_COUNT" not in os.environ and os.sched_getaffinity(0) == set(range(os.cpu_count() or 0)):
@@ -96,7 +97,7 @@ def load_library() -> None:
 @cache
 def _limit_workers() -> None:
     """Let PoCL start as many workers as it can: it aborts at one too many."""
-    wanted = len(os.sched_getaffinity(0)) + system.SPARE_TASKS
+    wanted = system.cores() + system.SPARE_TASKS
     possible = system.startable_threads(wanted)
     if possible <= system.SPARE_TASKS:
         raise DeviceError(
@@ -116,7 +117,7 @@ def _own_cache() -> Path:
 
 def lack() -> str | None:
     """Return what PoCL lacks on this machine to build programs, in words, None if nothing; it would abort."""
-    if not hasattr(os, "sched_getaffinity"):
+    if sys.platform != "linux":
         return None
     limit = system.largest_file()
     if limit is not None and limit < system.PROGRAM_FILE_BYTES:

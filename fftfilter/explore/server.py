@@ -47,6 +47,8 @@ HEADERS = {
 }
 # Bytes of a request.
 LARGEST = 1 << 17
+# Of a number in a request: of thousands Python makes no number.
+MOST_DIGITS = 18
 # Seconds that a page has to close its connection at the end.
 PATIENCE = 0.5
 
@@ -201,6 +203,6 @@ def _raw(body: bytes) -> web.Response:
 
 def _number(request: web.Request, name: str, usual: int) -> int:
     text = request.query.get(name, str(usual))
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > MOST_DIGITS:
         raise ParameterError(f"{name} {text!r} is no whole number")
     return int(text)

@@ -42,11 +42,14 @@ def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place:
 
 
 def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
-    """Return one plane ``(height, width)`` as it is, three as RGBA ``(height, width, 4)``, opaque."""
-    if len(planes) == 1:
+    """Return one plane ``(height, width)`` as it is, three as RGBA ``(height, width, 4)``, opaque.
+
+    Of two it is the first, of more the first three.
+    """
+    if len(planes) < 3:
         return np.asarray(planes[0])
     rgba = np.empty((*planes[0].shape, 4), np.uint8)
-    for i, plane in enumerate(planes):
+    for i, plane in enumerate(planes[:3]):
         rgba[..., i] = plane
     rgba[..., 3] = 255
     return rgba

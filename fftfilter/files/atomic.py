@@ -64,12 +64,16 @@ def store(target: str | os.PathLike[str], parts: Iterable[bytes | memoryview], t
 
 def refuse_unwritable(folder: str) -> None:
     """Raise OSError, with the cause as the system would tell it, if no file can be made in a folder; makes none."""
-    disk = os.statvfs(folder) if hasattr(os, "statvfs") else None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        is_read_only = disk and disk.f_flag & os.ST_RDONLY
-        raise _system_error(errno.EROFS if is_read_only else errno.EACCES)
+    may_write = os.access(folder, os.W_OK | os.X_OK)
+    if sys.platform == "win32":
+        if not may_write:
+            raise _system_error(errno.EACCES)
+        return
+    disk = os.statvfs(folder)
+    if not may_write:
+        raise _system_error(errno.EROFS if disk.f_flag & os.ST_RDONLY else errno.EACCES)
     # What is kept for root counts for root; some file systems do not count their files.
-    if disk and (not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree)):
+    if not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree):
         raise _system_error(errno.ENOSPC)
 
 
@@ -121,8 +125,9 @@ def _replacing(path: str, old: os.stat_result | None, times: Times | None) -> It
     try:
         with open(temporary, "x+b", buffering=0) as file:
             if old:
-                with suppress(OSError):  # Only root may give a file to its old owner.
-                    os.chown(temporary, old.st_uid, old.st_gid)
+                if sys.platform != "win32":
+                    with suppress(OSError):  # Only root may give a file to its old owner.
+                        os.chown(temporary, old.st_uid, old.st_gid)
                 os.chmod(temporary, stat.S_IMODE(old.st_mode))
             yield file
         if times:
@@ -156,7 +161,7 @@ def growing(target: str | os.PathLike[str], times: Times | None = None) -> Itera
 
 def _write(file: io.FileIO, parts: Iterable[bytes | memoryview]) -> None:
     """Write parts in one call where the system has writev: after each call another thread may run first."""
-    if not hasattr(os, "writev"):
+    if sys.platform == "win32":
         with io.BufferedWriter(file) as buffered:
             buffered.writelines(parts)
         return

@@ -3,7 +3,8 @@
     .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random
 
 A file of this machine is a leftover when its process is gone. Other machines may share the folder, and their
-processes cannot be seen: their files are leftovers when they are a day old.
+processes cannot be seen: their files are leftovers when they are a day old. A container is a machine of its own, as
+its processes have numbers of their own: those of two containers may have one host's name.
 """
 
 from __future__ import annotations
@@ -91,4 +92,7 @@ def _is_running(process: int) -> bool:
 
 @cache
 def _machine() -> str:
-    return f"{zlib.crc32(platform.node().encode()) & 0xFFFF:04x}"
+    name = platform.node()
+    with suppress(OSError):  # not every system has spaces of process numbers
+        name += str(os.stat("/proc/self/ns/pid").st_ino)  # noqa: PTH116
+    return f"{zlib.crc32(name.encode()) & 0xFFFF:04x}"

@@ -66,6 +66,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
     began = time.perf_counter()
     outcome = Outcome(job, DONE)
+    data: bytes | sources.Slices = b""
+    stays_open = False
     try:
         if not settings.measure_only:
             _check_target(job, settings)
@@ -94,7 +96,9 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
                     f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and --preview is for one picture: choose "
                     "one with --pages"
                 )
-            return _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            found = _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            stays_open = isinstance(found, Opened)
+            return found
         if settings.strip:
             picture = picture.stripped()
         outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
@@ -111,6 +115,8 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     except (FftfilterError, MemoryError) as error:
         return failed(outcome, error)
     finally:
+        if not (stays_open or isinstance(data, bytes)):
+            data.close()
         outcome.seconds["read"] = time.perf_counter() - began
     return loaded
 

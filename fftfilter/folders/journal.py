@@ -111,7 +111,7 @@ class PathJournal:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._path = folder / NAME
-        self._file: int | None = None
+        self._file: io.FileIO | None = None
         self._torn = True
         self._lines: IO[bytes] | None = None
         self._offsets: dict[int, int] = {}
@@ -129,13 +129,13 @@ class PathJournal:
 
     def add(self, name: str, entry: Entry) -> None:
         """See :meth:`Journal.add`."""
-        if self._file is not None and not os.fstat(self._file).st_nlink:
+        if self._file is not None and not os.fstat(self._file.fileno()).st_nlink:
             self.close()  # the folder was removed, and made again
         if self._file is None:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o666)
+            self._file = self._path.open("ab", buffering=0)
         # What an earlier run or a full disk left may end in the middle of a line.
         text, self._torn = (b"\n" if self._torn else b"") + _line(name, entry), True
-        if os.write(self._file, text) == len(text):
+        if self._file.write(text) == len(text):
             self._torn = False
 
     def close(self) -> None:
@@ -145,7 +145,7 @@ class PathJournal:
             self._lines.close()
             self._lines = None
         if file is not None:
-            os.close(file)
+            file.close()
 
     def _entries(self, name: str) -> list[Entry]:
         """Return what the lines of a name say."""

@@ -67,7 +67,7 @@ def mean_spectrum(names: Sequence[str], advance: Callable[[], None], asked: imag
     sizes = {}
     for name in names:
         try:
-            sizes[name] = images.measure(name)
+            sizes[name] = _size(name, asked)
         except FftfilterError as error:
             found.failed.append(str(error))
             advance()
@@ -90,6 +90,16 @@ def mean_spectrum(names: Sequence[str], advance: Callable[[], None], asked: imag
             found.pixel = found.pixel if each[1] == found.pixel else None
         advance()
     return found
+
+
+def _size(name: str, asked: images.Asked | None) -> images.Size:
+    """Return the size of the picture in a file, or of the first page that is asked for; raises FftfilterError."""
+    size = images.measure(name)
+    if asked is None or size.pages == 1:
+        return size
+    first = asked.first or 1
+    height, width = _first(opened(name, images.Asked(first, first))).planes.shape[1:]
+    return size._replace(width=width, height=height)
 
 
 def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iterator[Measured | str]:
@@ -125,7 +135,7 @@ def spectrum_of(found: images.Picture | images.Pages, size: tuple[int, int] | No
 
     ``size``, height and width, is that of the middle that is taken of each.
     """
-    first = found.read(0, working) if isinstance(found, images.Pages) else found
+    first = _first(found)
     shape = first.planes.shape[1:]
 
     def of(picture: images.Picture) -> Spectrum:
@@ -139,9 +149,13 @@ def spectrum_of(found: images.Picture | images.Pages, size: tuple[int, int] | No
     return mean
 
 
+def _first(found: images.Picture | images.Pages) -> images.Picture:
+    return found.read(0, working) if isinstance(found, images.Pages) else found
+
+
 def pixel_of(found: images.Picture | images.Pages) -> tuple[float, float] | None:
     """Return the sides of a pixel in meters, if the file says them."""
-    picture = found.read(0) if isinstance(found, images.Pages) else found
+    picture = _first(found)
     size = picture.metadata.pixel_size if picture.metadata else None
     return (size.across, size.down) if size else None
 

@@ -45,7 +45,7 @@ SECONDS_TO_END = 10
 CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
 
 
-class Plan(NamedTuple):
+class WantedWorkers(NamedTuple):
     """Which workers do a folder: ``processes`` 0 means this process."""
 
     devices: Sequence[str | None]
@@ -55,17 +55,19 @@ class Plan(NamedTuple):
     """Whether the user wants processes: else this process does without, where none can be started."""
 
 
-def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int | None, *, over_network: bool) -> Plan:
+def choose_workers(
+    survey: Survey, devices: Sequence[str | None], processes: int | None, *, over_network: bool
+) -> WantedWorkers:
     """Return the workers that suit a folder; ``devices`` and ``processes`` are what the user asked for.
 
     A folder's files are bound by their decoders and encoders, so that a GPU gains little over the cores, and each
     process would have to open it: without a wish, a CPU device is taken where there is one.
     """
     if over_network and processes is None and len(devices) == 1:
-        return Plan(devices, 0, THREADS_FOR_URLS)
+        return WantedWorkers(devices, 0, THREADS_FOR_URLS)
     if len(devices) > 1:
         count = len(devices) * (processes or 1)
-        return Plan([*devices] * (processes or 1), count, max(1, cores() // count))
+        return WantedWorkers([*devices] * (processes or 1), count, max(1, cores() // count))
     device = devices[0]
     is_asked_for = processes is not None
     if processes is None:
@@ -75,8 +77,8 @@ def choose_workers(survey: Survey, devices: Sequence[str | None], processes: int
         if processes > 1 and device != "cpu" and not _is_cpu(device):
             processes = 1
     if processes == 1:
-        return Plan([device], 0, cores())
-    return Plan([device] * processes, processes, max(1, cores() // processes), is_asked_for)
+        return WantedWorkers([device], 0, cores())
+    return WantedWorkers([device] * processes, processes, max(1, cores() // processes), is_asked_for)
 
 
 def useful_processes(survey: Survey) -> int:
@@ -104,9 +106,9 @@ def _is_cpu(device: str | None) -> bool:
 
 
 @contextmanager
-def workers_of(plan: Plan) -> Iterator[LocalWorkers]:
-    """Start the workers of a plan, and end them."""
-    workers = LocalWorkers(plan)
+def workers_of(wanted: WantedWorkers) -> Iterator[LocalWorkers]:
+    """Start the workers that are wanted, and end them."""
+    workers = LocalWorkers(wanted)
     try:
         yield workers
     finally:
@@ -114,27 +116,27 @@ def workers_of(plan: Plan) -> Iterator[LocalWorkers]:
 
 
 class LocalWorkers:
-    """The workers of a plan; see :class:`pool.Workers`."""
+    """The workers that are wanted; see :class:`pool.Workers`."""
 
     seconds_a_chunk: float = SECONDS_A_CHUNK
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, wanted: WantedWorkers) -> None:
         self.notes: list[str] = []
-        self._plan = plan
+        self._wanted = wanted
         self._without_gpus = drivers.without_gpus()
         self._why = "no device"
         self._failed_starts = 0
         self._processes: dict[Worker, _Process] = {}
-        self._to_start = list(plan.devices) if plan.processes else []
-        if system.startable_processes(plan.processes) < plan.processes:
+        self._to_start = list(wanted.devices) if wanted.processes else []
+        if system.startable_processes(wanted.processes) < wanted.processes:
             raise ProcessError(
-                f"{plan.processes} processes cannot be started: the limit on processes (ulimit -u) allows no more; "
+                f"{wanted.processes} processes cannot be started: the limit on processes (ulimit -u) allows no more; "
                 "give --processes 1"
             )
         self._workers: list[Worker] = []
         self._started = 0
-        if not plan.processes:
-            self._work_here(plan.threads)
+        if not wanted.processes:
+            self._work_here(wanted.threads)
 
     def __str__(self) -> str:
         return f"{self._started} processes" if self._started > 1 else "1 process" if self._started else "this process"
@@ -195,7 +197,7 @@ class LocalWorkers:
             process.close()
 
     def _work_here(self, threads: int) -> None:
-        self._workers.append(Worker("this process", _ThisProcess(), self._plan.devices[0], threads))
+        self._workers.append(Worker("this process", _ThisProcess(), self._wanted.devices[0], threads))
 
     def _start_next(self) -> None:
         """Start another process; where that is not possible, those that there are do its work, or this one."""
@@ -203,17 +205,17 @@ class LocalWorkers:
             self._workers.append(self._start(self._to_start.pop(0)))
             self._started += 1
         except ProcessError as error:
-            if not self._workers and self._plan.is_asked_for:
+            if not self._workers and self._wanted.is_asked_for:
                 raise
             self._to_start.clear()
-            if self._plan.is_asked_for:
+            if self._wanted.is_asked_for:
                 self.notes.append(str(error))
             if not self._workers:
                 self._work_here(cores())
 
     def _start(self, device: str | None) -> Worker:
         """Start a process that opens a device."""
-        sharing = sum(other == device for other in self._plan.devices)
+        sharing = sum(other == device for other in self._wanted.devices)
         variables = {"POCL_MAX_PTHREAD_COUNT": str(max(1, cores() // sharing))} if sharing > 1 else {}
         if device == "cpu":
             variables |= self._without_gpus
@@ -225,7 +227,7 @@ class LocalWorkers:
         except (OSError, ImportError, NotImplementedError, RuntimeError) as error:  # the last: no more threads
             cause = (getattr(error, "strerror", None) or str(error)).lower()
             raise ProcessError(f"{sys.executable}: cannot start processes: {cause}; give --processes 1") from error
-        worker = Worker(f"a process of device {device}", executor, device, self._plan.threads)
+        worker = Worker(f"a process of device {device}", executor, device, self._wanted.threads)
         self._processes[worker] = process
         return worker
 

@@ -117,6 +117,7 @@ class FolderRun:
         else:
             self._refuse_unwritable(self.target)
         self._journals: OrderedDict[str, Journal] = OrderedDict()
+        self._warned: set[str] = set()
         self._report = Report(self.report, self._warn_once) if self.report else None
         self._files, self._file_seconds = 0, 0.0
         self._tree: Tree | Files
@@ -358,8 +359,8 @@ class FolderRun:
             self._warn_once(f"{folder}: cannot note what is done ({why}); --skip-existing will do it again")
 
     def _warn_once(self, text: str) -> None:
-        if not self.counts[text]:
-            self.counts[text] += 1
+        if text not in self._warned:
+            self._warned.add(text)
             self.warnings.append(text)
 
     def _close(self) -> None:

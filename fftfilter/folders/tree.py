@@ -58,7 +58,7 @@ class Tree:
     avoid: Path | Url | None = None
     report: Identity | None = None
     left_out: Counter[str] = field(default_factory=Counter)
-    """Files of other types that the last walk met, by extension."""
+    """Files of other types that the last walk met, by extension, and what is no file."""
     not_entered: int = 0
     """Folders that the last walk met, when it was not recursive."""
     failed: dict[str, OSError] = field(default_factory=dict)
@@ -123,9 +123,10 @@ class Tree:
             return False
         extension = PurePath(entry.name).suffix.lower()
         # A broken link is taken, too: that it cannot be read is worth a message.
-        if extension in self.extensions and (entry.is_symlink() or entry.is_file()):
+        may_be_read = entry.is_symlink() or entry.is_file()
+        if may_be_read and extension in self.extensions:
             return True
-        self.left_out[extension or "no extension"] += 1
+        self.left_out[(extension or "no extension") if may_be_read else "pipe or device"] += 1
         return False
 
     def _is_report(self, entry: os.DirEntry[str] | urls.Entry) -> bool:

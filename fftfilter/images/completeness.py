@@ -98,6 +98,14 @@ def whole_jpeg(data: bytes) -> bytes:
     return data + bytes((0xFF, _END_OF_IMAGE))
 
 
+def behind_jpeg(data: bytes) -> bytes:
+    """Return the JPEG that follows the end of another one, nothing if none does."""
+    if b"\xff\xd9\xff\xd8\xff" not in data:
+        return b""  # without a walk through all markers
+    rest = data[_jpeg_end(data)[0] + 2 :]
+    return rest if rest.startswith(b"\xff\xd8\xff") else b""
+
+
 def jpeg_width(data: bytes) -> int | None:
     """Return the width that the header of a JPEG says, None if it has none."""
     for marker in _JPEG_MARKER.finditer(data):

@@ -143,7 +143,10 @@ def is_lossy(
 
 
 def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str | None = None) -> None:  # noqa: A002
-    """Raise ParameterError for a coding that the target's format does not have."""
+    """Raise ParameterError for a coding that the target's format does not have, or that none has."""
+    for what, given, least, most in (("PNG level", coding.png_level, 0, 9), ("quality", coding.quality, 1, 100)):
+        if given is not None and not (isinstance(given, int) and least <= given <= most):
+            raise ParameterError(f"{what} {given!r} is impossible: give a whole number from {least} to {most}")
     if format is None and _gets_own_format(os.fsdecode(target)):
         return  # which the input says
     suffix = suffix_of(target, format)
@@ -200,6 +203,8 @@ def misfit(picture: Picture, suffix: str) -> str | None:
         return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
     if picture.alpha is not None and not kind.shades_of_alpha and _has_shades(picture.alpha):
         return f"{suffix} holds no pixels that are partly transparent; write .png"
+    if picture.extra and kind.name != "TIFF":
+        return f"{suffix} holds gray or color, and there are {len(picture.planes)} channels; write .tif"
     if len(picture.planes) > 1 and kind.color is None:
         return f"{suffix} has no color; write .ppm or .png"
     if max(width, height) > kind.longest:

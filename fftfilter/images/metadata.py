@@ -1,4 +1,4 @@
-"""What a file says about its picture: color profile, EXIF, resolution, text.
+"""What a file says about its picture: color profile, EXIF, IPTC, resolution, text.
 
     gather(image), of_tiff(data) -> Metadata -> fitting -> png_chunks, tiff_tags or pillow_options
 
@@ -42,12 +42,31 @@ _HOLDERS = {
     "dpi": ("PNG", "TIFF", "JPEG", "BMP"),
     "xmp": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
     "unitless": ("TIFF",),
+    "iptc": ("JPEG",),
+    "gamma": ("PNG",),
 }
+_WORDS = {
+    "profile": "color profile",
+    "exif": "EXIF",
+    "dpi": "resolution",
+    "xmp": "XMP",
+    "unitless": "resolution",
+    "iptc": "IPTC",
+    "gamma": "gamma",
+}
+# Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
+_PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
+_APP13 = b"\xff\xed"
 # Tags whose value is a list of tags: EXIF proper, GPS, interoperability.
 _TAG_GROUPS = (34665, 34853, 40965)
 # PNG's keywords of text, and the TIFF tags of the same meaning.
 _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 33432}
 
+# By Pillow's names, and by the numbers of a TIFF.
+_CONVERTED = ("CMYK", "LAB", "HSV")
+_PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
+# What a PNG counts gamma and chromaticity in: parts of 1.
+_PNG_UNIT = 100_000
 # Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
 # turns a TIFF upright), XMP and the profile.
 _LAYOUT_TAGS = {
@@ -75,23 +94,33 @@ class Metadata:
     """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
     pixel_size: PixelSize | None = None
     """For filters, not for the output, which gets what it was read from."""
+    iptc: bytes = b""
+    gamma: Mapping[bytes, bytes] = field(default_factory=dict)
+    """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
+    left_out: tuple[str, ...] = ()
+    """What of the file the picture has not, in words."""
 
     def stripped(self) -> Metadata:
         """Return what a filter needs, and nothing for the output."""
-        return Metadata(pixel_size=self.pixel_size)
+        return Metadata(pixel_size=self.pixel_size, left_out=self.left_out)
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
     """Return what the file of a loaded image says; its samples became ``channels`` planes, 1 or 3."""
     info = image.info
     xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
+    profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
+    iptc = resources.get(_IPTC) if isinstance(resources, dict) else None
     return Metadata(
-        profile=_profile(info.get("icc_profile"), channels),
+        profile=profile,
         exif=exif,
         dpi=_dpi(info.get("dpi")),
         xmp=xmp if isinstance(xmp, bytes) else b"",
         text=_text(image),
         pixel_size=of_image(image, exif),
+        iptc=iptc if isinstance(iptc, bytes) else b"",
+        gamma=_gamma(image),
+        left_out=_left_out(image.mode, info.get("icc_profile"), profile),
     )
 
 
@@ -115,7 +144,9 @@ def of_tiff(
         tags.load_from_fp(as_file(data), offset)
         if changes:
             changes(tags)
-        profile, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
+        own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
+        profile = _profile(own, channels)
+        left_out = _left_out(_PHOTOMETRIC.get(tags.get(262), ""), own, profile)
         per_unit = {2: 1.0, 3: 2.54}.get(tags.get(296, 2), 0.0)
         pixel_size = of_tags(tags)
         resolution = [float(tags.get(tag, 0)) for tag in _RESOLUTION_TAGS]
@@ -137,13 +168,32 @@ def of_tiff(
     except Exception:  # noqa: BLE001  Pillow raises almost anything on damaged tags
         return Metadata()
     xmp = xmp if isinstance(xmp, bytes) else b""
-    return Metadata(_profile(profile, channels), exif, dpi, xmp, unitless=unitless, pixel_size=pixel_size)
+    return Metadata(profile, exif, dpi, xmp, unitless=unitless, pixel_size=pixel_size, left_out=left_out)
 
 
 def _profile(profile: object, channels: int) -> bytes:
     # CMYK has become RGB, and a gray palette gray: the profile of another color space would give wrong colors.
     space = b"GRAY" if channels == 1 else b"RGB "
     return profile if isinstance(profile, bytes) and profile[16:20] == space else b""
+
+
+def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
+    """Return what of the colors is not kept, in words: their space, by Pillow's name, and their profile."""
+    said = [f"{space} colors (converted to RGB)"] if space in _CONVERTED else []
+    return (*said, _WORDS["profile"]) if given and not kept else tuple(said)
+
+
+def _gamma(image: Image.Image) -> dict[bytes, bytes]:
+    info, found = image.info, dict[bytes, bytes]()
+    if image.format == "PNG":
+        with suppress(TypeError, ValueError, OverflowError, struct.error):
+            if "gamma" in info:
+                found[b"gAMA"] = struct.pack(">I", round(info["gamma"] * _PNG_UNIT))
+            if "chromaticity" in info:
+                found[b"cHRM"] = struct.pack(">8I", *(round(each * _PNG_UNIT) for each in info["chromaticity"]))
+            if "srgb" in info:
+                found[b"sRGB"] = bytes((info["srgb"],))
+    return found
 
 
 def _exif(exif: object) -> bytes:
@@ -214,7 +264,7 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
     """Return what of metadata a format, named as Pillow does, can hold, and the rest in words."""
     fits = {name: format_ in formats for name, formats in _HOLDERS.items()}
     if format_ == "JPEG":
-        for name in ("exif", "xmp"):
+        for name in ("exif", "xmp", "iptc"):
             fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
     text = metadata.text if format_ == "PNG" else {}
     if format_ == "TIFF":
@@ -229,14 +279,19 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
         xmp=metadata.xmp if fits["xmp"] else b"",
         text=text,
         unitless=metadata.unitless if fits["unitless"] else None,
+        iptc=metadata.iptc if fits["iptc"] else b"",
+        gamma=metadata.gamma if fits["gamma"] else {},
     )
-    words = {"profile": "color profile", "exif": "EXIF", "dpi": "resolution", "xmp": "XMP", "unitless": "resolution"}
-    left_out = [words[name] for name in words if getattr(metadata, name) and not fits[name]]
-    return kept, left_out + (["text"] if len(text) < len(metadata.text) else [])
+    # Colors that nothing is said of are taken as sRGB.
+    fits["gamma"] |= b"sRGB" in metadata.gamma
+    left_out = [words for name, words in _WORDS.items() if getattr(metadata, name) and not fits[name]]
+    return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
 
 
 def png_chunks(metadata: Metadata) -> Iterator[bytes]:
     """Return the parts of PNG chunks, which follow the first chunk (IHDR)."""
+    for kind, content in metadata.gamma.items():
+        yield from chunk(kind, content)
     if metadata.profile:
         yield from chunk(b"iCCP", b"ICC Profile\0\0" + zlib.compress(metadata.profile))
     if metadata.dpi:
@@ -286,5 +341,13 @@ def pillow_options(metadata: Metadata) -> dict[str, Any]:
         "icc_profile": metadata.profile,
         "dpi": metadata.dpi,
         "comment": metadata.text.get(_COMMENT, "").encode("utf-8", "replace"),
+        "extra": metadata.iptc and _marker_of(metadata.iptc),
     }
     return {name: value for name, value in options.items() if value}
+
+
+def _marker_of(iptc: bytes) -> bytes:
+    """Return a JPEG's marker that holds IPTC and none of Photoshop's other resources, one of which is a thumbnail."""
+    padded = iptc + bytes(len(iptc) % 2)
+    content = _PHOTOSHOP + struct.pack(">4sHHI", _RESOURCE, _IPTC, 0, len(iptc)) + padded
+    return _APP13 + struct.pack(">H", 2 + len(content)) + content

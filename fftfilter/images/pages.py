@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from .limits import Working
     from .picture import Picture
 
-_ASKED = re.compile(r"(\d*)(-?)(\d*)")
+# As many digits as any number of pages has: of thousands Python makes no number.
+_ASKED = re.compile(r"(\d{0,18})(-?)(\d{0,18})")
 
 
 class Asked(NamedTuple):

@@ -23,7 +23,8 @@ class Picture:
     """One image in memory: the planes that are filtered, and what passes through."""
 
     planes: Samples
-    """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB). May be read-only."""
+    """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB), and ``extra`` ones behind
+    them. May be read-only."""
     alpha: Samples | None
     """(height, width), of the planes' type, or None."""
     maxval: int
@@ -36,6 +37,8 @@ class Picture:
     """The number that TIFF has for the compression of the file that it came from; 1 is none."""
     was_integer: bool = False
     """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
+    extra: int = 0
+    """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
     def is_stored_as(self, depth: Depth) -> bool:
         """Whether a file that stores samples so holds the planes as they are."""

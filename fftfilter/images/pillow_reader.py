@@ -16,7 +16,7 @@ from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import as_file
-from .completeness import refuse_missing_rows, whole_jpeg
+from .completeness import behind_jpeg, refuse_missing_rows, whole_jpeg
 from .limits import refuse_oversize, refuse_undersize
 from .metadata import gather, lies_on_its_side
 from .orientation import without_orientation
@@ -40,7 +40,9 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
         image = Image.open(io.BytesIO(data))
         _refuse_several(image, name)
         refuse_unfit(image, len(data), name, working)
-    if image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data)):
+    if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
+        image.format == "JPEG" and _is_followed_by_another(image, data)
+    ):
         raise ReadError(f"{name}: several images in one file; give one at a time")
     if image.format in ("JPEG", "MPO") and (whole := whole_jpeg(data)) is not data:
         return read_with_pillow(whole, name, working)
@@ -121,6 +123,17 @@ def _frames(image: ImageFile.ImageFile) -> int:
 def _refuse_several(image: ImageFile.ImageFile, name: str) -> None:
     if (frames := _frames(image)) > 1:
         raise SeveralPagesError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
+
+
+def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
+    """Whether another picture follows, and not what cameras append: a smaller preview, or what an index speaks of."""
+    if "mp" in jpeg.info or not (rest := behind_jpeg(data)):
+        return False
+    try:
+        with quiet_pillow():
+            return Image.open(io.BytesIO(rest)).width >= jpeg.width
+    except OSError:
+        return False
 
 
 def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
@@ -210,7 +223,8 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: s
         return big_endian.astype(np.uint16)
     layout, _, order = rawmode.partition(";16")
     if image.format not in ("PNG", "TIFF") or layout not in ("RGB", "RGBA", "RGBX"):
-        raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to a 16-bit PNG")
+        way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
+        raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
     is_little = order == "L" or (order == "N" and sys.byteorder == "little")
     _set_rawmode(twin, f"{layout};16{'B' if is_little else 'L'}")
     image.load()
@@ -233,6 +247,6 @@ def refuse_not_finite(samples: Samples, name: str) -> None:
     if count := np.count_nonzero(wrong):
         y, x = divmod(int(np.argmax(wrong)), samples.shape[1])
         raise ReadError(
-            f"{name}: {count} of {samples.size} samples are NaN or infinite, the first at x={x}, y={y}; "
-            "replace them, for they would spread over the whole picture"
+            f"{name}: {count} of {samples.size} samples are NaN, infinite or beyond single precision, the first at "
+            f"x={x}, y={y}; replace them, for they would spread over the whole picture"
         )

@@ -1,4 +1,4 @@
-"""Read pages of TIFF and BigTIFF: gray and RGB of all types of sample here; palettes, CMYK, JPEG, fax through Pillow.
+"""Read pages of TIFF and BigTIFF: gray and RGB of all real types here; palettes, CMYK, JPEG, fax through Pillow.
 
 tifffile reads the tags and lays the strips or tiles out; what is compressed is taken apart by zlib or, through Pillow,
 by libtiff, both of which give no more bytes than they are asked for; by imagecodecs, where it is installed, what they
@@ -11,6 +11,7 @@ import io
 import math
 import zlib
 from importlib.util import find_spec
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,12 +34,12 @@ if TYPE_CHECKING:
     from ..files.sources import Slices
     from .limits import Working
 
-_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB = 0, 1, 2
+_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _CMYK = 0, 1, 2, 5
 _NONE, _DEFLATE = 1, (8, 32946)
 # LZW, PackBits, LZMA, Zstandard.
 _BY_LIBTIFF = (5, 32773, 34925, 50000)
-_MULTIPLIED = 1
-_UNKNOWN = 0
+_MULTIPLIED, _ALPHA = 1, 2
+_COMPLEX = (5, 6)
 
 
 def read_page(
@@ -54,24 +55,31 @@ def read_page(
 
     ``number`` is the page's among the lists of tags, counted from 0; ``changes`` are made in its tags.
     """
+    if page.sampleformat in _COMPLEX:
+        raise ReadError(
+            f"{name}: its samples are complex numbers, and a picture has real ones; save their magnitude, or real and "
+            "imaginary part apart"
+        )
     refuse_oversize(name, size_of(page), working)
     _check_segments(page, data, name)
+    extra = _extra(page)
     needs_imagecodecs = page.compression not in COMPRESSION_INFO
     if is_laid_out_here(page) or needs_imagecodecs:
         stored = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
         bands = _as_read(stored, page)
-        has_alpha = len(bands) in (2, 4)
         if bands.dtype == F32:
             refuse_not_finite(bands.transpose(1, 2, 0), name)
-        planes, alpha = bands[: len(bands) - has_alpha], bands[-1] if has_alpha else None
-        if alpha is not None and _is_multiplied(page):
-            planes = _divided(planes, alpha)
-        picture = Picture(planes, alpha, MAXVAL_OF[bands.dtype], "TIFF")
+        picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
     else:
+        if extra:
+            raise ReadError(
+                f"{name}: {page.samplesperpixel} samples a pixel, of which {extra} would be lost, as they are coded in "
+                "an unusual way; save it as gray or RGB, without compression"
+            )
         picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
     is_big = page.parent.is_bigtiff
-    picture.metadata = of_tiff(data, page.offset, len(picture.planes), is_big=is_big, changes=changes)
+    picture.metadata = of_tiff(data, page.offset, len(picture.planes) - extra, is_big=is_big, changes=changes)
     picture.tiff_compression = int(page.compression)
     picture.was_integer = picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu"
     return upright(picture, orientation)
@@ -79,10 +87,28 @@ def read_page(
 
 def size_of(page: tifffile.TiffPage) -> Size:
     """Return the size of a page's image as it is read."""
-    channels = 3 if page.photometric not in (_WHITE_IS_ZERO, _BLACK_IS_ZERO) else 1
     kind = page.dtype or U8
+    channels = min(3, _colors(page)) + _extra(page)
     depth = kind.itemsize if kind.kind == "u" and kind.itemsize <= U16.itemsize else F32.itemsize
     return Size(page.imagewidth, page.imagelength, channels, depth)
+
+
+def _colors(page: tifffile.TiffPage) -> int:
+    return {_WHITE_IS_ZERO: 1, _BLACK_IS_ZERO: 1, _CMYK: 4}.get(page.photometric, 3)
+
+
+def _extra(page: tifffile.TiffPage) -> int:
+    """Return how many samples of a pixel are neither gray nor color nor alpha that is kept."""
+    return max(0, page.samplesperpixel - _colors(page) - (_alpha_at(page) is not None))
+
+
+def _alpha_at(page: tifffile.TiffPage) -> int | None:
+    """Return which sample of a pixel is alpha: the first that is said to be, or the only one beside gray or color."""
+    if page.photometric == _CMYK:
+        return None  # which Pillow drops
+    beside = range(_colors(page), page.samplesperpixel)
+    kinds = page.extrasamples or (_ALPHA,) * (len(beside) == 1)
+    return next((i for i, kind in zip(beside, kinds, strict=False) if kind in (_MULTIPLIED, _ALPHA)), None)
 
 
 def _check_segments(page: tifffile.TiffPage, data: bytes | Slices, name: str) -> None:
@@ -104,14 +130,13 @@ def _check_segments(page: tifffile.TiffPage, data: bytes | Slices, name: str) ->
 
 def is_laid_out_here(page: tifffile.TiffPage) -> bool:
     """Tell whether a page is read here, else by Pillow."""
-    colors = 3 if page.photometric == _RGB else 1
     return (
         page.photometric in (_WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB)
         and page.compression in (_NONE, *_DEFLATE, *_BY_LIBTIFF)
         and page.bitspersample in (8, 16, 32, 64)
         and page.dtype is not None
         and page.dtype.kind in "uif"
-        and page.samplesperpixel in (colors, colors + 1)
+        and page.samplesperpixel >= _colors(page)
         and page.imagedepth == 1
         and page.fillorder == 1
         and page.predictor in (1, 2)
@@ -172,7 +197,7 @@ def _raw(
         tags[256], tags[257], tags[278] = bytes_per_row, sum(tall), tall[0]
         tags[258], tags[259], tags[262], tags[277] = 8, compression, _BLACK_IS_ZERO, 1
         tags[279] = tuple(len(data) for data in stored)
-        tags[273] = tuple(np.cumsum([0, *tags[279][:-1]]).tolist())  # counted from the end of the tags
+        tags[273] = tuple(accumulate(tags[279][:-1], initial=0))  # counted from the end of the tags
         head = io.BytesIO()
         tags.save(head)
         with quiet_pillow():
@@ -184,20 +209,24 @@ def _raw(
 
 
 def _as_read(samples: Samples, page: tifffile.TiffPage) -> Samples:
-    """Return channels as the picture has them: uint8, uint16 or float32, black zero, no channels of unknown meaning."""
-    colors = 3 if page.photometric == _RGB else 1
-    if len(samples) > colors and page.extrasamples and page.extrasamples[0] == _UNKNOWN:
-        samples = samples[:colors]
-    if page.photometric == _WHITE_IS_ZERO and samples.dtype in (U8, U16):
+    """Return channels as the picture has them: uint8, uint16 or float32, black zero."""
+    if samples.dtype not in (U8, U16):
+        with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
+            samples = samples.astype(F32)
+    if page.photometric == _WHITE_IS_ZERO:
         samples[:1] = MAXVAL_OF[samples.dtype] - samples[:1]
-    if samples.dtype in (U8, U16):
-        return samples
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
-        return samples.astype(F32)
+    return samples
 
 
-def _is_multiplied(page: tifffile.TiffPage) -> bool:
-    return bool(page.extrasamples) and page.extrasamples[0] == _MULTIPLIED
+def _parted(samples: Samples, page: tifffile.TiffPage) -> tuple[Samples, Samples | None]:
+    """Return the planes of channels, and alpha if one of them is that."""
+    at, colors = _alpha_at(page), _colors(page)
+    if at is None:
+        return samples, None
+    planes, alpha = samples[:-1] if at == len(samples) - 1 else np.delete(samples, at, axis=0), samples[at]
+    if page.extrasamples and page.extrasamples[at - colors] == _MULTIPLIED:
+        planes[:colors] = _divided(planes[:colors], alpha)
+    return planes, alpha
 
 
 def _divided(planes: Samples, alpha: Samples) -> Samples:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import os
 import struct
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
@@ -33,7 +34,7 @@ NONE, _DEFLATE = 1, 8
 # What TIFF's numbers of lossless compressions are called by Pillow. All others become deflate.
 _NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
-_ALPHA = 2
+_UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
 _OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
 # More than this needs BigTIFF; the rest of 4 GiB is for tags.
 _LARGEST = (1 << 32) - (1 << 26)
@@ -41,15 +42,15 @@ _HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
 _BIG_HEADER_BYTES = 16
 
 
-def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any]) -> Parts:
-    """Return the parts of a TIFF of samples (height, width, channels), channels 1 to 4, the second and fourth alpha.
+def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any], extra: int = 0) -> Parts:
+    """Return the parts of a TIFF of samples (height, width, channels): gray or RGB, ``extra`` ones, and alpha or not.
 
     ``compression`` is TIFF's number, ``metadata`` are tags; one whose value is a dict is a group of tags.
     """
-    page = encode_page(samples, compression, metadata)
-    tags = _directory(page.tags, is_big=page.nbytes >= _LARGEST)
+    page = encode_page(samples, compression, metadata, extra)
+    tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
-    tags[_OFFSETS] = tuple(np.cumsum([0, *page.tags[_LENGTHS][:-1]]).tolist())
+    tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
     header = io.BytesIO()
     tags.save(header)
     return [header.getvalue(), *page.strips]
@@ -64,7 +65,7 @@ class Page(NamedTuple):
     """Of its samples without compression."""
 
 
-def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any]) -> Page:
+def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any], extra: int = 0) -> Page:
     """Return a page; the arguments are those of :func:`encode`."""
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
@@ -72,10 +73,11 @@ def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, 
     tags = dict(metadata)
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
-    tags[262] = 1 if channels < 3 else 2  # black is zero, RGB
+    known = channels - extra
+    tags[262] = 1 if known < 3 else 2  # black is zero, RGB
     tags[277] = channels
-    if channels in (2, 4):
-        tags[338] = _ALPHA  # not multiplied into the others
+    if channels not in (1, 3) or extra:
+        tags[338] = (_UNKNOWN,) * extra + (_ALPHA,) * (known in (2, 4))
     if samples.dtype == F32:
         tags[339] = (3,) * channels  # floating point
     if compression != NONE and compression not in _NAMES:
@@ -100,6 +102,15 @@ def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v
     return made
 
 
+def _at_most(value: object) -> int:
+    """Return how many bytes a tag's value takes at most, or all tags of a group."""
+    if isinstance(value, dict):
+        return sum(32 + _at_most(each) for each in value.values())
+    if isinstance(value, bytes | str):
+        return len(value)
+    return 8 * len(value) if isinstance(value, tuple | list) else 8
+
+
 class TiffSink(Sink):
     """A TIFF that grows by pages, whose tags come at its end.
 
@@ -120,20 +131,22 @@ class TiffSink(Sink):
             samples_of(picture),
             compression_of(picture, self._coding),
             tiff_tags(picture.metadata) if picture.metadata else {},
+            picture.extra,
         )
 
     def add(self, encoded: object) -> None:
         """Append a page's samples."""
         page = cast("Page", encoded)
         start = self._file.tell()
-        offsets = np.cumsum([start, *page.tags[_LENGTHS][:-1]]).tolist()
+        offsets = list(accumulate(page.tags[_LENGTHS][:-1], initial=start))
         self._file.writelines(page.strips)
         self._pages.append((page.tags, offsets))
 
     def finish(self) -> None:
         """Write the tags of all pages, and where they are."""
-        tag_bytes = 1024 + 16 * max(len(offsets) for _, offsets in self._pages)
-        is_big = self._file.tell() + tag_bytes * len(self._pages) >= _LARGEST
+        # Each page has as many offsets as lengths, which are among its tags.
+        tag_bytes = sum(_at_most(tags) + _at_most(tags[_LENGTHS]) for tags, _ in self._pages)
+        is_big = self._file.tell() + tag_bytes >= _LARGEST
         link_at, link = (8, "<Q") if is_big else (4, "<I")
         self._file.seek(0)
         self._file.write(_BIG_HEAD if is_big else _HEAD)

@@ -119,6 +119,8 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
     """
     kind = FORMATS[suffix].name
     left_out: list[str] = []
+    if picture.planes.dtype == np.float64:  # filtered values as they are, in double precision
+        picture = replace(picture, planes=picture.planes.astype(F32))
     if picture.metadata:
         from .metadata import fitting
 
@@ -167,7 +169,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     if kind.name == "NPY":
         return npy.encode(samples)
     if kind.name == "TIFF":
-        return _tiff(samples, compression_of(picture, coding), metadata)
+        return _tiff(samples, compression_of(picture, coding), metadata, picture.extra)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         from .metadata import pillow_options
@@ -196,14 +198,14 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
     return file.getbuffer()
 
 
-def _tiff(samples: Samples, compression: int, metadata: Metadata | None) -> Parts:
+def _tiff(samples: Samples, compression: int, metadata: Metadata | None, extra: int) -> Parts:
     from . import tiff_writer
 
     if not metadata:
-        return tiff_writer.encode(samples, compression, {})
+        return tiff_writer.encode(samples, compression, {}, extra)
     from .metadata import tiff_tags
 
-    return tiff_writer.encode(samples, compression, tiff_tags(metadata))
+    return tiff_writer.encode(samples, compression, tiff_tags(metadata), extra)
 
 
 def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..analysis.power import spectrum
+from ..analysis.transformed import backward, forward
 from ..transfer.edges import grid_with
 from .stages import within_single
 
@@ -101,7 +102,7 @@ class Look:
             part[0, 0] = 0
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
-            result[:] = np.fft.irfft2(np.fft.rfft2(whole) * part, s=whole.shape)[:height, :width]
+            result[:] = backward(forward(whole) * part, whole.shape)[:height, :width]
         return removed
 
     @cached_property

@@ -42,7 +42,8 @@ def shown(planes: Array, white: float, side: int, black: float = 0.0) -> Pixels:
 
 
 def rgb(planes: Pixels) -> Pixels:
-    """Return planes of gray or RGB as RGB ``(height, width, 3)``."""
+    """Return planes as RGB ``(height, width, 3)``: the first as gray, of three and more the first three as colors."""
+    planes = planes[: 3 if len(planes) > 2 else 1]
     return np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
 
 
@@ -61,8 +62,7 @@ def spectrum(look: Look, side: int, span: float = 1.0) -> Pixels:
     """
     width = look.size[1]
     gray = gray_spectrum(look.power, width, (side, span))[..., None]
-    ones = np.ones_like(look.gain)
-    share = square(look.gain, width, (side, span), np.add) / square(ones, width, (side, span), np.add)
+    share = square(look.gain, width, (side, span), np.add) / counts(*look.size, (side, span))
     tint = TINT * (1 - np.clip(np.abs(share), 0, 1))[..., None]
     tinted = np.array(REMOVED) * (0.45 + 0.55 * gray / 255)
     return np.asarray(np.rint(gray * (1 - tint) + tinted * tint)).astype(np.uint8)
@@ -83,16 +83,29 @@ def gray_spectrum(power: Array, width: int, size: tuple[int, float]) -> Array:
 
 def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
     """Return a half of a spectrum ``(height, width // 2 + 1)`` as a square, DC in the middle, of pixels and cycles."""
-    side, span = size
     height = len(half)
-    other = np.roll(half[::-1], 1, axis=0)[:, 1 : (width + 1) // 2][:, ::-1]
-    whole = np.fft.fftshift(np.concatenate([half, other], axis=1))
-    for axis, n in ((0, height), (1, width)):
-        # The pixel of frequency 0 is the middle one, side // 2, whatever n is.
-        place = (np.arange(side + 1) - side // 2) * (n * span / side)
-        if n * span < side:
-            whole = whole.take(np.clip(np.rint(place[:-1]).astype(np.int64) + n // 2, 0, n - 1), axis)
-        else:
-            first = np.clip(np.floor(place + 1e-9).astype(np.int64) + n // 2, 0, n)
-            whole = join.reduceat(whole.take(range(first[-1]), axis), first[:-1], axis)
-    return whole
+    ky = np.arange(height) - height // 2
+    # Rows first, of both halves: few are left of them.
+    right = _binned(half[ky], 0, size, join)
+    left = _binned(half[-ky, 1 : (width + 1) // 2], 0, size, join)
+    whole = np.fft.fftshift(np.concatenate([right, left[:, ::-1]], axis=1), axes=1)
+    return _binned(whole, 1, size, join)
+
+
+def counts(height: int, width: int, size: tuple[int, float]) -> Array:
+    """Return how many frequencies of an image are in each pixel of its :func:`square`."""
+    down, across = (_binned(np.ones(n), 0, size, np.add) for n in (height, width))
+    return np.outer(down, across)
+
+
+def _binned(values: Array, axis: int, size: tuple[int, float], join: np.ufunc) -> Array:
+    """Return values along an axis of frequencies, DC in the middle, joined to pixels."""
+    (side, span), n = size, values.shape[axis]
+    # The pixel of frequency 0 is the middle one, side // 2, whatever n is.
+    place = (np.arange(side + 1) - side // 2) * (n * span / side)
+    if n * span < side:
+        nearest = np.clip(np.rint(place[:-1]).astype(np.int64) + n // 2, 0, n - 1)
+        return np.asarray(values.take(nearest, axis))
+    first = np.clip(np.floor(place + 1e-9).astype(np.int64) + n // 2, 0, n)
+    inside = values[: first[-1]] if axis == 0 else values[:, : first[-1]]
+    return np.asarray(join.reduceat(inside, first[:-1], axis))

@@ -50,7 +50,7 @@ class Cutoff(NamedTuple):
         float64 arithmetic as ``hypot(fftfreq(width), fftfreq(height)) * n``, so that NumPy agrees on every bin.
         """
         if self.height == self.width:
-            return np.asarray(kx * kx + ky * ky < self.radius * self.radius)
+            return np.asarray(np.square(kx, dtype=float) + np.square(ky, dtype=float) < self.radius * self.radius)
         f = np.hypot(kx * (1 / self.width), ky * (1 / self.height))
         return np.asarray(f * min(self.height, self.width) < self.radius)
 

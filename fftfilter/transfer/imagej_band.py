@@ -80,8 +80,8 @@ class ImageJBand:
         """Return what it was made of: for reports, and to tell filters apart."""
         return {
             "kind": "imagej",
-            "large": str(self.large),
-            "small": str(self.small or 0),
+            "large": self.large.exact,
+            "small": self.small.exact if self.small else "0",
             "suppress": self.suppress,
             "tolerance": self.tolerance,
         }

@@ -143,7 +143,7 @@ class Notch:
         given: dict[str, Any] = {
             "kind": "notch",
             "at": list(self.at),
-            "width": str(self.width),
+            "width": self.width.exact,
             "shape": self.shape,
             "harmonics": self.harmonics,
         }

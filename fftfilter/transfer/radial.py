@@ -216,9 +216,9 @@ class Radial:
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
-        named = {name: str(radius) for name, radius in radii.items() if radius is not None}
+        named = {name: radius.exact for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
-        width = {"width": str(self.width)} if self.width else {}
+        width = {"width": self.width.exact} if self.width else {}
         return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
     def __repr__(self) -> str:

@@ -88,7 +88,7 @@ class Stripes:
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
-        return {"kind": "stripes", "angle": self.angle, "width": str(self.width), "spare": str(self.spare)}
+        return {"kind": "stripes", "angle": self.angle, "width": self.width.exact, "spare": self.spare.exact}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it."""

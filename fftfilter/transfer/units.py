@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import ParameterError
-from ..lengths import INCH, METERS, plain
+from ..lengths import INCH, METERS, plain, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,13 +44,14 @@ def parsed(given: object, name: str, ways_out: str) -> tuple[float, str]:
 def parse_pixel_size(given: float | str) -> float:
     """Return in meters ``"65nm"``, ``"0.1mm"`` or ``"300dpi"``; a number is meters already. Raises ParameterError."""
     value, unit = parsed(given, "pixel size", _PIXEL_SIZES)
-    if unit == "dpi":
-        return INCH / value
-    if unit not in METERS and (unit or isinstance(given, str)):
+    if unit not in METERS and unit != "dpi" and (unit or isinstance(given, str)):
         raise ParameterError(
             f"pixel size {given!r} has {f'an unknown unit {unit!r}' if unit else 'no unit'}: give {_PIXEL_SIZES}"
         )
-    return value * METERS.get(unit, 1.0)
+    meters = INCH / value if unit == "dpi" else value * METERS.get(unit, 1.0)
+    if not 0 < meters < math.inf:
+        raise ParameterError(f"pixel size {given!r} is no length that can be computed with: give {_PIXEL_SIZES}")
+    return meters
 
 
 class Radius(NamedTuple):
@@ -93,9 +94,15 @@ class Radius(NamedTuple):
     def bins(self, height: int, width: int) -> float:
         """Return the radius in cycles across the shorter side of a ``(height, width)`` image.
 
-        Raises ParameterError for a physical one without the size of a pixel.
+        Raises ParameterError for a physical one without the size of a pixel, and for one that is 0 there.
         """
-        n = min(height, width)
+        found = self._bins(min(height, width))
+        if not found > 0:
+            of_pixel = "" if self.pixel is None else f" of pixels of {said(self.pixel)}"
+            raise ParameterError(f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS}")
+        return found
+
+    def _bins(self, n: int) -> float:
         match self.unit:
             case "px":
                 return n / self.value
@@ -111,7 +118,8 @@ class Radius(NamedTuple):
             )
         period = _LINES[self.unit] / self.value if self.unit in _LINES else self.value * METERS[self.unit]
         # 1mm of 0.1mm is 10px to the last digit, or an ideal filter would not pass the same frequencies.
-        return n / float(f"{period / self.pixel:.12g}")
+        pixels = float(f"{period / self.pixel:.12g}")
+        return n / pixels if pixels else math.inf
 
     def with_pixel(self, meters: float) -> Radius:
         """Return it for pixels of a size, if it is physical."""
@@ -125,6 +133,11 @@ class Radius(NamedTuple):
         """Return the number, with its unit if it has one, to the last digit."""
         value = int(self.value) if self.value.is_integer() and self.value < 2**53 else self.value
         return value if self.unit == "bins" else f"{value!r}{self.unit}"
+
+    @property
+    def exact(self) -> str:
+        """The text of :meth:`as_given`: of two radii, however near, never the same."""
+        return str(self.as_given())
 
     def __str__(self) -> str:
         return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)

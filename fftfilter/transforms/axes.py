@@ -35,8 +35,11 @@ NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:
-    """Return the length along the only axis as the lengths along all."""
-    return None if n is None else (n,)
+    """Return the length along the only axis as the lengths along all, of which -1 would be that of the array."""
+    if n is None:
+        return None
+    check_length(n)
+    return (n,)
 
 
 def complex_to_complex(
@@ -70,7 +73,7 @@ def half_to_real(engine: Engine, a: ArrayLike, s: Lengths, axes: Axes, norm: Nor
     """Return the real numbers whose transform, of the last axis half, is given."""
     data = numbers(a)
     lengths, along = _resolved(data, s, axes)
-    if s is None or s[-1] is None or s[-1] == -1:
+    if s is None or s[-1] is None:  # -1 is the array's own, for NumPy, too
         lengths[-1] = 2 * (lengths[-1] - 1)
         check_length(lengths[-1])
     last = _last(along)

@@ -37,6 +37,14 @@ def test_a_mean_counts_all_pictures_alike_and_gray_ones_for_each_channel(rng):
     assert mean.pictures == 3
 
 
+def test_a_mean_of_pictures_of_other_channels_is_that_of_all_of_them(rng):
+    two, three = rng.random((2, 32, 32)), rng.random((3, 32, 32))
+    mean = spectrum(two)
+    mean.add(spectrum(three))
+    wanted = (spectrum(two).power.mean(axis=0) + spectrum(three).power.mean(axis=0)) / 2
+    np.testing.assert_allclose(mean.power, wanted[None], rtol=1e-5)
+
+
 def test_the_middle_of_a_picture():
     image = np.arange(30).reshape(1, 5, 6)
     assert middle(image, 3, 2).tolist() == [[[8, 9], [14, 15], [20, 21]]]

@@ -73,14 +73,6 @@ def test_a_table_as_json(table):
     assert read["notes"] == ["A note."]
 
 
-def test_columns_of_numbers_are_aligned_to_the_right():
-    assert tables.text_table(("step", "ms"), [("a", "1.5"), ("longer", "12.5")], right=".r").splitlines() == [
-        "step      ms",
-        "a        1.5",
-        "longer  12.5",
-    ]
-
-
 def test_published_figures_follow_the_row_of_their_name(table):
     figures = by_column(("n", "ms"), {"fast": (8, 5.0), "no such row": (8, 6.0)})
     table.beside(Published("A paper", "ENIAC, 1946", "ENIAC, Philadelphia", figures), lambda row: str(row["name"]))

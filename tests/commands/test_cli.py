@@ -205,6 +205,20 @@ def test_options_of_the_device_give_the_same_picture(run, tmp_path, camera, opti
     assert_grey_levels(pixels(tmp_path / "out.pgm"), high(camera))
 
 
+@pytest.mark.parametrize("suffix", [".tif", ".npy", ".pfm"])
+@pytest.mark.parametrize("command", [["lowpass", "--output", "real"], ["imagej"]], ids=["real", "imagej"])
+def test_files_hold_values_of_double_precision_as_single(run, tmp_path, camera, command, suffix):
+    (tmp_path / "in").mkdir()
+    tifffile.imwrite(tmp_path / "in" / "x.tif", camera[:60, :90] / np.float32(255))
+    words = [*command, "--precision", "double", "--verify"]
+    out = tmp_path / f"x{suffix}"
+    assert run(*words, tmp_path / "in" / "x.tif", out)[0] == 0
+    assert run(*words, "5", "--format", suffix[1:], tmp_path / "in", tmp_path / "all")[0] == 0
+    assert (tmp_path / "all" / f"x{suffix}").read_bytes() == out.read_bytes()
+    if suffix != ".pfm":
+        assert (np.load(out) if suffix == ".npy" else tifffile.imread(out)).dtype == np.float32
+
+
 def test_devices_lists_limits_and_the_one_taken(run):
     code, out, _ = run("devices", "--json")
     told = json.loads(out)
@@ -277,8 +291,8 @@ FILES = {
     ),
     "no memory holds it": (lambda d: written(d / "in.pgm", b"P5 9000000 9000000 255\n"), r"648,000,000,000,000 bytes"),
     "text": (lambda d: written(d / "in.pgm", b"hello, I am no image at all"), "not an image"),
-    "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN or infinite"),
-    "infinity": (lambda d: floats(d / "in.tif", np.inf), "NaN or infinite"),
+    "nan": (lambda d: floats(d / "in.tif", np.nan), "NaN, infinite or beyond"),
+    "infinity": (lambda d: floats(d / "in.tif", np.inf), "NaN, infinite or beyond"),
 }
 
 
@@ -576,6 +590,13 @@ def assert_one_line(said, pattern):
 
 
 # What users may not expect is said, unless they ask for quiet
+
+
+def test_what_is_done_again_in_double_precision_is_said(run, tmp_path):
+    wave = np.round(30000 + 20000 * np.cos(2 * np.pi * np.arange(64) / 64) + np.eye(64)).astype(np.uint16)
+    Image.fromarray(wave).save(tmp_path / "in.png")
+    code, _, said = run("highpass", "-v", "--radius", "3", tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, ", and again in double precision, as little passes" in said) == (0, True)
 
 
 def test_a_cutoff_beyond_the_grid_is_a_line(run, tmp_path):

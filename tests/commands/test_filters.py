@@ -106,6 +106,8 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
         (["mask"], 2, "--mask"),
         (["lowpass", "--mask", "missing.png"], 1, "missing.png: cannot be read"),
         (["lowpass", "--mask", "text.npy"], 1, "text.npy: is no array"),
+        (["lowpass", "--mask", "zip.npy"], 1, "zip.npy: is no array"),
+        (["lowpass", "--mask", "damaged.npy"], 1, "damaged.npy: is no array"),
         (["lowpass", "--mask", "nan.npy"], 2, "gains of the mask are NaN"),
         (["lowpass", "--mask", "color.png"], 2, "color.png: has colors"),
     ],
@@ -114,7 +116,9 @@ def test_another_mask_is_not_taken_for_the_one_before(run, tmp_path, source):
 def test_what_is_impossible_is_one_line(run, tmp_path, source, monkeypatch, arguments, code, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.npy").write_text("no array")
+    (tmp_path / "zip.npy").write_bytes(b"PK\3\4, as a .npz begins")
     np.save(tmp_path / "nan.npy", np.full((2, 2), np.nan))
+    (tmp_path / "damaged.npy").write_bytes((tmp_path / "nan.npy").read_bytes().replace(b"}", b" "))
     Image.fromarray(np.array([[[1, 2, 3]]], np.uint8)).save(tmp_path / "color.png")
     found, out, said = run(*arguments, source[0], tmp_path / "out.png")
     assert (found, out, said.count("\n")) == (code, b"", 1)

@@ -100,6 +100,19 @@ def test_of_a_folder_the_mean_is_searched(run, save, rng):
     assert "bad.png" in err
 
 
+def test_the_pages_that_are_asked_for_say_how_large_the_pictures_of_a_folder_are(run, rng, tmp_path):
+    """Of each file the first page is larger than the second one, or smaller."""
+    for name, *sizes in (("a.tif", (96, 96), (64, 72)), ("b.tif", (40, 40), (80, 64))):
+        pages = [Image.fromarray(rng.integers(0, 256, size, dtype=np.uint8)) for size in sizes]
+        pages[0].save(tmp_path / name, save_all=True, append_images=pages[1:])
+    for page, wanted in (("1", (40, 40)), ("2", (64, 64)), ("2-", (64, 64))):
+        code, out, err = run("peaks", "--json", "--pages", page, tmp_path)
+        found = json.loads(out)
+        assert (code, found["pictures"], (found["width"], found["height"])) == (0, 2, wanted), err
+    assert run("notch", "--auto", "folder", "--pages", "2", tmp_path, tmp_path / "out")[0] == 0
+    assert run("peaks", "--pages", "3", tmp_path)[2].count("and no page 3") == 2
+
+
 def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_path):
     size, stack = (512, 512), tmp_path / "stack.tif"
     clean = [rng.normal(128, 5, size) for _ in range(3)]

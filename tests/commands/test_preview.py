@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from tests.helpers import SAMPLES
@@ -36,6 +37,23 @@ def test_the_spectrum_with_a_filter_is_the_same_page(run, tmp_path):
     run("highpass", "--preview", page, SAMPLES / "camera.pgm", tmp_path / "out.png")
     assert run("spectrum", "--with", "highpass", SAMPLES / "camera.pgm", look) == (0, b"", "")
     assert page.read_bytes() == look.read_bytes()
+
+
+@pytest.mark.parametrize("with_", [[], ["--with", "highpass"]], ids=["spectrum", "page"])
+def test_a_spectrum_is_of_one_page(run, tmp_path, with_):
+    stack = np.random.default_rng(3).integers(0, 256, (3, 64, 64)).astype(np.uint8)
+    tifffile.imwrite(tmp_path / "stack.tif", stack, photometric="minisblack")
+    Image.fromarray(stack[1]).save(tmp_path / "second.tif")
+    command = ["spectrum", *with_]
+    for pages in [], ["--pages", "2-3"]:
+        code, _, said = run(*command, *pages, tmp_path / "stack.tif", tmp_path / "out.png")
+        assert code == 2
+        assert f"{3 - len(pages) // 2} pages, and this is for one picture: choose one with --pages." in said
+    (tmp_path / "a").mkdir()
+    assert run(*command, "--pages", "2", tmp_path / "stack.tif", tmp_path / "a" / "out.png") == (0, b"", "")
+    assert run(*command, tmp_path / "second.tif", tmp_path / "out.png") == (0, b"", "")
+    if not with_:  # a page has the name of its file
+        assert (tmp_path / "a" / "out.png").read_bytes() == (tmp_path / "out.png").read_bytes()
 
 
 def test_a_folder_has_a_contact_sheet(run, folder, tmp_path):

@@ -6,6 +6,7 @@ import asyncio
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from fftfilter.explore.server import PAGE
@@ -34,6 +35,20 @@ def test_a_picture_is_described(visit, tmp_path, camera):
     assert told["commands"] == ["lowpass", "highpass", "bandpass", "bandstop", "notch", "stripes"]
     assert told["start"]["command"] == "bandstop"
     assert told["start"]["options"] == {"inner": "30", "outer": "34px", "notch": ["0.1,0.2"]}
+
+
+@pytest.mark.parametrize("channels", [2, 5])
+def test_of_many_channels_the_first_are_shown(visit, tmp_path, camera, channels):
+    planes = np.stack([np.roll(camera, i) for i in range(channels)])
+    tifffile.imwrite(tmp_path / "x.tif", planes, photometric="minisblack", planarconfig="separate")
+
+    async def look(page):
+        return [(await page.get(path))[1] for path in ("picture", "input", "spectrum", "peaks")]
+
+    told, given, *_ = visit(look, tmp_path / "x.tif")
+    assert told["channels"] == channels
+    _, pixels = unpacked(given)
+    assert (pixels == planes[0] if channels < 3 else pixels[..., :3] == np.moveaxis(planes[:3], 0, 2)).all()
 
 
 def test_a_photograph_with_loss_is_to_become_one_without(visit, tmp_path, camera):
@@ -73,6 +88,7 @@ def test_pages_of_a_stack(visit, tmp_path, camera):
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
 
     async def look(page):
+        assert (await page.get(f"input?page={'9' * 5000}"))[0] == 400
         status, refused = await page.get("input?page=2")
         assert (status, refused) == (400, {"error": "page 2 is none of 2, counted from 0"})
         assert (await page.get("picture"))[1]["pages"] == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fftfilter.files.leftovers import remove_leftovers, temporary_name
+from tests.files.helpers import environment
 from tests.helpers import Started
 
 WEEK = 7 * 24 * 3600
@@ -71,6 +73,18 @@ def test_files_of_other_machines_go_when_they_are_old(tmp_path, gone):
     kept = put(tmp_path, name_of(gone, here=False))
     assert remove_leftovers(tmp_path) == 1
     assert left(tmp_path) == [kept]
+
+
+def test_processes_of_another_container_of_this_host_name_are_not_seen(tmp_path):
+    """Containers that have their host's network have its name, and process numbers of their own."""
+    in_a_container = ["unshare", "-Urpf", "--mount-proc"]
+    if not shutil.which("unshare") or subprocess.run([*in_a_container, "true"], check=False).returncode:
+        pytest.skip("needs to make process numbers of its own")
+    kept = put(tmp_path, name_of(os.getpid()))
+    code = "import sys; from fftfilter.files.leftovers import remove_leftovers; print(remove_leftovers(sys.argv[1]))"
+    command = [*in_a_container, sys.executable, "-c", code, tmp_path]
+    run = subprocess.run(command, env=environment(), capture_output=True, check=True)
+    assert (run.stdout.split(), left(tmp_path)) == ([b"0"], [kept])
 
 
 def test_files_of_an_earlier_process_with_the_same_number_go(tmp_path):

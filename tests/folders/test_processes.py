@@ -23,7 +23,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.folders import processes, work
 from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
-from fftfilter.folders.processes import Plan, choose_workers, workers_of
+from fftfilter.folders.processes import WantedWorkers, choose_workers, workers_of
 from fftfilter.folders.run import Survey
 from tests.files.helpers import environment
 from tests.folders.helpers import command, names, pgm, process, same, workers
@@ -73,7 +73,7 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     assert started(10**6, 100, wanted=1) == 0
     assert started(2, 100, wanted=5) == 5
     assert started(2, 100, devices=["0", "1"]) == 2
-    assert choose_workers(Survey(10**6), [None], None, over_network=True) == Plan([None], 0, 16)
+    assert choose_workers(Survey(10**6), [None], None, over_network=True) == WantedWorkers([None], 0, 16)
 
 
 @pytest.mark.parametrize("device", [None, "auto", "cpu"])
@@ -89,7 +89,7 @@ def test_beside_a_gpu_a_folder_is_filtered_on_the_cores_without_asking_it(monkey
 def test_a_gpu_that_is_asked_for_is_taken_by_this_process(monkeypatch):
     monkeypatch.setattr(processes, "_is_cpu", lambda _: False)
     monkeypatch.setattr(processes, "cores", lambda: 16)
-    assert choose_workers(Survey(10**4, 10**9), ["gpu"], None, over_network=False) == Plan(["gpu"], 0, 16)
+    assert choose_workers(Survey(10**4, 10**9), ["gpu"], None, over_network=False) == WantedWorkers(["gpu"], 0, 16)
 
 
 # What they write
@@ -229,7 +229,7 @@ def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
     jobs = [Job(i, str(given / f"{i}.pgm"), str(tmp_path / f"{i}.pgm")) for i in range(100)]
     (given / "3.pgm").unlink()
     settings = Settings(transfer.highpass())
-    with killing_readers(given / "3.pgm", 2), workers_of(Plan(["cpu"] * 2, 2, 1)) as local:
+    with killing_readers(given / "3.pgm", 2), workers_of(WantedWorkers(["cpu"] * 2, 2, 1)) as local:
         outcomes = {each.job.number: each for each in Pool(local, 100).run(iter(jobs), settings)}
     assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
     assert "3.pgm: given up: a process of device cpu died (exit code -9)" in outcomes[3].error
@@ -242,7 +242,7 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
     monkeypatch.setattr(work, "open_device", os._exit)
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     with (
-        workers_of(Plan([7] * 2, 2, 1)) as local,
+        workers_of(WantedWorkers([7] * 2, 2, 1)) as local,
         pytest.raises(DeviceLostError, match=r"died \(exit code 7\) at its start"),
     ):
         list(Pool(local, 1).run(jobs, Settings(transfer.highpass())))
@@ -319,7 +319,7 @@ def test_a_parameter_error_of_a_worker_is_raised_here(given):
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     settings = Settings(transfer.highpass(), {"work_group_size": 10**9})
     with (
-        workers_of(Plan([None] * 2, 2, 1)) as local,
+        workers_of(WantedWorkers([None] * 2, 2, 1)) as local,
         pytest.raises(ParameterError, match="work-group size"),
     ):
         list(Pool(local, 1).run(jobs, settings))

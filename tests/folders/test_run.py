@@ -162,6 +162,17 @@ def test_the_tree_is_kept_and_what_is_no_image_is_counted(run, tmp_path):
     assert run("highpass", "-r", "-q", given, out) == (0, "", "")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_left_out_by_what_it_is(run, tmp_path):
+    pgm(tmp_path / "in" / "a.pgm")
+    (tmp_path / "in" / "b.txt").touch()
+    for name in ("c.pgm", "d.txt"):
+        os.mkfifo(tmp_path / "in" / name)
+    code, _, said = run("highpass", tmp_path / "in", tmp_path / "out")
+    assert (code, names(tmp_path / "out")) == (0, ["a.pgm"])
+    assert "3 of other types left out (2 pipe or device, 1 .txt)" in said
+
+
 def test_a_pattern_chooses_by_name_or_by_path(run, tmp_path):
     given = tmp_path / "in"
     for name in ("a_raw.pgm", "a.pgm", "x/b_raw.pgm", "y/b_raw.pgm"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 
 import numpy as np
@@ -50,6 +51,15 @@ def test_a_stack_gets_the_bytes_that_it_would_get_alone(run, folder, monkeypatch
     assert again[0] == 0
     assert again[1].count(b"off by at most") == 3
     assert "3 skipped, done before" in again[2]
+
+
+def test_a_stack_that_is_skipped_or_fails_is_closed(run, folder, monkeypatch, recwarn):  # noqa: F811
+    monkeypatch.setattr(sources, "LARGE", 0)
+    given = "lowpass", "-q", *OPTIONS, "--skip-existing", folder / "in"
+    assert [run(*given, folder / "out")[0] for _ in range(2)] == [0, 0]
+    assert run(*given, "--pages", "4", folder / "four")[0] == 1  # of which b.tif has three
+    gc.collect()
+    assert [str(each.message) for each in recwarn if each.category is ResourceWarning] == []
 
 
 def test_scales_of_a_stack_and_of_a_folder(run, folder):  # noqa: F811

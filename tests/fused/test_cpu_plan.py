@@ -55,6 +55,14 @@ def test_a_convolution_is_long_enough_and_made_of_small_radices(n):
     assert made.inner.radices[0] == 8
 
 
+def test_a_chirp_is_right_where_whole_numbers_have_32_bits(monkeypatch):
+    """As in NumPy 1.26 on Windows."""
+    made, arange = mixed_radix.transform(65537, 256, 0), np.arange
+    wanted = made.chirp()
+    monkeypatch.setattr(np, "arange", lambda *given, dtype=np.int32: arange(*given, dtype=dtype))
+    np.testing.assert_array_equal(made.chirp(), wanted)
+
+
 def test_every_row_and_its_mirrored_one_are_paired_once():
     for n in (1, 2, 7, 30, 64):
         frequencies = mixed_radix.plan(n, 64, 0).frequencies()

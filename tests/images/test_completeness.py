@@ -111,3 +111,19 @@ def test_what_is_cut_off_within_the_last_row_is_refused(format_):
 def test_a_second_png_in_one_stream_is_said():
     assert "several images in one file" in refusal(2 * saved("PNG"))
     assert decode(saved("PNG") + b"\n", "x").planes.shape == (1, 60, 47)
+
+
+def test_a_second_jpeg_in_one_stream_is_said_and_what_cameras_append_is_none():
+    first, other = saved("JPEG"), saved("JPEG", Image.fromarray(255 - GRAY), progressive=True)
+    assert "several images in one file" in refusal(first + other)
+    assert "several images in one file" in refusal(other + first)
+    preview, thumbnail = saved("JPEG", Image.new("L", (8, 8))), b"Exif\0\0" + 2 * first
+    index = b"\xff\xe2" + struct.pack(">H", 6) + b"MPF\0"
+    for whole in (
+        first + preview,
+        first + b"\n",
+        first + b"\xff\xd8\xff\xff",
+        saved("JPEG", exif=thumbnail),
+        saved("JPEG", extra=index) + other,
+    ):
+        np.testing.assert_array_equal(decode(whole, "x").planes, decode(first, "x").planes)

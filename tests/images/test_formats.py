@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from fftfilter.errors import ParameterError, WriteError
-from fftfilter.images import Picture, check_fits, extension_of, extensions, read, write
+from fftfilter.images import Coding, Picture, check_fits, extension_of, extensions, read, refuse_coding, write
 from fftfilter.images.formats import FORMATS, suffix_of
 from tests.files.helpers import message, python
 from tests.images.helpers import picture
@@ -132,6 +132,19 @@ def test_a_format_that_cannot_be_written_is_refused():
     for action in (lambda: suffix_of("x.png", "docx"), lambda: extension_of("docx")):
         with pytest.raises(ParameterError, match=r"cannot be written as 'docx'; choose \.png"):
             action()
+
+
+@pytest.mark.parametrize(
+    ("coding", "words"),
+    [
+        (Coding(quality=500), "quality 500 is impossible: give a whole number from 1 to 100"),
+        (Coding(quality="high"), "quality 'high' is impossible"),
+        (Coding(png_level=10), "PNG level 10 is impossible: give a whole number from 0 to 9"),
+    ],
+)
+def test_a_coding_that_no_format_has_is_refused(coding, words):
+    with pytest.raises(ParameterError, match=words):
+        refuse_coding("x.jpg", coding)
 
 
 @pytest.mark.parametrize(

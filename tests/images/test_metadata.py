@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +12,15 @@ from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
 from fftfilter.images import Coding, measure, read, write
 from fftfilter.images.metadata import Metadata, gather
+from tests.images.helpers import png, png_header
 
 SRGB = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 GRAY = b"\0" * 12 + b"mntrGRAYXYZ " + b"\0" * 104
 XMP = b"<x:xmpmeta xmlns:x='adobe:ns:meta/'><!-- rated \xe2\x98\x85 --></x:xmpmeta>"
 TEXT = {"Title": "A cat", "Author": "Ch\xe9rie", "Comment": "\u732b on a mat"}
+
+
+IPTC = b"\x1c\x02\x05\x00\x03cat"
 
 
 def exif():
@@ -164,6 +170,54 @@ def test_what_stays_behind_is_said(tmp_path):
     assert write(given, tmp_path / "out.bmp") == ["color profile", "EXIF", "XMP", "text"]
     given.metadata = replace(given.metadata, exif=bytes(70000))
     assert write(given, tmp_path / "out.jpg") == ["EXIF", "text"]
+
+
+def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path):
+    def resource(number, content):
+        return b"8BIM" + struct.pack(">HHI", number, 0, len(content)) + content + bytes(len(content) % 2)
+
+    def found(path):
+        with Image.open(path) as image:
+            return image.info["photoshop"]
+
+    content = b"Photoshop 3.0\0" + resource(1036, b"unfiltered") + resource(0x0404, IPTC)
+    marker = b"\xff\xed" + struct.pack(">H", 2 + len(content)) + content
+    Image.new("L", (8, 8)).save(tmp_path / "in.jpg", extra=marker)
+    assert found(tmp_path / "in.jpg").keys() == {1036, 0x0404}
+    picture = read(tmp_path / "in.jpg")
+    assert write(picture, tmp_path / "out.jpg") == []
+    assert found(tmp_path / "out.jpg") == {0x0404: IPTC}
+    assert write(picture, tmp_path / "out.png") == ["IPTC"]
+    picture.metadata = replace(picture.metadata, iptc=bytes(65510))
+    assert write(picture, tmp_path / "out.jpg") == ["IPTC"]
+
+
+@pytest.mark.parametrize("png_level", [1, 6])
+@pytest.mark.parametrize("is_srgb", [False, True], ids=["gamma", "sRGB"])
+def test_what_a_png_says_of_its_colors_stays(tmp_path, png_level, is_srgb):
+    chunks = {b"gAMA": struct.pack(">I", 100_000), b"cHRM": struct.pack(">8I", *range(31270, 31278))}
+    chunks |= {b"sRGB": b"\1"} if is_srgb else {}
+    raster = zlib.compress(bytes(3 * 5))
+    parts = [png_header(4, 3), *chunks.items(), (b"IDAT", raster), (b"IEND", b"")]
+    (tmp_path / "in.png").write_bytes(png(*parts))
+    picture = read(tmp_path / "in.png")
+    assert write(picture, tmp_path / "out.png", coding=Coding(png_level)) == []
+    written = (tmp_path / "out.png").read_bytes()
+    for kind, content in chunks.items():
+        assert 0 < written.index(kind + content) < written.index(b"IDAT")
+    assert write(picture, tmp_path / "out.tif") == ([] if is_srgb else ["gamma"])
+    (tmp_path / "in.png").write_bytes(written)
+    assert read(tmp_path / "in.png").metadata == picture.metadata
+
+
+@pytest.mark.parametrize("suffix", [".jpg", ".tif"])
+def test_cmyk_and_its_profile_are_said_to_stay_behind(tmp_path, suffix):
+    profile = SRGB.replace(b"RGB ", b"CMYK", 1)
+    Image.new("CMYK", (4, 4), (0, 90, 90, 10)).save(tmp_path / f"in{suffix}", icc_profile=profile)
+    picture = read(tmp_path / f"in{suffix}")
+    for given in picture, picture.stripped():
+        left_out = write(given, tmp_path / f"out{suffix}")
+        assert left_out == ["CMYK colors (converted to RGB)", "color profile"]
 
 
 def test_metadata_are_never_the_reason_of_a_failure(tmp_path):

@@ -193,6 +193,15 @@ def test_a_file_of_more_than_4_gib_is_a_bigtiff(monkeypatch):
     np.testing.assert_array_equal(tifffile.imread(io.BytesIO(data)), STACK)
 
 
+def test_profiles_count_for_the_4_gib(monkeypatch):
+    profile = bytes(16) + b"GRAY" + bytes(16) + b"acsp" + bytes(9000)
+    data = tiff_of(STACK, iccprofile=profile)
+    for largest, head in ((20_000, b"II+\0"), (40_000, b"II*\0")):
+        monkeypatch.setattr(writer, "_LARGEST", largest)
+        again = written(pictures_of(data))
+        assert (again[:4], again.count(profile)) == (head, 3)
+
+
 @pytest.mark.parametrize("byteorder", ["<", ">"])
 def test_what_imagej_says_stays(byteorder):
     said = {"axes": "ZYX", "unit": "um", "Labels": ["a", "b", "c"], "Info": "µ", "Ranges": [1.0, 9.0], "max": 9.0}

@@ -9,7 +9,7 @@ import pytest
 import tifffile
 from PIL import ExifTags, Image
 
-from fftfilter.errors import ReadError
+from fftfilter.errors import ReadError, WriteError
 from fftfilter.images import Size, decode, measure, read, tiff_reader, write
 from tests.files.helpers import python
 from tests.images.helpers import GRAY, noise, picture
@@ -41,6 +41,69 @@ def test_every_type_and_layout(layout, dtype, options):
     got = decode(data, "x.tif")
     assert got.planes.dtype == (dtype if dtype in ("u1", "u2") else np.float32)
     np.testing.assert_array_equal(got.planes, np.moveaxis(given, 2, 0).astype(got.planes.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
+@pytest.mark.parametrize("planar", ["contig", "separate"])
+@pytest.mark.parametrize(
+    ("photometric", "channels", "kinds", "alpha"),
+    [
+        *(("minisblack", count, (0,) * (count - 1), None) for count in (2, 3, 4, 5)),
+        ("rgb", 4, (0,), None),
+        ("rgb", 6, (0, 2, 0), 4),
+        ("minisblack", 3, (1, 0), 1),
+    ],
+)
+def test_samples_of_unknown_meaning_are_channels_like_others(
+    tmp_path, dtype, planar, photometric, channels, kinds, alpha
+):
+    given = np.moveaxis(noise(channels), 2, 0) // 256
+    if alpha is not None:
+        given[alpha] = 65535  # opaque, also where it was multiplied into the others
+    given = given.astype(dtype)
+    stored = given if planar == "separate" else np.moveaxis(given, 0, 2)
+    (tmp_path / "in.tif").write_bytes(tiff_of(stored, photometric=photometric, planarconfig=planar, extrasamples=kinds))
+    assert measure(tmp_path / "in.tif").channels == channels - (alpha is not None)
+    source = read(tmp_path / "in.tif")
+    assert write(source, tmp_path / "out.tif") == []
+    with tifffile.TiffFile(tmp_path / "out.tif") as file:
+        page = file.pages.first
+        order = [i for i in range(channels) if i != alpha] + [alpha] * (alpha is not None)
+        assert page.photometric.name.lower() == photometric
+        assert page.extrasamples == (0,) * (len(kinds) - (alpha is not None)) + (2,) * (alpha is not None)
+        got = np.moveaxis(page.asarray(), 2, 0)
+    if kinds[0] != 1 or dtype != "f4":
+        np.testing.assert_array_equal(got, given[order])
+    again = read(tmp_path / "out.tif")
+    np.testing.assert_array_equal(again.planes, source.planes)
+    with pytest.raises(WriteError, match=f".png holds gray or color, and there are {len(source.planes)} channels"):
+        write(source, tmp_path / "out.png")
+
+
+def test_samples_that_would_be_lost_are_refused():
+    given = np.zeros((16, 16, 4), np.uint8)
+    data = bytearray(tiff_of(given, photometric="rgb", extrasamples=["unspecified"]))
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        at = file.pages.first.tags["Compression"].valueoffset
+    data[at : at + 2] = (7).to_bytes(2, "little")
+    with pytest.raises(ReadError, match="4 samples a pixel, of which 1 would be lost"):
+        decode(bytes(data), "x.tif")
+    inks = tiff_of(np.zeros((16, 16, 5), np.uint8), photometric="separated", extrasamples=["unassalpha"])
+    with pytest.raises(ReadError, match="5 samples a pixel, of which 1 would be lost"):
+        decode(inks, "x.tif")
+
+
+def test_complex_samples_are_refused():
+    with pytest.raises(ReadError, match="its samples are complex numbers, and a picture has real ones; save"):
+        decode(tiff_of(np.ones((4, 5), np.complex64)), "x.tif")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"), [("u1", [255, 155]), ("u2", [65535, 65435]), ("f4", [1, -99]), ("i2", [1, -99])]
+)
+def test_where_0_is_white_black_becomes_0(dtype, wanted):
+    given = np.array([[0, 100]], dtype)
+    assert decode(tiff_of(given, photometric="miniswhite"), "x.tif").planes.tolist() == [[wanted]]
 
 
 @pytest.mark.parametrize("compression", ["tiff_lzw", "tiff_adobe_deflate", "packbits", None])
@@ -87,7 +150,9 @@ def test_a_tiff_stands_upright(orientation):
 
 
 def test_floats_beyond_single_precision_are_refused():
-    with pytest.raises(ReadError, match="1 of 4 samples are NaN or infinite, the first at x=1, y=0"):
+    with pytest.raises(
+        ReadError, match="1 of 4 samples are NaN, infinite or beyond single precision, the first at x=1, y=0"
+    ):
         decode(tiff_of(np.array([[0, 1e300], [1, 2]])), "x.tif")
 
 

@@ -72,6 +72,7 @@ def test_what_is_too_weak_for_single_precision_is_done_in_double(engine, output,
     with Filter(H.highpass(3), engine=engine, output=output) as high:
         got = high(stack)
         extremes = np.array(high.extremes())[:, 1]
+        assert high.weak() == 1
     values = reference.filtered(stack, H.highpass(3).gain(*SIZE)).real
     np.testing.assert_allclose(extremes, np.abs(values).max(axis=(1, 2)), rtol=2e-6)
     if output == "real":

@@ -143,3 +143,23 @@ def test_a_product_is_printed_reported_and_pickled():
         pickle.loads(pickle.dumps(H.mask(np.eye(4)) * LOW)).gain(4, 4),  # noqa: S301
         (H.mask(np.eye(4)) * LOW).gain(4, 4),
     )
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        H.lowpass,
+        lambda radius: H.bandpass(2, radius),
+        lambda width: H.lowpass(400, shape="cosine", width=width),
+        lambda width: H.notch((0.25, 0.25), width=width),
+        lambda width: H.stripes(30, width=width),
+        lambda spare: H.stripes(30, spare=spare),
+        H.imagej,
+        lambda small: H.imagej(300, small),
+    ],
+)
+def test_what_differs_in_the_last_digit_is_reported_as_another_function(made):
+    """Or an output of the one would be taken for that of the other."""
+    for radius, next_one in ((100, 100.00001), ("100px", "100.00001px")):
+        assert made(radius).given() != made(next_one).given()
+        assert made(radius).given() == made(radius).given()

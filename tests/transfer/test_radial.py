@@ -74,6 +74,13 @@ def test_extreme_radii_have_finite_gains(kind, radius):
 # Where H varies
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_bins_of_large_squares_are_far(dtype):
+    cutoff = outer_cutoff(H.lowpass(60_000), 131_072, 131_072)
+    kx, ky = np.array([[59_999, 0], [60_000, 0], [42_426, 42_426], [42_427, 42_427]], dtype).T
+    assert cutoff.near(kx, ky).tolist() == [True, False, True, False]
+
+
 @given(sides, sides, st.floats(1e-3, 100))
 def test_near_in_rows_and_columns_is_the_ideal_mask_as_a_table(height, width, radius):
     quarter = H.lowpass(radius).gain(height, width)[: height // 2 + 1, : width // 2 + 1]

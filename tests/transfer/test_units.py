@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from fftfilter import lengths
@@ -70,6 +72,11 @@ def test_physical_units_on_pixels_of_a_size(text, pixel, period):
     assert Radius.parse(str(radius)) == Radius.parse(text)
 
 
+@pytest.mark.parametrize(("text", "pixel"), [("1e308lpi", "1e300m"), ("1e-320nm", "65nm")])
+def test_a_radius_above_all_numbers_is_beyond_every_frequency(text, pixel):
+    assert Radius.parse(text).with_pixel(parse_pixel_size(pixel)).bins(100, 200) == math.inf
+
+
 def test_physical_units_without_a_pixel_size_name_both_ways_out():
     radius = Radius.parse("2.6um")
     assert radius.is_physical
@@ -83,12 +90,25 @@ def test_physical_units_without_a_pixel_size_name_both_ways_out():
         ("65", "'65' has no unit: give a length, or dots per inch: 65nm, 0.1mm, 300dpi"),
         ("65px", "'65px' has an unknown unit 'px'"),
         ("0nm", "must be finite and greater than zero"),
+        ("1e-320nm", "is no length that can be computed with"),
+        ("1e-320dpi", "is no length that can be computed with"),
         ("x", "is no number"),
     ],
 )
 def test_a_pixel_size_is_a_length(given, message):
     with pytest.raises(ParameterError, match=f"^pixel size .*{message}"):
         parse_pixel_size(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "pixel"),
+    [("1um", "1e-320m"), ("1e308m", "65nm"), ("5e-324%", None)],
+)
+def test_a_radius_below_all_numbers_is_refused(text, pixel):
+    radius = Radius.parse(text)
+    radius = radius.with_pixel(parse_pixel_size(pixel)) if pixel else radius
+    with pytest.raises(ParameterError, match=r" is no frequency that can be computed with: give a number"):
+        radius.bins(100, 200)
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,8 @@ def test_no_numbers_no_transform(x):
         {"axes": (1,)},
         {"axes": (0, 1, 2)},
         {"axes": (1, 1), "s": (7, 8)},
+        {"s": (-1, 9)},
+        {"s": (16, -1)},
     ],
     ids=str,
 )
@@ -136,6 +138,7 @@ def test_out_is_filled_and_returned(rng):
     ("call", "cause"),
     [
         (lambda: fftfilter.fft([1, 2], n=0), "number of FFT data points"),
+        (lambda: fftfilter.ifft([1, 2], n=-1), "number of FFT data points"),
         (lambda: fftfilter.fft([1, 2], norm="wrong"), "Invalid norm value wrong"),
         (lambda: fftfilter.fft([1, 2], axis=1), "axis 1 is out of bounds"),
         (lambda: fftfilter.fft2(np.ones((2, 2)), s=(2,)), "different lengths"),

@@ -227,8 +227,8 @@ def _workers(
         return
     from ...folders.processes import choose_workers, workers_of
 
-    plan = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
-    if plan.processes:
+    wanted = choose_workers(survey, devices, options.processes, over_network=bool(run.urls))
+    if wanted.processes:
         run.refuse_memory()
     else:
         from ...device.embedded_pocl import load_ahead
@@ -236,10 +236,10 @@ def _workers(
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
-        device = device_that_is_done_first(plan.devices[0], options.filter, survey.file_bytes, verbose=verbose)
-        plan = plan._replace(devices=[device])
+        device = device_that_is_done_first(wanted.devices[0], options.filter, survey.file_bytes, verbose=verbose)
+        wanted = wanted._replace(devices=[device])
         load_ahead(device)
-    with workers_of(plan) as local:
+    with workers_of(wanted) as local:
         yield local, local
 
 

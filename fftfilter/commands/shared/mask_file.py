@@ -23,9 +23,10 @@ def mask_of(name: str) -> Transfer:
     if name.lower().endswith(".npy"):
         from io import BytesIO
 
+        file = BytesIO(sources.content(name))
         try:
-            array = np.load(BytesIO(sources.content(name)), allow_pickle=False)
-        except (ValueError, EOFError) as error:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+        except Exception as error:  # of damaged headers NumPy raises almost anything
             raise ReadError(f"{name}: is no array: save one with numpy.save") from error
     else:
         picture = images.read(name)

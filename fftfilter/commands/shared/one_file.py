@@ -220,6 +220,15 @@ def _filter_pages(
         click.echo(f"{shown(target, '-')}: {done.difference}")
 
 
+def only(found: Picture | Pages, name: str) -> Picture:
+    """Return a file's picture; raises UsageError for several pages."""
+    from ... import images
+
+    if isinstance(found, images.Pages):
+        raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
+    return found
+
+
 def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
     from ... import images
@@ -234,9 +243,8 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     modes.check_scale(options.output, given_range)
     preview.check(target, source, "-")
     remove_leftovers_beside(target)
-    name, picture = shown(source, "standard input"), _read(source, options)
-    if isinstance(picture, images.Pages):
-        raise click.UsageError(f"{name} has {len(picture)} pages, and this is for one picture: give one of them.")
+    name = shown(source, "standard input")
+    picture = only(_read(source, options), name)
     transfer, _ = for_pixels_of(picture, transfer, name)
     transfer *= _automatic(picture, name, options)
     depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
@@ -342,17 +350,18 @@ def _summary(
 ) -> str:
     _, height, width = shape
     filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    without = f"\nwithout {' and '.join(left_out)}, which OUT cannot hold" if left_out else ""
+    without = f"\nleft out: {', '.join(left_out)}" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
     given = filter_.transfer.pixel_size
     pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
     device = filter_.launcher.device.name
-    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{cut}{without}"
+    again = ", and again in double precision, as little passes" if filter_.weak() else ""
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
 def _times(filter_: Filter) -> str:
     """Return the time of every step, as the book's List 6.11."""
-    from ...bench.tables import text_table
+    from ...text_table import text_table
 
     timings = filter_.timings()
     rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]

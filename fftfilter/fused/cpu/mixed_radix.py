@@ -152,13 +152,13 @@ class Bluestein(NamedTuple):
         return (np.fft.fft(around)[self.inner.frequencies()] / m).astype(np.complex64)
 
     def _chirp(self) -> NDArray[np.complex128]:
-        k = np.arange(self.n)
+        k = np.arange(self.n, dtype=np.int64)  # or k * k overflows where whole numbers have 32 bits
         chirp: NDArray[np.complex128] = np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
         return chirp
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds: its own."""
-        return np.arange(self.n)
+        return np.arange(self.n, dtype=np.int64)
 
 
 def convolution_length(n: int) -> int:
