@@ -11,8 +11,9 @@ minus a low-pass, so that this holds for it, too: the inverse rows read the pixe
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
-six launches in place of one. Small images whose rows and columns have the same plan go in one launch, whose work-groups
-wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
+six launches in place of one. Where work-groups can wait for each other, small images whose rows and columns have the
+same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
+(``to_pixels.cl``): a launch costs as much as a step of theirs.
 
 Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
 (``any_size.py``), and a size that comes again gets programs of its own, which are faster.

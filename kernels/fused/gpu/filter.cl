@@ -1,10 +1,10 @@
 // Filter: all steps in one launch, for small images, whose time is mostly that of launches. Rows and columns have the
 // same plan.
 //
-// Work-groups do task after task: rows, columns, inverse rows, and if there are `bins` parts of the histogram, the ramp and
-// the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the step
-// before are done. Those have been begun by groups that are running and that wait at most for tasks before them: nobody
-// waits forever, however few groups run at a time and in whatever order they start.
+// Work-groups do task after task: rows, columns, inverse rows, and if there are `bins` parts of the histogram, the ramp
+// and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the
+// step before are done. Those have been begun by groups that are running and that wait at most for tasks before them:
+// nobody waits forever, however few groups run at a time and in whatever order they start.
 //
 // Launch   (tasks of the largest step x GROUP) work-items, GROUP a work-group
 // Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, and to_pixels.cl or with `bins` quantize.cl
@@ -64,8 +64,8 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
             const uint own = one_scale ? 0 : picture, p = group * BATCH + own_transform(INNER);
             const uint begun = bins ? NONE : TASKS(ROW_STEP) + TASKS(COLUMN_STEP) + TASKS(INVERSE_STEP);
             const uint became = values_or_pixels(output + picture * SIZE, values + picture * SIZE,
-                spectrum + picture * (2 * (size_t)PLANE), tables, largest + 2 * own, progress, reach, dc, ramps + own, range,
-                image + picture * SIZE, group, task, begun, TASKS(INVERSE_STEP), x, &found);
+                spectrum + picture * (2 * (size_t)PLANE), tables, largest + 2 * own, progress, reach, dc, ramps + own,
+                range, image + picture * SIZE, group, task, begun, TASKS(INVERSE_STEP), x, &found);
             waits = became != AS_VALUES;
             in_memory = became == AS_DOUBTFUL_VALUES ? task : NONE;
         } else if (step == HISTOGRAM_STEP)
@@ -74,8 +74,8 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
         else if (step == RAMP_STEP)
             ramp_of_histogram(ramps, wanted, counts, largest, bins, picture, (local uint *)shared, ends);
 
-        pixels_from_memory(output, values, image, largest, progress, pictures, one_scale, ramps, range, in_memory, waits,
-                           &found);
+        pixels_from_memory(output, values, image, largest, progress, pictures, one_scale, ramps, range, in_memory,
+                           waits, &found);
         if (waits)
             break;
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -16,7 +16,8 @@
 // Whether row p has no partner
 #define IS_ALONE(p) (HEIGHT % 2 && (p) + PAIRS >= HEIGHT)
 
-// The values of rows p and p + PAIRS, in registers: of the upper row y, of the lower x. Spectrum and image are the picture's.
+// The values of rows p and p + PAIRS, in registers: of the upper row y, of the lower x. Spectrum and image are those of
+// the picture.
 INLINE void filtered_rows(complex_t *v, global const complex_t *spectrum, global const complex_t *tables,
                           const uint reach, const real_t dc, global const LOAD_PIXEL *image, const uint group,
                           local exchanged_t *x)

@@ -57,7 +57,8 @@ INLINE void fetch(VALUE *fetched, global const VALUE *values, const uint i, cons
             fetched[n] = values[i + n * group];
 }
 
-// Whether a picture whose largest magnitude is found is rounding noise. `range` is the largest deviation that the type has.
+// Whether a picture whose largest magnitude is found is rounding noise. `range` is the largest deviation that the type
+// has.
 INLINE bool is_noise(global const LOAD_PIXEL *image, const real_t most, const uint one_scale, const real_t noise,
                      const real_t range, const uint height, const uint width, const size_t picture,
                      const size_t pictures, local uint *found)

@@ -1,11 +1,11 @@
 // To pixels: values become pixels where the inverse rows have found them, in registers, as soon as all groups have.
 //
-// A group waits for that only if all inverse rows have begun: these are running then, and will be done. If not, its values
-// go to memory, and it goes on. Who has waited makes pixels of them; the group that comes last has always waited. So nobody
-// waits forever, however few groups run at a time and in whatever order they start.
+// A group waits for that only if all inverse rows have begun: these are running then, and will be done. If not, its
+// values go to memory, and it goes on. Who has waited makes pixels of them; the group that comes last has always waited.
+// So nobody waits forever, however few groups run at a time and in whatever order they start.
 //
-// progress: tasks taken, groups that have left, how many tasks of each step are done, groups whose values are in memory, how
-// many of these were taken, and which they are. All but the last are 0 before and after.
+// progress: tasks taken, groups that have left, how many tasks of each step are done, groups whose values are in memory,
+// how many of these were taken, and which they are. All but the last are 0 before and after.
 
 #define ROW_STEP 0
 #define COLUMN_STEP 1
@@ -132,8 +132,8 @@ INLINE uint pixels_of_group(global pixels_t *output, global const real_t *values
     return clipped;
 }
 
-// Makes pixels of values in memory: first of those of the group `in_memory`, unless it is NONE, and if this group has waited
-// of what others have left there.
+// Makes pixels of values in memory: first of those of the group `in_memory`, unless it is NONE, and if this group has
+// waited of what others have left there.
 INLINE void pixels_from_memory(global pixels_t *output, global const real_t *values, global const LOAD_PIXEL *image,
                                global uint *largest, volatile global uint *progress, const uint pictures,
                                const uint one_scale, global const ramp_t *ramps, const real_t range, uint in_memory,
@@ -153,7 +153,8 @@ INLINE void pixels_from_memory(global pixels_t *output, global const real_t *val
         }
         const size_t picture = in_memory / ROW_GROUPS, own = one_scale ? 0 : picture;
         const real_t most = as_float(largest[2 * own]);
-        const bool noise = is_noise(image, most, one_scale, ramps[own].noise, range, HEIGHT, WIDTH, picture, pictures, found);
+        const bool noise = is_noise(image, most, one_scale, ramps[own].noise, range, HEIGHT, WIDTH, picture, pictures,
+                                    found);
         const uint clipped = pixels_of_group(output + picture * SIZE, values + picture * SIZE, in_memory % ROW_GROUPS,
                                              ramp_for(ramps[own], most, noise));
         keep_sum(largest + 2 * own + 1, clipped, found);
