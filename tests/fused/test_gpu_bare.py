@@ -46,6 +46,15 @@ def test_real_numbers_to_both_spectra_and_back(launcher, size):
     assert_transform(back, np.fft.irfft2(y, s=size[1:]), 60)
 
 
+def test_real_numbers_of_which_a_group_has_few_columns_go_as_lines(launcher):
+    few, size = Limits(group_wanted=2), (2, 6, 9)
+    x = numbers(size, "f4")
+    for half, wanted in ((True, np.fft.rfft2(x)), (False, np.fft.fft2(x))):
+        shape = Shape("real", "both", *size, half=half)
+        assert not plan.is_paired(shape, few)
+        assert_transform(run(launcher, shape, x, limits=few), wanted, 60)
+
+
 def test_complex_numbers_along_both_axes_and_one(launcher):
     size = (2, 5, 9)
     x = numbers(size)

@@ -98,7 +98,10 @@ def _vkfft(stack: Array, half: Array) -> Iterator[Peer]:
 def _on_cupy(
     name: str, stack: Array, half: Array, planned: Callable[[Any, Any], Pair], bare: str | None = None
 ) -> Iterator[Peer]:
-    """Yield the high-pass with the given transforms of CuPy's arrays, and under the name ``bare`` the two alone."""
+    """Yield the high-pass with the given transforms of CuPy's arrays.
+
+    And, if there is a name for the two ``bare`` ones, these alone, and the high-pass as a CUDA graph.
+    """
     import cupy
 
     pixels, mask = cupy.asarray(stack), cupy.asarray(half)
@@ -125,10 +128,28 @@ def _on_cupy(
         back()
         quantize(values, largest(values, **over), np.float32(NUDGE), levels)
 
+    def result() -> Array:
+        return np.asarray(cupy.asnumpy(levels))
+
     finish = cupy.cuda.Device().synchronize
-    yield Peer(name, call, finish, lambda: np.asarray(cupy.asnumpy(levels)))
+    yield Peer(name, call, finish, result)
     if bare:
+        yield Peer(f"{name} graph", _as_graph(call), finish, result)
         yield Peer(bare, lambda: (forward(), back()), finish)
+
+
+def _as_graph(call: Callable[[], object]) -> Callable[[], object]:
+    """Return what launches all that a call launches at once, as a CUDA graph."""
+    import cupy
+
+    # What the call allocates stays the graph's: nobody else has this pool.
+    stream, pool = cupy.cuda.Stream(non_blocking=True), cupy.cuda.MemoryPool()
+    with stream, cupy.cuda.using_allocator(pool.malloc):
+        call()  # compiles, and allocates all: neither may be captured
+        stream.begin_capture()
+        call()
+        graph = stream.end_capture()
+    return lambda: (graph.launch(stream), pool)
 
 
 def _torch(stack: Array, half: Array) -> Peer:

@@ -17,7 +17,8 @@ def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: A
     """Time the same high-pass by this program and by other libraries, in turn.
 
     Those that are installed take part: NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch on the CPU; CuPy with planned
-    cuFFT, cuFFT alone, PyTorch, VkFFT on a GPU. Wall time. The extra "peers" of this package has those for the CPU.
+    cuFFT, the same as a CUDA graph, cuFFT alone, PyTorch, VkFFT on a GPU. Wall time. The extra "peers" of this package
+    has those for the CPU.
 
     \b
     Example: fftfilter bench peers

@@ -24,7 +24,7 @@ from .launches import (
     REGISTERS,
     SHAPES,
     Launch,
-    register_options,
+    compiler_options,
 )
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
 
@@ -208,7 +208,7 @@ class AnySizeLaunches:
         # Radices and shape are not for the compiler to know.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
         defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self._edges}", room_at, self._pixel)
-        options = register_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
+        options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
         kernel = self.launcher.kernel(files, defines, "gpu_any_size_step", arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
         return Launch(name, kernel, (groups * side.group,), (side.group,))

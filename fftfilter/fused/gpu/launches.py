@@ -36,6 +36,8 @@ ROWS = "fused/gpu/rows.cl"
 PAIRS = "fused/gpu/pairs.cl"
 COLUMNS = "fused/gpu/columns.cl"
 INVERSE_ROWS = "fused/gpu/inverse_rows.cl"
+TO_PIXELS = "fused/gpu/to_pixels.cl"
+INVERSE_ROWS_TO_PIXELS = "fused/gpu/inverse_rows_to_pixels.cl"
 FILTER = "fused/gpu/filter.cl"
 PIXELS_AT_ONCE = "fused/gpu/pixels.cl"
 QUANTIZE = "fused/gpu/quantize.cl"
@@ -79,7 +81,9 @@ NEEDS = {
         HISTOGRAM,
         RAMP_OF_HISTOGRAM,
         QUANTIZE,
+        TO_PIXELS,
     ),
+    INVERSE_ROWS_TO_PIXELS: (GROUND, VALUES, LARGEST, INVERSE_ROWS, PIXELS_AT_ONCE, RAMP, QUANTIZE, TO_PIXELS),
     LONG_ROWS: (STEPS, LINES, GROUND),
     LONG_ROWS_MIDDLE: (STEPS, LINES),
     LONG_ROWS_TO_SPECTRUM: (STEPS, LINES),
@@ -97,9 +101,11 @@ REGISTERS = 64
 # Middle steps, whose groups are small, keep more: three groups of 256 with nothing spilled beat four.
 MIDDLE_STEPS = (LONG_ROWS_MIDDLE, LONG_COLUMNS_MIDDLE)
 REGISTERS_OF_MIDDLE_STEPS = 80
+# The one launch of small images has more: its groups do a task of each step.
+REGISTERS_OF_FILTER = 128
+# Registers of a compute unit of NVIDIA's
+UNIT_REGISTERS = 1 << 16
 PACK_GROUP = 256
-# Work-groups that count an image where one launch does all, at most: each adds a histogram of its own.
-COUNTING_GROUPS = 128
 
 
 class Launch(NamedTuple):
@@ -214,32 +220,60 @@ class Launches:
             launches.append(Launch("columns", kernel, (items, self.tiles, self.count), (PACK_GROUP, 1, 1)))
         return launches
 
-    def filter(
-        self, plan: TransformPlan, defines: tuple[str, ...], *arguments: Any, one_scale: bool, counting: bool
-    ) -> Launch:
-        """Return the one launch of all steps; ``plan`` is that of rows and columns.
+    def filter(self, *arguments: Any, defines: tuple[str, ...]) -> Launch:
+        """Return the one launch of all steps."""
+        plan: Any = self.plan.rows
+        groups = self._filter_groups(plan)
+        defines = (*plan.defines(), *defines, "ONE_LAUNCH=1")
+        kernel = self._kernel(FILTER, defines, *arguments, registers=REGISTERS_OF_FILTER)
+        return Launch("filter", kernel, (groups * plan.group,), (plan.group,))
 
-        ``one_scale`` is the stack's. With ``counting`` there are tasks for a histogram and for its ramps.
-        """
-        kernel = self._kernel(FILTER, (*plan.defines(), *defines, "ONE_LAUNCH=1"), *arguments, per_item=plan.per_item)
-        rows, columns = (-(-transforms // plan.batch) for transforms in (self.plan.pairs, self._kept_columns))
-        tasks = (3 * rows + columns) * self.count
-        if counting:
-            tasks += min(rows, COUNTING_GROUPS) * self.count + (1 if one_scale else self.count)
-        return Launch("filter", kernel, (tasks * plan.group,), (plan.group,))
+    def goes_in_one(self) -> bool:
+        """Tell whether rows and columns have the same plan, and all groups of a step run at a time."""
+        plan = self.plan.rows
+        if not isinstance(plan, TransformPlan) or plan != self.plan.columns:
+            return False
+        return self._run_together(self._filter_groups(plan), plan, REGISTERS_OF_FILTER)
+
+    def inverse_rows_to_pixels(self, *arguments: Any, defines: tuple[str, ...]) -> Launch:
+        """Return the launch that makes pixels of the rows' spectra."""
+        rows: Any = self.plan.rows
+        source, groups = INVERSE_ROWS_TO_PIXELS, self._row_groups(rows)
+        defines = (*rows.defines(), *defines, "ONE_LAUNCH=1")
+        kernel = self._kernel(source, defines, *arguments, registers=_registers(source, rows))
+        return Launch("inverse rows to pixels", kernel, (groups * rows.group,), (rows.group,))
+
+    def inverse_rows_run_together(self) -> bool:
+        """Tell whether all groups of the inverse rows run at a time."""
+        rows = self.plan.rows
+        if not isinstance(rows, TransformPlan):
+            return False
+        return self._run_together(self._row_groups(rows), rows, _registers(INVERSE_ROWS_TO_PIXELS, rows))
+
+    def _row_groups(self, plan: TransformPlan) -> int:
+        return self.count * -(-self.plan.pairs // plan.batch)
+
+    def _filter_groups(self, plan: TransformPlan) -> int:
+        """Return the tasks of the largest step."""
+        return max(self._row_groups(plan), self.count * -(-self._kept_columns // plan.batch))
+
+    def _run_together(self, groups: int, plan: TransformPlan, registers: int) -> bool:
+        """Tell whether a device has registers for so many groups at a time; kernels know what to do if it has not."""
+        units = int(self.launcher.device.cl_device.max_compute_units)
+        return groups * plan.group * registers <= units * UNIT_REGISTERS
 
     def _whole(
         self, step: str, source: str, plan: TransformPlan, transforms: int, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
         """Return the launch of ``transforms`` transforms that work-groups hold."""
-        kernel = self._kernel(source, (*plan.defines(), *defines), *arguments, per_item=plan.per_item)
+        kernel = self._kernel(source, (*plan.defines(), *defines), *arguments, registers=_registers(source, plan))
         return Launch(step, kernel, (plan.work_items(transforms), self.count), (plan.group, 1))
 
     def _row_step(
         self, step: str, source: str, rows: LongPlan, part: TransformPlan, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
         """Return the launch of one step of long rows: transforms of a row are side by side."""
-        kernel = self._kernel(source, (*rows.defines(part), *defines), *arguments, per_item=part.per_item)
+        kernel = self._kernel(source, (*rows.defines(part), *defines), *arguments, registers=_registers(source, part))
         items = (part.work_items(rows.length // part.length), self.plan.pairs, self.count)
         return Launch(step, kernel, items, (part.group, 1, 1))
 
@@ -247,30 +281,37 @@ class Launches:
         self, source: str, columns: LongPlan, part: TransformPlan, defines: tuple[str, ...], *arguments: Any
     ) -> Launch:
         """Return the launch of one step of long columns: columns are side by side."""
-        kernel = self._kernel(source, (*columns.defines(part), *defines), *arguments, per_item=part.per_item)
+        registers = _registers(source, part)
+        kernel = self._kernel(source, (*columns.defines(part), *defines), *arguments, registers=registers)
         # Neighboring groups take neighboring rows: what they read and write at a time lies together in memory.
         beside = -(-self._kept_columns // part.batch)
         items = (columns.length // part.length * part.group, beside, self.count)
         return Launch("columns", kernel, items, (part.group, 1, 1))
 
-    def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, per_item: int = 1) -> cl.Kernel:
-        """Return the kernel of a file, named after it; ``per_item`` are the numbers that a work-item holds."""
+    def _kernel(self, source: str, defines: tuple[str, ...], *arguments: Any, registers: int = REGISTERS) -> cl.Kernel:
+        """Return the kernel of a file, named after it, whose work-items have so many registers."""
         plan = self.plan
         edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
         sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, PACKED, SPECTRUM, *NEEDS.get(source, ()), source)
-        options = self._options(source, per_item)
+        options = compiler_options(self.launcher, registers)
         kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
         return kernel
 
-    def _options(self, source: str, per_item: int) -> tuple[str, ...]:
-        """Return the compiler's own options: how many registers a work-item may have."""
-        registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
-        return register_options(self.launcher, registers if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
+
+def _registers(source: str, plan: TransformPlan) -> int:
+    """Return how many registers a work-item may have."""
+    registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
+    return registers if plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
 
 
-def register_options(launcher: Launcher, registers: int) -> tuple[str, ...]:
-    """Return the compiler's option for how many registers a work-item may have."""
-    return (f"-cl-nv-maxrregcount={registers}",) if "NVIDIA" in launcher.device.platform else ()
+def compiler_options(launcher: Launcher, registers: int = REGISTERS) -> tuple[str, ...]:
+    """Return the compiler's own options: how many registers a work-item may have, and that division is exact.
+
+    Of a division by what it knows the compiler makes a multiplication, which rounds otherwise than the division would.
+    """
+    if "NVIDIA" not in launcher.device.platform:
+        return ()
+    return f"-cl-nv-maxrregcount={registers}", "-cl-fp32-correctly-rounded-divide-sqrt"

@@ -11,8 +11,9 @@ minus a low-pass, so that this holds for it, too: the inverse rows read the pixe
 
 Every pass through memory that is left has its reason: rows and columns need each other's results, and the
 scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
-six launches in place of one. Small images whose rows and columns have the same plan go in one launch, whose work-groups
-wait for each other (``filter.cl``): a launch costs as much as a step of theirs.
+six launches in place of one. Where work-groups can wait for each other, small images whose rows and columns have the
+same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
+(``to_pixels.cl``): a launch costs as much as a step of theirs.
 
 Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
 (``any_size.py``), and a size that comes again gets programs of its own, which are faster.
@@ -45,12 +46,14 @@ from .launches import (
     RAMP_OF_HISTOGRAM,
     Launch,
     Launches,
+    compiler_options,
 )
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT, TransformPlan
 
 if TYPE_CHECKING:
+    from ...device.device import Device
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.stack import Stack
@@ -62,8 +65,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 QUANTIZE_GROUP = 256
-# Pixels that a work-item quantizes, at once or one after the other.
-PIXELS_OF_ITEM = 4
+# Pixels that a work-item quantizes, and how many of them at once if the picture's are a multiple.
+PIXELS_OF_ITEM = 16
+PIXELS_OF_VECTOR = 4
 # Work-groups of that size that look for an image's largest deviation.
 DEVIATION_GROUPS = 512
 # And that count: fewer, as each adds a histogram of its own.
@@ -73,11 +77,10 @@ RAMP_GROUP = 256
 RESULTS = 4
 # Chirp-z with spin factors made of powers rounds more.
 LESS_EXACT = 3
-# Stacks of at most this many pixels go in one launch: of more, each step takes much longer than a launch.
-ONE_LAUNCH_PIXELS = 1 << 22
-# Platforms where the kernel knows how work-groups see what others have written, which OpenCL does not promise.
-ONE_LAUNCH_PLATFORMS = ("NVIDIA",)
-PROGRESS_BYTES = 4 * 7
+# Platforms where kernels know how work-groups see what others have written, which OpenCL does not promise.
+WAITING_PLATFORMS = ("NVIDIA",)
+# Whole numbers in which groups that wait for each other tell how far they are, besides one for each task.
+PROGRESS = 10
 
 
 class _ByHistogram(NamedTuple):
@@ -88,14 +91,20 @@ class _ByHistogram(NamedTuple):
     kept: list[cl.Buffer]
 
 
+def _waits(device: Device) -> bool:
+    """Tell whether work-groups can wait for each other."""
+    return any(name in device.platform for name in WAITING_PLATFORMS)
+
+
 class FusedGpuPipeline:
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
-    by default where the platform is known for it; ``limits`` are what the transforms are planned for. With ``any_size``
-    the first stack is filtered by the program for any size, unless this size has its own. With ``edges`` of "mirror"
-    no side may be too long for a work-group; a transfer function that is not even along each axis takes columns and
-    inverse rows twice. Raises ParameterError for a size that is too large.
+    and larger ones in three, whose groups wait for each other, by default where the platform is known for it;
+    ``limits`` are what the transforms are planned for. With ``any_size`` the first stack is filtered by the program
+    for any size, unless this size has its own. With ``edges`` of "mirror" no side may be too long for a work-group; a
+    transfer function that is not even along each axis takes columns and inverse rows twice. Raises ParameterError for a
+    size that is too large.
     """
 
     _runs = 0
@@ -174,7 +183,7 @@ class FusedGpuPipeline:
             "tiles": tiles,
             "complement": complement,
             "dc": np.float32(dc),
-            "one_launch": self._knows_one_launch() if one_launch is None else one_launch,
+            "one_launch": _waits(self.device) if one_launch is None else one_launch,
             "limits": limits,
             "edges": edges,
         }
@@ -185,6 +194,15 @@ class FusedGpuPipeline:
     def launch_count(self) -> int:
         """How many launches filter a stack."""
         return len(self._launches)
+
+    def _forget_kernels(self) -> None:
+        """Begin without any kernel."""
+        self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
+        self._images_at: list[tuple[cl.Kernel, int]] = []
+        self._outputs_at: list[tuple[cl.Kernel, int]] = []
+        self._whole: tuple[Any, ...] = ()
+        self._to_spectra: list[Launch] = []
+        self._to_values: list[Launch] = []
 
     def _build(
         self,
@@ -215,46 +233,66 @@ class FusedGpuPipeline:
             launches = AnySizeLaunches(self.launcher, self.plan, count, pixel=pixel, limits=limits, **given)
         self._made_by = launches  # and keeps its buffers
         scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
-        self._at_once = 1 if height * width % PIXELS_OF_ITEM else PIXELS_OF_ITEM
         # The largest deviation that the type allows; floats are within [-1, 1].
-        most = 2.0 if stack.pixel.kind == "f" else float(np.iinfo(stack.pixel).max)
-        self._widest = np.float32(most)
+        self._widest = np.float32(2 if stack.pixel.kind == "f" else np.iinfo(stack.pixel).max)
         inverse_defines = (pixel, f"COMPLEMENT={int(complement)}")
-        self._quantize_defines = (f"STORE_PIXEL={PIXELS[stack.out]}", f"PIXELS_PER_ITEM={self._at_once}")
-        self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
+        stored = (f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}")
+        at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
+        self._quantize_defines = (*stored, f"PIXELS_PER_ITEM={at_once}")
+        self._forget_kernels()
         self._largest_at = launches.largest_at
-        self._images_at: list[tuple[cl.Kernel, int]] = []
-        self._outputs_at: list[tuple[cl.Kernel, int]] = []
-        self._whole: tuple[Any, ...] = ()
-        whole = self._one_launch_plan() if one_launch else None
-        if whole and isinstance(launches, Launches):
-            self._progress = self.launcher.allocate(PROGRESS_BYTES)
-            self.launcher.write(self._progress, np.zeros(PROGRESS_BYTES, np.uint8))
-            sizes = (np.uint32(count), launches.reach, scales, dc)
-            before = (None, None, spectrum, self._values, *row_tables, self.largest, self._progress, *sizes)
-            defines = (*inverse_defines, *self._quantize_defines, *masked.defines)
-            self._whole = partial(launches.filter, whole, defines), before, (mask_data, scale, *masked.numbers)
-            self._launches = [self._one_launch(self._ramps_buffer)]
-            return
+        self._inverse_rows = partial(launches.inverse_rows, row_tables, scales, dc, *inverse_defines)
+        rows = partial(launches.rows, row_tables, pixel)
+        mask_arguments = (mask_data, scale, *masked.numbers)
+        columns = partial(launches.columns, column_tables, masked.defines, *mask_arguments)
+        # What waits has no times of steps.
+        can_wait = one_launch and stack.white is not None and not self._is_twofold and not self.launcher.profiles
+        if can_wait and isinstance(launches, Launches):
+            defines = (*inverse_defines, *stored, "PIXELS_PER_ITEM=1")
+            numbers = (np.uint32(count), launches.reach, scales, dc)
+            if launches.goes_in_one():
+                make = partial(launches.filter, defines=(*defines, *masked.defines))
+                self._whole = make, self._shared(row_tables, numbers), mask_arguments
+                self._launches = [self._one_launch(self._ramps_buffer)]
+                return
+            if launches.inverse_rows_run_together():
+                self._to_spectra = [*rows(), *columns()]
+                arguments = (*self._shared(row_tables, numbers), self._ramps_buffer, self._widest)
+                self._add_to_pixels(launches.inverse_rows_to_pixels(*arguments, defines=defines))
+                return
 
-        rows = launches.rows(row_tables, pixel)
-        columns: list[Launch] = []
-        inverse_rows: list[Launch] = []
-        last: list[cl.Kernel] = []
+        self._to_values = rows()
+        self._images_at.append((self._to_values[0].kernel, 1))
         for other in (True, False)[not self._is_twofold :]:
-            columns += launches.columns(column_tables, masked.defines, mask_data, scale, *masked.numbers, other=other)
-            inverse_rows += launches.inverse_rows(row_tables, scales, dc, *inverse_defines, other=other)
-            last.append(inverse_rows[-1].kernel)
-        self._to_values = [*rows, *columns, *inverse_rows]
-        self._images_at += [(rows[0].kernel, 1), *((kernel, kernel.num_args - 1) for kernel in last)]
-        if stack.white is None:
-            self._launches = self._to_values
-            self._outputs_at += [(kernel, 0) for kernel in last]
-            return
+            self._to_values += [*columns(other=other), *self._values_of_spectra(other=other)]
+        self._launches = self._to_values
+        if stack.white is not None:
+            self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
 
-        for kernel in last:
+    def _shared(self, tables: list[cl.Buffer], numbers: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the arguments of groups that wait for each other, from the image on."""
+        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+        self._progress = self.launcher.allocate(told.nbytes)
+        self.launcher.write(self._progress, told)
+        return None, None, self._scratch[0], self._values, *tables, self.largest, self._progress, *numbers
+
+    def _add_to_pixels(self, last: Launch) -> None:
+        """Make pixels of spectra by one launch, behind those that make the spectra."""
+        self._launches = [*self._to_spectra, last]
+        self._images_at += [(self._launches[0].kernel, 1), (last.kernel, 0)]
+        self._outputs_at.append((last.kernel, 1))
+
+    def _values_of_spectra(self, *, other: bool = False) -> list[Launch]:
+        """Return the launches that make values of the rows' spectra, which are the output if they are not scaled."""
+        launches = self._inverse_rows(other=other)
+        kernel = launches[-1].kernel
+        self._images_at.append((kernel, kernel.num_args - 1))
+        if self.stack.white is None:
+            self._outputs_at.append((kernel, 0))
+        else:
             kernel.set_arg(0, self._values)
-        self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
+        self._bound = (None, None, None)
+        return launches
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
         """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
@@ -263,9 +301,7 @@ class FusedGpuPipeline:
         bins = 0 if counts is None else BINS
         numbers = map(np.uint32, (bins, *counted(stack.height, stack.width)))
         counting = (wanted or ramps, counts or ramps, *numbers)
-        launch: Launch = make(
-            *before, ramps, self._widest, *after, *counting, one_scale=stack.one_scale, counting=bins > 0
-        )
+        launch: Launch = make(*before, ramps, self._widest, *after, *counting)
         self._images_at.append((launch.kernel, 0))
         self._outputs_at.append((launch.kernel, 1))
         self._bound = (None, None, None)
@@ -278,23 +314,14 @@ class FusedGpuPipeline:
         sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
         defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
         arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest, *self._size)
-        quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments)
+        options = compiler_options(self.launcher)
+        quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments, options=options)
         self._outputs_at.append((quantize, 0))
         self._images_at.append((quantize, 2))
         self._largest_at.append((quantize, 3))
         self._bound = (None, None, None)
         groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
         return Launch("quantize", quantize, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
-
-    def _knows_one_launch(self) -> bool:
-        return any(name in self.device.platform for name in ONE_LAUNCH_PLATFORMS)
-
-    def _one_launch_plan(self) -> TransformPlan | None:
-        """Return the plan of rows and columns if one launch can do all; one launch has no times of steps."""
-        rows = self.plan.rows
-        is_small = self.stack.size <= ONE_LAUNCH_PIXELS and self.stack.white is not None
-        can = is_small and not self.launcher.profiles and not self._is_twofold
-        return rows if can and isinstance(rows, TransformPlan) and rows == self.plan.columns else None
 
     def enqueue(
         self, image: cl.Buffer, output: cl.Buffer, *, largest: cl.Buffer | None = None, after: cl.Event | None = None
@@ -393,14 +420,16 @@ class FusedGpuPipeline:
         numbers = scales, *self._size, np.uint32(BINS), *map(np.uint32, counted(height, width))
         own = cl.LocalMemory(4 * BINS)
         given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
-        histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", given)
+        options = compiler_options(self.launcher)
+        histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", given, options=options)
         groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
 
         given = (ramps, wanted, counts, self.largest, np.uint32(BINS), cl.LocalMemory(4 * RAMP_GROUP))
-        ramp = self.launcher.kernel((ATTRIBUTES, RAMP, RAMP_OF_HISTOGRAM), (), "gpu_ramp_of_histogram", given)
+        sources = (ATTRIBUTES, RAMP, RAMP_OF_HISTOGRAM)
+        ramp = self.launcher.kernel(sources, (), "gpu_ramp_of_histogram", given, options=options)
         self._largest_at += [(histogram, 2), (ramp, 3)]
         launches = [
-            *self._to_values,
+            *(self._to_values or [*self._to_spectra, *self._values_of_spectra()]),
             Launch("histogram", histogram, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1)),
             Launch("ramp", ramp, (RAMP_GROUP, pictures), (RAMP_GROUP, 1)),
             self._quantize(ramps),

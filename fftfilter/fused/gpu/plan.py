@@ -11,6 +11,8 @@ from .transform import DEFAULT, SECTOR, Limits, TransformPlan, fits, plan_transf
 
 # Pixels from which places in the spectrum no longer fit into 32 bits.
 MOST_PIXELS = 1 << 32
+# Transforms side by side that are whole sectors: more in a work-group only leave fewer groups.
+MOST_IN_GROUP = 8
 # Columns of a tile that long columns do not mind, and that make longer runs of what rows write and read.
 WIDE_TILE = 128
 
@@ -106,7 +108,7 @@ def _plan_side(n: int, columns: bool, count: int, limits: Limits) -> TransformPl
     """
     if not fits(n, limits, columns=columns):
         return plan_long(n, limits, columns=columns, count=count)
-    within = plan_transform(n, limits, columns=columns, count=count)
+    within = plan_transform(n, limits, columns=columns, count=min(count, MOST_IN_GROUP))
     slow = within.batch == 1 or (within.batch_rounds == 2 and len(within.radices) > 3)
     if columns and slow and n % 2 == 0 and not within.is_bluestein and count >= limits.many_columns:
         return plan_long(n, limits, columns=columns, count=count) or within

@@ -1,5 +1,9 @@
 // Attributes: what all kernels of the GPU form tell the compiler. Arrays stay in registers only where every index is
 // known, in functions that are inlined and loops that are unrolled.
 
+// Nothing is rounded otherwise than it is written: programs of the same arithmetic, the one for any size and that of a
+// size, give the same numbers. What is to be one instruction is written as mad().
+_Pragma("OPENCL FP_CONTRACT OFF")
+
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")

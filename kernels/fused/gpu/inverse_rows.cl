@@ -11,18 +11,17 @@
 //          `other` ones
 //          largest[2 image], as the bits of a float, which order like whole numbers
 //
-// -D ONE_LAUNCH=1    without a kernel: filter.cl calls the function
+// -D ONE_LAUNCH=1    without a kernel: filter.cl calls the functions
 
-INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
-                         global uint *largest, const uint one_scale, const uint reach, const real_t dc,
-                         const uint other, global const LOAD_PIXEL *image, const uint group, const size_t picture,
-                         const size_t pictures, local exchanged_t *x, local uint *found)
+// Whether row p has no partner
+#define IS_ALONE(p) (HEIGHT % 2 && (p) + PAIRS >= HEIGHT)
+
+// The values of rows p and p + PAIRS, in registers: of the upper row y, of the lower x. Spectrum and image are those of
+// the picture.
+INLINE void filtered_rows(complex_t *v, global const complex_t *spectrum, global const complex_t *tables,
+                          const uint reach, const real_t dc, global const LOAD_PIXEL *image, const uint group,
+                          local exchanged_t *x)
 {
-    complex_t v[PER_ITEM];
-    spectrum += picture * (2 * (size_t)PLANE) + of_pixels(other, pictures);
-    values += picture * ((size_t)WIDTH * HEIGHT);
-    image += picture * ((size_t)WIDTH * HEIGHT);
-
     {
         const uint p = min((uint)(group * BATCH + own_transform(ACROSS)), (uint)(PAIRS - 1));
         FOR_OWN(own_item(ACROSS), FIRST_RADIX, b, t) {
@@ -40,44 +39,56 @@ INLINE void inverse_rows(global real_t *values, global const complex_t *spectrum
     transform(v, x, tables, ACROSS, INNER);
 
     const uint p = group * BATCH + own_transform(INNER), step = LENGTH / SPECTRUM_RADIX;
-    const bool alone = HEIGHT % 2 && p + PAIRS >= HEIGHT;
-    const uint upper_row = pixel_at(p, HEIGHT), lower_row = pixel_at(p + PAIRS, HEIGHT);
-    const size_t upper = (size_t)upper_row * WIDTH, lower = (size_t)lower_row * WIDTH;
+    const size_t upper = (size_t)pixel_at(p, HEIGHT) * WIDTH, lower = (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
+    const bool alone = IS_ALONE(p);
     const real_t base = ground(image, HEIGHT, WIDTH, WIDTH), back = dc * base;
-    real_t most = 0;
-    // All pixels before any value, for which the next pixel would have to wait: the compiler cannot tell them apart.
-    if (COMPLEMENT && p < PAIRS)
-        FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
-            UNROLL
-            for (uint q = 0; q < SPECTRUM_RADIX; q++) {
-                complex_t *value = v + b * SPECTRUM_RADIX + q;
-                if (!BLUESTEIN || t + q * step < POINTS) {
+    // All pixels before any value is stored, for which the next pixel would have to wait: the compiler cannot tell them
+    // apart.
+    FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
+        UNROLL
+        for (uint q = 0; q < SPECTRUM_RADIX; q++) {
+            complex_t *value = v + b * SPECTRUM_RADIX + q;
+            if (!BLUESTEIN || t + q * step < POINTS) {
+                if (COMPLEMENT && p < PAIRS) {
                     value->y = *PIXEL_OF(image + upper, t, q * step) - base - value->y;
                     if (!alone)
                         value->x = *PIXEL_OF(image + lower, t, q * step) - base - value->x;
                 }
             }
+            *value += back;
         }
+    }
+}
+
+// The largest magnitude of these values; with `stores` they go to the picture's values.
+INLINE real_t visited_rows(global real_t *values, const complex_t *v, const uint p, const uint other, const bool stores)
+{
+    const uint step = LENGTH / SPECTRUM_RADIX;
+    const uint upper_row = pixel_at(p, HEIGHT), lower_row = pixel_at(p + PAIRS, HEIGHT);
+    const size_t upper = (size_t)upper_row * WIDTH, lower = (size_t)lower_row * WIDTH;
+    const bool alone = IS_ALONE(p);
+    real_t most = 0;
     if (p < PAIRS)
         FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
             UNROLL
             for (uint q = 0; q < SPECTRUM_RADIX; q++) {
-                const complex_t value = v[b * SPECTRUM_RADIX + q] + back;
+                const complex_t value = v[b * SPECTRUM_RADIX + q];
                 if (!BLUESTEIN || t + q * step < POINTS) {
                     const uint column = pixel_at(t + q * step, WIDTH);
                     if (is_of_pixels(other, upper_row, column)) {
-                        *PIXEL_OF(values + upper, t, q * step) = value.y;
+                        if (stores)
+                            *PIXEL_OF(values + upper, t, q * step) = value.y;
                         most = fmax(most, fabs(value.y));
                     }
                     if (!alone && is_of_pixels(other, lower_row, column)) {
-                        *PIXEL_OF(values + lower, t, q * step) = value.x;
+                        if (stores)
+                            *PIXEL_OF(values + lower, t, q * step) = value.x;
                         most = fmax(most, fabs(value.x));
                     }
                 }
             }
         }
-
-    keep_largest(largest + (one_scale ? 0 : 2 * picture), most, found);
+    return most;
 }
 
 #ifndef ONE_LAUNCH
@@ -87,7 +98,12 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
 {
     local exchanged_t x[LOCAL_SIZE];
     local uint found;
-    inverse_rows(values, spectrum, tables, largest, one_scale, reach, dc, other, image, get_group_id(0),
-                 get_global_id(1), get_global_size(1), x, &found);
+    complex_t v[PER_ITEM];
+    const uint group = get_group_id(0);
+    const size_t picture = get_global_id(1), size = (size_t)WIDTH * HEIGHT;
+    spectrum += picture * (2 * (size_t)PLANE) + of_pixels(other, get_global_size(1));
+    filtered_rows(v, spectrum, tables, reach, dc, image + picture * size, group, x);
+    const real_t most = visited_rows(values + picture * size, v, group * BATCH + own_transform(INNER), other, true);
+    keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);
 }
 #endif

@@ -7,6 +7,9 @@
 #error "fused/gpu/pixels.cl: -D PIXELS_PER_ITEM or STORE_PIXEL is missing"
 #endif
 
+// Values that a work-item fetches before it makes pixels of any: it waits for memory once.
+#define FETCHED (16 / PIXELS_PER_ITEM)
+
 #if PIXELS_PER_ITEM == 1
 #define VALUE real_t
 typedef STORE_PIXEL pixels_t;

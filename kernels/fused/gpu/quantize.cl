@@ -1,11 +1,12 @@
 // Quantize: values to pixels, on the ramp of their picture (ramp.cl), with the largest magnitude where it was found.
 //
-// Launch   (pixels/4, images) work-items in groups
+// Launch   (pixels/16, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced
 // Writes   output[i]; how many pixels are clipped, behind the image's largest magnitude. An image that never exceeds
 //          its ramp's noise times its largest deviation from its ground is rounding noise.
 //
 // -D LOAD_PIXEL=uchar | ushort | float     the type of the image's pixels
+// -D QUANTIZE_GROUP=n                      work-items of a group, where the kernel is its own
 // -D ONE_LAUNCH=1                          without a kernel: filter.cl calls the function
 
 #ifndef LOAD_PIXEL
@@ -47,31 +48,46 @@ INLINE void keep_sum(global uint *sum, const uint own, local uint *found)
         atomic_add(sum, *found);
 }
 
-// Values first ... end - 1 of a picture, PIXELS_PER_ITEM at once; a work-item takes every get_local_size(0)th of them.
-// `range` is the largest deviation that the type has.
-INLINE void quantize(global pixels_t *output, global const VALUE *values, global const LOAD_PIXEL *image,
-                     global uint *largest, const uint one_scale, global const ramp_t *ramps, const real_t range,
-                     const uint height, const uint width, const size_t first, const size_t end, const size_t picture, const size_t pictures,
-                     local uint *found)
+// Numbers i, i + group, ... of the values, as many as are fetched together
+INLINE void fetch(VALUE *fetched, global const VALUE *values, const uint i, const uint count, const uint group)
 {
-    const size_t own = one_scale ? 0 : picture, size = (size_t)height * width;
-    const real_t most = as_float(largest[2 * own]);
-    const ramp_t given = ramps[own];
+    UNROLL
+    for (uint n = 0; n < FETCHED; n++)
+        if (i + n * group < count)
+            fetched[n] = values[i + n * group];
+}
+
+// Whether a picture whose largest magnitude is found is rounding noise. `range` is the largest deviation that the type
+// has.
+INLINE bool is_noise(global const LOAD_PIXEL *image, const real_t most, const uint one_scale, const real_t noise,
+                     const real_t range, const uint height, const uint width, const size_t picture,
+                     const size_t pictures, local uint *found)
+{
+    const size_t size = (size_t)height * width;
     global const LOAD_PIXEL *pixels = one_scale ? image : image + picture * size;
-    const bool is_noise = most <= given.noise * range
-        && !all_nearer(pixels, height, width, one_scale ? size * pictures : size, most / given.noise, found);
-    const ramp_t ramp = ramp_for(given, most, is_noise);
-    values += picture * (size / PIXELS_PER_ITEM);
-    output += picture * (size / PIXELS_PER_ITEM);
-    uint clipped = 0;
-    for (size_t i = first + get_local_id(0); i < end; i += get_local_size(0)) {
-        const VALUE value = on_ramp(values[i], ramp), level = level_on(value, ramp);
-        if (ramp.counts)
-            clipped += count_of(level, ramp.below, ramp.above);
-        output[i] = CONVERT(pixel_on(value, level, ramp));
+    return most <= noise * range
+        && !all_nearer(pixels, height, width, one_scale ? size * pictures : size, most / noise, found);
+}
+
+// The first of `count` values as they are fetched, PIXELS_PER_ITEM at once; each of the `group` work-items takes every
+// group-th of them. Returns how many it clipped.
+INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE *fetched, const uint count,
+                     const ramp_t ramp, const uint group)
+{
+    uint clipped = 0, i = get_local_id(0);
+    while (i < count) {
+        UNROLL
+        for (uint n = 0; n < FETCHED; n++)
+            if (i + n * group < count) {
+                const VALUE value = on_ramp(fetched[n], ramp), level = level_on(value, ramp);
+                if (ramp.counts)
+                    clipped += count_of(level, ramp.below, ramp.above);
+                output[i + n * group] = CONVERT(pixel_on(value, level, ramp));
+            }
+        i += FETCHED * group;
+        fetch(fetched, values, i, count, group);
     }
-    // Without a condition: PoCL miscounts where barriers have one.
-    keep_sum(largest + 2 * own + 1, clipped, found);
+    return clipped;
 }
 
 #ifndef ONE_LAUNCH
@@ -80,9 +96,20 @@ kernel void gpu_quantize(global pixels_t *output, global const VALUE *values, gl
                          const uint height, const uint width)
 {
     local uint found;
-    const size_t each = get_local_size(0) * 4 / PIXELS_PER_ITEM, first = get_group_id(0) * each;
-    const size_t end = min(first + each, (size_t)height * width / PIXELS_PER_ITEM);
-    quantize(output, values, image, largest, one_scale, ramps, range, height, width, first, end, get_global_id(1),
-             get_global_size(1), &found);
+    const size_t picture = get_global_id(1), size = (size_t)height * width / PIXELS_PER_ITEM;
+    const size_t first = get_group_id(0) * (QUANTIZE_GROUP * FETCHED);
+    const uint count = min(size - first, (size_t)(QUANTIZE_GROUP * FETCHED));
+    values += picture * size + first;
+    VALUE fetched[FETCHED];
+    fetch(fetched, values, get_local_id(0), count, QUANTIZE_GROUP);
+    const size_t own = one_scale ? 0 : picture;
+    const real_t most = as_float(largest[2 * own]);
+    const ramp_t given = ramps[own];
+    const bool noise = is_noise(image, most, one_scale, given.noise, range, height, width, picture, get_global_size(1),
+                                &found);
+    const ramp_t ramp = ramp_for(given, most, noise);
+    const uint clipped = quantize(output + picture * size + first, values, fetched, count, ramp, QUANTIZE_GROUP);
+    // Without a condition: PoCL miscounts where barriers have one.
+    keep_sum(largest + 2 * own + 1, clipped, &found);
 }
 #endif

@@ -32,13 +32,14 @@ class Step:
     """Transforms of ``count`` lines, a launch.
 
     ``between`` is the length of the long transform whose outer step it is, else 0; ``beside`` are the long
-    transforms that lie side by side.
+    transforms that lie side by side. Of each line the first ``kept`` numbers are stored.
     """
 
     plan: TransformPlan
     count: int
     source: Lines
     target: Lines
+    kept: int
     between: int = 0
     beside: int = 1
 
@@ -53,7 +54,7 @@ class Step:
             *self.plan.defines(),
             *(f"FROM_GROUP={self.source.group}", f"FROM_STEP={self.source.step}", f"FROM_STRIDE={self.source.stride}"),
             *(f"TO_GROUP={self.target.group}", f"TO_STEP={self.target.step}", f"TO_STRIDE={self.target.stride}"),
-            *(f"BETWEEN={self.between}", f"BESIDE={self.beside}"),
+            *(f"KEPT={self.kept}", f"BETWEEN={self.between}", f"BESIDE={self.beside}"),
         )
 
 
@@ -67,23 +68,35 @@ def serves(shape: Shape, limits: Limits = DEFAULT) -> bool:
 
 
 def is_paired(shape: Shape, limits: Limits = DEFAULT) -> bool:
-    """Tell whether real images go as pairs of rows, which work-groups have to hold."""
+    """Tell whether real images go as pairs of rows, which work-groups have to hold.
+
+    A spectrum in natural order is written in whole sectors only where a group has four columns: with fewer, lines are
+    faster, though rows are not in pairs.
+    """
     if shape.data == "complex" or shape.along != "both" or shape.inverse:
         return False
     sides = ((shape.height, True), (shape.width, False))
     if not all(fits(n, limits, columns=columns) for n, columns in sides):
         return False
     planned = images.plan(shape.height, shape.width, limits)
-    return isinstance(planned.rows, TransformPlan) and isinstance(planned.columns, TransformPlan)
+    if not (isinstance(planned.rows, TransformPlan) and isinstance(planned.columns, TransformPlan)):
+        return False
+    return shape.data == "values" or planned.columns.batch >= min(SECTOR, shape.width // 2 + 1)
+
+
+def is_cut(shape: Shape, limits: Limits = DEFAULT) -> bool:
+    """Tell whether half a spectrum is cut out of a whole one: rows in two steps store all."""
+    return shape.half and not is_paired(shape, limits) and not isinstance(_plan(shape.width, 1, limits), TransformPlan)
 
 
 def steps(shape: Shape, limits: Limits = DEFAULT) -> list[Step]:
-    """Return the steps of a transform of complex numbers, rows first."""
+    """Return the steps of a transform of complex numbers, or of real ones that are read as such, rows first."""
     found: list[Step] = []
+    kept = shape.width if is_cut(shape, limits) else shape.spectrum_width
     if shape.along != "columns":
-        found += _axis(shape.count * shape.height, shape.width, 1, limits)
+        found += _axis(shape.count * shape.height, shape.width, 1, limits, kept)
     if shape.along != "rows":
-        found += _axis(shape.count, shape.height, shape.width, limits)
+        found += _axis(shape.count, shape.height, kept, limits, shape.height)
     return found
 
 
@@ -110,20 +123,20 @@ def _wide(n: int, beside: int, limits: Limits) -> Limits:
     return replace(limits, group_wanted=max(limits.group_wanted, wanted))
 
 
-def _axis(count: int, n: int, beside: int, limits: Limits) -> list[Step]:
-    """Return the steps along an axis of an array ``(count, n, beside)``."""
+def _axis(count: int, n: int, beside: int, limits: Limits, kept: int) -> list[Step]:
+    """Return the steps along an axis of an array ``(count, n, beside)``, of whose lines ``kept`` numbers are stored."""
     planned = _plan(n, beside, limits)
     if planned is None:
         raise ValueError(f"no plan for lines of {n}")
-    lines = Lines(beside, n * beside, beside)
     if isinstance(planned, TransformPlan):
-        return [Step(planned, count * beside, lines, lines)]
+        from_, to = Lines(beside, n * beside, beside), Lines(beside, kept * beside, beside)
+        return [Step(planned, count * beside, from_, to, kept)]
     outer, middle = planned.outer.points, planned.middle.points
     outer_lines = Lines(middle * beside, n * beside, middle * beside)
     from_, to = Lines(beside, middle * beside, beside), Lines(outer * beside, n * beside, outer * beside)
     return [
-        Step(planned.outer, count * middle * beside, outer_lines, outer_lines, between=n, beside=beside),
-        Step(planned.middle, count * outer * beside, from_, to),
+        Step(planned.outer, count * middle * beside, outer_lines, outer_lines, outer, between=n, beside=beside),
+        Step(planned.middle, count * outer * beside, from_, to, middle),
     ]
 
 

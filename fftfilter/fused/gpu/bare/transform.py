@@ -22,7 +22,7 @@ from ..launches import (
     TRANSFORM,
     VALUES,
     Launch,
-    register_options,
+    compiler_options,
 )
 from ..launches import PAIRS as COLUMN_PAIRS
 from ..transform import DEFAULT, MOST_PER_ITEM
@@ -57,8 +57,7 @@ class GpuTransform:
         self._is_paired = plan.is_paired(shape, limits)
         given = np.dtype(pixel if shape.data == "real" else np.complex64)
         made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
-        # Half a spectrum of numbers that are not in pairs is cut out of a whole one.
-        held = shape.target if self._is_paired or not shape.half else shape.source
+        held = shape.source if plan.is_cut(shape, limits) else shape.target
         self._given, self._made = given, made
         self.source_bytes = math.prod(shape.source) * given.itemsize
         """Bytes of the array that is given."""
@@ -195,7 +194,7 @@ class GpuTransform:
     def _kernel(
         self, files: tuple[str, ...], per_item: int, defines: tuple[str, ...], name: str, arguments: list[Any]
     ) -> cl.Kernel:
-        options = register_options(self.launcher, REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
+        options = compiler_options(self.launcher, REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
         names = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, *files)
         return self.launcher.kernel(names, defines, name, arguments, options=options)
 

@@ -10,6 +10,7 @@
 //
 // -D FROM_GROUP, FROM_STEP, FROM_STRIDE    where lines lie
 // -D TO_GROUP, TO_STEP, TO_STRIDE          where they go
+// -D KEPT=n                                numbers of a line that are stored, from the first one on
 // -D INVERSE=0 | 1                         1: back, without a scale of its own
 // -D BETWEEN=n                             the outer step of a long transform: number k of line l times W(b k, n), b
 //                                          being l % FROM_GROUP / BESIDE; 0 if it is none
@@ -20,8 +21,8 @@
 #if !defined FROM_GROUP || !defined FROM_STEP || !defined FROM_STRIDE || !defined TO_GROUP || !defined TO_STEP
 #error "fused/gpu/bare/lines.cl: -D FROM_GROUP, FROM_STEP, FROM_STRIDE, TO_GROUP or TO_STEP is missing"
 #endif
-#if !defined TO_STRIDE || !defined INVERSE || !defined BETWEEN || !defined BESIDE || !defined LOAD_PIXEL
-#error "fused/gpu/bare/lines.cl: -D TO_STRIDE, INVERSE, BETWEEN, BESIDE or LOAD_PIXEL is missing"
+#if !defined TO_STRIDE || !defined KEPT || !defined INVERSE || !defined BETWEEN || !defined BESIDE || !defined LOAD_PIXEL
+#error "fused/gpu/bare/lines.cl: -D TO_STRIDE, KEPT, INVERSE, BETWEEN, BESIDE or LOAD_PIXEL is missing"
 #endif
 
 // A single stage has no exchange in which the order could change.
@@ -76,7 +77,7 @@ kernel void gpu_bare_lines(global complex_t *target, global const LOAD_PIXEL *so
         UNROLL
         for (uint q = 0; q < SPECTRUM_RADIX; q++) {
             const uint k = t + q * (LENGTH / SPECTRUM_RADIX);
-            if (!BLUESTEIN || k < POINTS)
+            if (k < KEPT)
                 target[(size_t)k * TO_STRIDE] = v[b * SPECTRUM_RADIX + q] * scale;
         }
     }
