@@ -23,7 +23,7 @@ class ElsewhereError(ParameterError):
 def target_of(given: object, session: Session) -> str:
     """Return the file that a page may write: in the folder of OUT. Raises ParameterError, ElsewhereError."""
     if not isinstance(given, str) or not given.strip() or "\0" in given:
-        raise ParameterError(f"OUT {given!r} is no name: give one such as {Path(session.target).name}")
+        raise ParameterError(f"OUT {given!r} is not a name: give one such as {Path(session.target).name}")
     folder = Path(session.target).parent
     found = folder / given  # an absolute one stays as it is
     if Path(os.path.realpath(found)).parent != Path(os.path.realpath(folder)):

@@ -1,7 +1,7 @@
 """The server: routes below a secret path, for pages of this machine alone.
 
 Outside of the path nothing answers; its token is in the URL that the program prints. Two headers guard against other
-sites: a Host that is no name of this machine is a foreign name for 127.0.0.1, and an Origin other than its own is
+sites: a Host that is not a name of this machine is a foreign name for 127.0.0.1, and an Origin other than its own is
 a foreign page.
 """
 
@@ -204,5 +204,5 @@ def _raw(body: bytes) -> web.Response:
 def _number(request: web.Request, name: str, usual: int) -> int:
     text = request.query.get(name, str(usual))
     if not text.isdecimal() or len(text) > MOST_DIGITS:
-        raise ParameterError(f"{name} {text!r} is no whole number")
+        raise ParameterError(f"{name} {text!r} is not a whole number")
     return int(text)

@@ -70,7 +70,7 @@ class Page:
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture has not."""
         if level not in levels(*self.size):
-            raise ParameterError(f"level {level} is none of {', '.join(map(str, levels(*self.size)))}")
+            raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
 
     def planes(self, level: int) -> Array:
         """Return the planes reduced by a level."""
@@ -138,7 +138,7 @@ class Session:
         with self._lock:
             if self._page is None or self._page[0] != number:
                 if not 0 <= number < self.pages:
-                    raise ParameterError(f"page {number} is none of {self.pages}, counted from 0")
+                    raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 found = self._found
                 self._page = number, Page(found.read(number) if isinstance(found, images.Pages) else found)
             return self._page[1]

@@ -105,7 +105,7 @@ def read(text: str | bytes) -> dict[str, Any]:
     except ValueError:
         given = None
     if not isinstance(given, dict):
-        raise ParameterError("a wish is no JSON object")
+        raise ParameterError("a wish is not a JSON object")
     return given
 
 
@@ -129,7 +129,7 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
             if name not in defaults or text in ("", str(defaults[name])):
                 continue
             if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
-                raise ParameterError(f"{name} {text[:20]!r} is no value")
+                raise ParameterError(f"{name} {text[:20]!r} is not a value")
             words += [f"--{name.replace('_', '-')}", text]
     return [*words, *commands.always]
 
@@ -138,7 +138,7 @@ def _whole(given: object, name: str, least: int) -> int:
     if isinstance(given, float) and given.is_integer() and abs(given) < LARGEST:
         given = int(given)
     if isinstance(given, bool) or not isinstance(given, int) or not least <= given < LARGEST:
-        raise ParameterError(f"{name} {str(given)[:20]!r} is no whole number from {least} up")
+        raise ParameterError(f"{name} {str(given)[:20]!r} is not a whole number from {least} up")
     return given
 
 

@@ -55,9 +55,9 @@ def test_out_says_which_folder_it_is(visit, scan, tmp_path):
     [
         ("scan.pgm", "is the input itself"),
         ("out.xyz", "cannot write .xyz files"),
-        ("", "is no name"),
-        (None, "is no name"),
-        ("a\0.png", "is no name"),
+        ("", "is not a name"),
+        (None, "is not a name"),
+        ("a\0.png", "is not a name"),
     ],
 )
 def test_what_cannot_be_written_is_one_line(visit, scan, out, line):

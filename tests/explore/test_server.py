@@ -90,7 +90,7 @@ def test_pages_of_a_stack(visit, tmp_path, camera):
     async def look(page):
         assert (await page.get(f"input?page={'9' * 5000}"))[0] == 400
         status, refused = await page.get("input?page=2")
-        assert (status, refused) == (400, {"error": "page 2 is none of 2, counted from 0"})
+        assert (status, refused) == (400, {"error": "page 2 is not one of 2, counted from 0"})
         assert (await page.get("picture"))[1]["pages"] == 2
         return [unpacked((await page.get(f"input?page={i}"))[1])[1] for i in (0, 1)]
 
@@ -180,9 +180,9 @@ def test_only_this_machine_is_listened_to(visit):
 @pytest.mark.parametrize(
     ("path", "line"),
     [
-        ("input?level=3", "level 3 is none of 1"),
-        ("input?page=-1", "page '-1' is no whole number"),
-        ("steps?wish=[]", "a wish is no JSON object"),
+        ("input?level=3", "level 3 is not one of 1"),
+        ("input?page=-1", "page '-1' is not a whole number"),
+        ("steps?wish=[]", "a wish is not a JSON object"),
         ("steps/0.png", b""),
     ],
 )
