@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 # Filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the result and
 # for what is removed.
 READY = 4
-# Seconds that a picture itself may take while something is dragged; above, a reduced one is filtered. And the pixels
-# that are thought to take that long before it is known. It leaves as long for the way to the browser and its drawing,
-# of the 25 ms in which a result feels immediate.
-QUICK, MANY = 0.010, 2 << 20
 
 
 @dataclass(eq=False)
@@ -69,8 +65,6 @@ class Engine:
     def __init__(self, session: Session, commands: CommandLine) -> None:
         self._session, self._commands = session, commands
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
-        # Seconds that pictures themselves took of late, by what was wished for.
-        self._seconds: dict[tuple[Any, ...], float] = {}
 
     def answer(self, wish: Wish) -> Answer:
         """Filter what a wish says; raises FftfilterError, in the words of the command."""
@@ -81,9 +75,8 @@ class Engine:
         check_scale(described.output, STACK if described.scale == STACK else given_range)
         page = self._session.page(wish.page)
         page.check_level(wish.level)
-        about = (*page.size, wish.removed, described.output, transfer.radial is None, *described.filter.values())
-        usual = self._seconds.get(about, QUICK * page.picture.planes.size / MANY)
-        level = 1 if wish.rest or usual <= QUICK else wish.level
+        # While something is dragged, no more is filtered than the view shows.
+        level = 1 if wish.rest else wish.level
         tuned = transfer if level == 1 else in_cycles(transfer, *page.size, level)
         clipped = None
         if wish.removed:
@@ -95,11 +88,7 @@ class Engine:
             made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
             if white == page.picture.maxval and described.output != "real":
                 clipped = filter_.clipped()[0]
-        seconds = perf_counter() - started
-        if level == 1:
-            # The first one may have waited for a compiler.
-            self._seconds[about] = (self._seconds[about] + seconds) / 2 if about in self._seconds else usual
-        return Answer(wish, described, transfer, made, level, clipped, seconds)
+        return Answer(wish, described, transfer, made, level, clipped, perf_counter() - started)
 
     def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
         """Return the picture less the filtered values, 0 in mid-grey; DC is left out."""

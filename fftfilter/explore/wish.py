@@ -69,7 +69,7 @@ class Wish:
     level: int = 1
     """The reduction of what is sent."""
     rest: bool = True
-    """Whether the picture itself is to be filtered, however long that takes: nothing is dragged."""
+    """Whether the picture itself is to be filtered, not one reduced by ``level``: nothing is dragged."""
     removed: bool = False
     """Whether what is removed is to be shown, not what is left."""
     view: tuple[int, int, int, int] | None = None

@@ -130,8 +130,7 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
     assert (cut == half[50:, 100:]).all()
 
 
-def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_path, camera, monkeypatch):
-    monkeypatch.setattr("fftfilter.explore.engine.MANY", 1)  # of pixels
+def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_path, camera):
     big = np.tile(camera, (2, 2))
     Image.fromarray(big).save(tmp_path / "big.png")
     wished = wish(level=2, rest=False, output="keep", radius="20px")
