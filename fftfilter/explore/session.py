@@ -125,6 +125,7 @@ class Session:
         self._page: tuple[int, Page] | None = None
         self.target = target or self._proposed()
         # Its pixels have a size; of its samples one is enough.
+        self._size = self.page(0).size
         first = self.page(0).picture
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
@@ -140,7 +141,14 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 found = self._found
-                self._page = number, Page(found.read(number) if isinstance(found, images.Pages) else found)
+                page = Page(found.read(number) if isinstance(found, images.Pages) else found)
+                if number and page.size != self._size:
+                    (height, width), first = page.size, self._size
+                    raise ParameterError(
+                        f"page {number + 1} has {width} x {height} pixels, the first one {first[1]} x {first[0]}: look "
+                        "at it in a file of its own"
+                    )
+                self._page = number, page
             return self._page[1]
 
     def for_pixels(self, transfer: Transfer) -> Transfer:

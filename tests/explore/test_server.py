@@ -95,6 +95,10 @@ def test_pages_of_a_stack(visit, tmp_path, camera):
         return [unpacked((await page.get(f"input?page={i}"))[1])[1] for i in (0, 1)]
 
     first, second = visit(look, tmp_path / "stack.tif")
+    pages[1].resize((48, 32)).save(tmp_path / "small.tif")
+    pages[0].save(tmp_path / "mixed.tif", save_all=True, append_images=[Image.open(tmp_path / "small.tif")])
+    line = "page 2 has 48 x 32 pixels, the first one 96 x 64: look at it in a file of its own"
+    assert visit(lambda page: page.get("input?page=1"), tmp_path / "mixed.tif") == (400, {"error": line})
     assert (first == camera[:64, :96]).all()
     assert (second == camera[100:164, :96]).all()
 
