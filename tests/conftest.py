@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,6 +22,9 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["OCL_ICD_VENDORS"] = str(Path(_HERE.name) / "no-vendors")
     os.environ["XDG_CACHE_HOME"] = str(Path(_HERE.name) / "cache")
 os.environ.pop("FFTFILTER_DEVICE", None)
+# Without Python's cache each of the hundreds of processes that tests start would compile the package anew.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    sys.dont_write_bytecode = False
 # Started with it, a program leaves nothing in a buffer that fails once more at its end.
 os.environ.pop("PYTHONUNBUFFERED", None)
 # Started in the background by a script, a process ignores Ctrl-C, and so would all that it starts.
