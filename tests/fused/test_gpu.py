@@ -52,8 +52,7 @@ def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, 
         (2, 3),  # one stage each, the smallest pair
         (5, 9),  # odd height: the last row has no partner; odd width: no column in the middle
         (64, 48),  # two stages; columns paired in registers
-        (26, 7),  # radices 13 and 7
-        (15, 11),  # an odd first radix: rows of a pair meet in local memory; radix 11
+        (39, 77),  # radices 13, 11 and 7; an odd first radix: rows of a pair meet in local memory
         (1, 250),  # three stages of rows, more columns than a tile
         (34, 17),  # chirp-z in both directions, an even height
     ],
