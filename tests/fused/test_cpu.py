@@ -290,6 +290,16 @@ def test_a_compiler_that_declares_every_builtin_makes_the_same_kernels(cpu):
     np.testing.assert_array_equal(fused(Launcher(plain), pixels), fused(cpu, pixels))
 
 
+@pytest.mark.parametrize("dtype", ["uint16", "float32"])
+def test_workers_write_the_same_pixels_every_time_where_strips_share_columns(cpu, dtype):
+    for width in (70, 100, 130):
+        image = noise((1, 60, width), "uint16")
+        one, three = (FusedCpuPipeline(cpu, HIGH, stack_of(image, out=dtype), workers=n) for n in (1, 3))
+        wanted = one.run(image)
+        for _ in range(30):
+            np.testing.assert_array_equal(three.run(image), wanted)
+
+
 def test_large_results_lie_in_the_memory_of_those_that_are_gone(cpu):
     image = noise((1, 2048, 4096))
     pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(image, real=True))

@@ -84,7 +84,8 @@ class FusedCpuPlan:
         return self._lines(pixel) * self.bands(pixel)
 
     def _lines(self, pixel: int) -> int:
-        return -(-self.strips // self.strips_in_line(pixel))
+        # The last strip goes with the one before it, whose columns it may have, too.
+        return -(-max(self.strips - 1, 1) // self.strips_in_line(pixel))
 
     def strips_per_task(self, pixel: int) -> int:
         """Return how many strips a task reads at once, for pixels of ``pixel`` bytes.

@@ -3,6 +3,8 @@
 // Reads    strips of values; largest[] and deviation[] of every strip
 // Writes   the pixels of a band of rows, of strips that share lines of the cache; and how many of them are clipped
 //
+// The last strip may have columns of the one before it, with another last bit. Both are written by one task, in order.
+//
 // Strips are read from their first row to their last, which the CPU foresees. The values still have the scale of the
 // vertical transforms, the height, and so have the ramps.
 
@@ -39,12 +41,13 @@ INLINE uint sum_of(const integers_t v)
 INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *image, global const vector_t *z,
                         const ramp_t ramp, const size_t picture, const uint task)
 {
-    const uint strip = task / job->bands * job->strips_written, count = min(job->strips_written, job->strips - strip);
+    const uint strip = task / job->bands * job->strips_written, behind = job->strips - strip;
+    const uint count = behind <= job->strips_written + 1 ? behind : job->strips_written;
     const uint height = job->columns.points, band = task % job->bands;
     const uint first = (ulong)height * band / job->bands, end = (ulong)height * (band + 1) / job->bands;
     z += 2 * (size_t)job->strip_stride * (picture * job->strips + strip);
     image += bytes * (picture * height * job->pitch);
-    integers_t own[2 * MOST_WRITTEN];
+    integers_t own[2 * (MOST_WRITTEN + 1)];
     for (uint i = 0; i < count; ++i)
         own_columns(own + 2 * i, job, strip + i);
     integers_t beyond = 0;
@@ -67,7 +70,8 @@ INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *
 
 INLINE uint tasks_of_quantize(global const job_t *job)
 {
-    return (job->strips + job->strips_written - 1) / job->strips_written * job->bands;
+    const uint others = job->strips > 1 ? job->strips - 1 : 1;
+    return (others + job->strips_written - 1) / job->strips_written * job->bands;
 }
 
 NOINLINE void quantize(global const job_t *job, global char *image, global const vector_t *z,
