@@ -124,7 +124,7 @@ def cpu_workers():
 
 def gpu():
     """In one step, then in rounds through local memory, then in two steps."""
-    sizes = {10**4: ((10, 6), (3, 17)), 80: ((32, 1), (17, 1)), 5: ((12, 16), (15, 1), (3, 15), (11, 11))}
+    sizes = {10**4: ((10, 6), (3, 17)), 80: ((32, 1), (17, 1)), 5: ((12, 16), (15, 15), (11, 11))}
     for numbers, shapes in sizes.items():
         limits = Limits(local_bytes=4 * numbers + RESERVED_BYTES, group_wanted=4)
 
