@@ -1,4 +1,4 @@
-// Job: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/pipeline.py).
+// Job: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/job.py).
 
 // A stage: butterflies of `radix` numbers, `span` apart. Among the spin factors, its own begin at `spin`, the roots of
 // a prime radix at `roots`.
@@ -14,17 +14,31 @@ typedef struct {
     stage_t stages[24];
 } axis_t;
 
-// Rows of the image are `pitch` pixels apart, strips `strip_stride` numbers; the last of the `strips` begins at column
-// `last_start`. A task of the first step reads `strips_per_task`. A worker's work space has `workspace` numbers, the last
-// `gains` of them for gains. `row_groups` of VECTOR rows are filtered, `zero_rows` cleared. A task of the last step
-// writes `strips_written` in one of `bands` of rows, to pixels of `pixel_bytes`; where their histogram is wanted, every `counted_row`-th row and `counted_column`-th column count. `shape` is the mask's
-// (mask.cl); `has_inner` is 1 where there are two cutoffs, `is_complement` where the filter is 1 minus what passes,
-// `is_twofold` where a mirrored image is transformed back twice (mirrored_mask.cl). `row_scale` undoes the scale of the
-// rows' transforms and the doubling of transpose.cl. `back` is H(0), as which the ground comes back, times the scale of
-// the columns, which the values have, too, and which the ramps undo.
+// All numbers are of one image, but for `count`.
 typedef struct {
-    uint count, pitch, strips, last_start, strip_stride, strips_per_task, row_groups, zero_rows, workspace;
-    uint gains, strips_written, bands, pixel_bytes, one_scale, counted_row, counted_column, shape, has_inner, is_complement, is_twofold;
-    float outer_falloff, inner_falloff, row_scale, back;
+    uint count;              // images of the stack
+    uint pitch;              // pixels from one row of the image to the next
+    uint strips;             // of 2 VECTOR columns each
+    uint last_start;         // the column at which the last strip begins
+    uint strip_stride;       // rows from one strip to the next, of two vectors each; some are left free
+    uint strips_per_task;    // of the first step
+    uint row_groups;         // of VECTOR rows that are filtered
+    uint zero_rows;          // rows that are cleared
+    uint workspace;          // numbers of a worker's work space,
+    uint gains;              // the last of which are for gains
+    uint strips_written;     // by a task of the last step,
+    uint bands;              // in one of these bands of rows,
+    uint pixel_bytes;        // to pixels of this size
+    uint one_scale;          // 1 where all images have one
+    uint counted_row;        // of a histogram every n-th row counts,
+    uint counted_column;     // and every n-th column
+    uint shape;              // of the mask (mask.cl)
+    uint has_inner;          // 1 where there are two cutoffs
+    uint is_complement;      // 1 where the filter is 1 minus what passes
+    uint is_twofold;         // 1 where a mirrored image is transformed back twice (mirrored_mask.cl)
+    float outer_falloff;     // the order or the width of the outer cutoff's edge,
+    float inner_falloff;     // and of the inner one's
+    float row_scale;         // undoes the scale of the rows' transforms and the doubling of transpose.cl
+    float back;              // H(0), by which the ground comes back, times the columns' scale, which the ramps undo
     axis_t columns, rows;
 } job_t;
