@@ -84,11 +84,11 @@ INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const ui
 // The task of the inverse rows. Values become pixels if `begun` tasks have been taken, so that all inverse rows are on
 // their way. What may be rounding noise is looked at without the values at hand: they go to memory.
 INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, global const complex_t *spectrum,
-                                     global const complex_t *tables, global uint *largest,
-                                     volatile global uint *progress, const uint reach, const real_t dc,
-                                     global const ramp_t *ramps, const real_t range, global const LOAD_PIXEL *image,
-                                     const uint group, const uint task, const uint begun, const uint tasks,
-                                     local exchanged_t *x, local uint *found)
+                             global const complex_t *tables, global uint *largest,
+                             volatile global uint *progress, const uint reach, const real_t dc,
+                             global const ramp_t *ramps, const real_t range, global const LOAD_PIXEL *image,
+                             const uint group, const uint task, const uint begun, const uint tasks,
+                             local exchanged_t *x, local uint *found)
 {
     complex_t v[PER_ITEM];
     const bool is_first = get_local_id(0) == 0;
