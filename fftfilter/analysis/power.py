@@ -57,8 +57,11 @@ class Spectrum:
         self.step = max(self.step, other.step)
 
 
-def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
-    """Return the power spectrum of planes ``(channels, height, width)``; ``white`` is the value that counts as 1."""
+def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None) -> Spectrum:
+    """Return the power spectrum of planes ``(channels, height, width)``; ``white`` is the value that counts as 1.
+
+    Large planes are transformed by ``device``, as :class:`Filter` has it.
+    """
     _, height, width = planes.shape
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)
@@ -72,7 +75,7 @@ def spectrum(planes: Array, white: float = 1.0) -> Spectrum:
     weight = 1 / (white * np.sqrt(np.square(down, dtype=float).sum() * np.square(along, dtype=float).sum()))
     for plane, result in zip(planes, power, strict=True):
         level = np.average(np.average(plane, axis=1, weights=along), weights=down[:, 0])
-        transformed = forward((plane - np.float32(level)) * (down * np.float32(weight)) * along)
+        transformed = forward((plane - np.float32(level)) * (down * np.float32(weight)) * along, device)
         np.add(np.square(transformed.real), np.square(transformed.imag), out=result)
     return Spectrum(power, width, step)
 

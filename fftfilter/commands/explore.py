@@ -95,7 +95,7 @@ def explore(
     always = ("--device", device) if device and _is_typed(context, "device") else ()
     commands = Commands(context, source, always)
     start = commands.start(filter_)
-    session = Session(source, target)
+    session = Session(source, target, device)
     server = Server(session, commands, start)
 
     def opened(url: str) -> None:

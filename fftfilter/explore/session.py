@@ -47,6 +47,8 @@ class Page:
     """A page of the file, and what is known of it; made when it is asked for."""
 
     picture: images.Picture
+    device: str | None = None
+    """What transforms a large picture, as :class:`Filter` has it."""
 
     def __post_init__(self) -> None:
         self._levels: dict[int, Array] = {1: self.picture.planes}
@@ -86,7 +88,7 @@ class Page:
     @cached_property
     def spectrum(self) -> Spectrum:
         """Its power spectrum."""
-        return spectrum(self.picture.planes, self.picture.maxval)
+        return spectrum(self.picture.planes, self.picture.maxval, self.device)
 
     @cached_property
     def power_map(self) -> NDArray[np.float64]:
@@ -105,7 +107,7 @@ class Page:
 
     def radial(self) -> dict[str, list[float]]:
         """Return the mean power by frequency, in decibels."""
-        look = Look(self.picture.planes, self.picture.maxval, Transfer(()))
+        look = Look(self.picture.planes, self.picture.maxval, Transfer(()), device=self.device)
         look.power = self.spectrum.power.mean(axis=0, dtype=np.float64)
         rings = look.rings
         decibels = 10 * np.log10(np.maximum(rings.before, 10 ** (NOTHING / 10)))
@@ -113,13 +115,13 @@ class Page:
 
 
 class Session:
-    """A file that is looked at, and where its output goes. Threads may share it.
+    """A file that is looked at, and where its output goes; ``device`` filters it. Threads may share it.
 
     Raises ReadError, TooLargeError and ParameterError for a file that cannot be read.
     """
 
-    def __init__(self, source: str, target: str | None = None) -> None:
-        self.source = source
+    def __init__(self, source: str, target: str | None = None, device: str | None = None) -> None:
+        self.source, self._device = source, device
         self._found = open_input(source, None, output="keep", working=_working)
         self._lock = threading.RLock()
         self._page: tuple[int, Page] | None = None
@@ -141,7 +143,7 @@ class Session:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 found = self._found
-                page = Page(found.read(number) if isinstance(found, images.Pages) else found)
+                page = Page(found.read(number) if isinstance(found, images.Pages) else found, self._device)
                 if number and page.size != self._size:
                     (height, width), first = page.size, self._size
                     raise ParameterError(

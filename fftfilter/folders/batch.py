@@ -81,7 +81,7 @@ class Batch:
         writing: deque[Future[Outcome]] = deque()
         try:
             for job in jobs:
-                reading.append(self._submit(codec.read, job, self.settings))
+                reading.append(self._submit(codec.read, job, self.settings, self._device))
                 while len(reading) > self._ahead:
                     yield from self._take(reading.popleft().result(), writing)
             while reading:
@@ -169,7 +169,7 @@ class Batch:
                 yield loaded.outcome
                 continue
             loaded.picture.planes, loaded.picture.maxval = result, loaded.depth.maxval
-            writing.append(self._submit(codec.write, loaded, self.settings))
+            writing.append(self._submit(codec.write, loaded, self.settings, self._device))
 
     def _filter_pages(self, opened: Opened) -> Outcome:
         """Filter a file of several pages, and write it; return its outcome."""

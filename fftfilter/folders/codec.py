@@ -66,8 +66,11 @@ class Opened:
     times: Times | None
 
 
-def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
-    """Read a file, or open one of several pages; return its outcome if it failed or needs no work."""
+def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | Outcome:
+    """Read a file, or open one of several pages; return its outcome if it failed or needs no work.
+
+    Large pictures in which peaks are looked for are transformed by ``device``.
+    """
     began = time.perf_counter()
     outcome = Outcome(job, DONE)
     data: bytes | sources.Slices = b""
@@ -87,7 +90,7 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
         )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if settings.auto:
-            transfer *= _automatic(picture, settings.auto, outcome)
+            transfer *= _automatic(picture, settings.auto, outcome, device)
         if isinstance(picture, images.Pages):
             if settings.preview:
                 raise ParameterError(
@@ -119,14 +122,14 @@ def read(job: Job, settings: Settings) -> Loaded | Opened | Outcome:
     return loaded
 
 
-def _automatic(picture: Picture | Pages, auto: Auto, outcome: Outcome) -> Transfer:
+def _automatic(picture: Picture | Pages, auto: Auto, outcome: Outcome, device: str | None) -> Transfer:
     """Return the notches for what is found in a picture, none for a small one; the outcome says what was found."""
     # Seldom wanted, and some milliseconds of import.
     from ..analysis.automatic import notches
     from ..analysis.search import too_few
     from .mean_spectrum import spectrum_of
 
-    mean = spectrum_of(picture)
+    mean = spectrum_of(picture, device=device)
     few = too_few(mean)
     outcome.peaks = [] if few else auto.peaks(mean)
     if few:
@@ -165,13 +168,13 @@ def _check_target(job: Job, settings: Settings) -> None:
         raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
 
 
-def write(loaded: Loaded, settings: Settings) -> Outcome:
-    """Write a file that was filtered."""
+def write(loaded: Loaded, settings: Settings, device: str | None) -> Outcome:
+    """Write a file that was filtered; ``device`` is as for :func:`read`, for the row in a contact sheet."""
     began = time.perf_counter()
     try:
         with_folder(loaded.job.target, lambda: _write(loaded, settings))
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
-        loaded.outcome.row = _row(loaded, settings)
+        loaded.outcome.row = _row(loaded, settings, device)
         _verify(loaded, settings)
     except (FftfilterError, MemoryError) as error:
         return failed(loaded.outcome, error)
@@ -194,7 +197,7 @@ def _verify(loaded: Loaded, settings: Settings) -> None:
     verify.check(found, target)
 
 
-def _row(loaded: Loaded, settings: Settings) -> Row | None:
+def _row(loaded: Loaded, settings: Settings, device: str | None) -> Row | None:
     """Return the row of a file in the contact sheet, if one is wanted."""
     if loaded.given is None or not settings.preview:
         return None
@@ -203,9 +206,8 @@ def _row(loaded: Loaded, settings: Settings) -> Row | None:
 
     edges = settings.options.get("edges", "wrap")
     given, made, job = loaded.given, loaded.picture, loaded.job
-    return row(
-        Look(given.planes, given.maxval, loaded.transfer, edges), made.planes, made.maxval, job.number, job.source
-    )
+    look = Look(given.planes, given.maxval, loaded.transfer, edges, device)
+    return row(look, made.planes, made.maxval, job.number, job.source)
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:

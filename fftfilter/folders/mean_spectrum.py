@@ -58,10 +58,15 @@ class MeanSpectrum:
         return [f"mean of {made.pictures} pictures; {', '.join([*cropped, *small])}"]
 
 
-def mean_spectrum(names: Sequence[str], advance: Callable[[], None], asked: images.Asked | None = None) -> MeanSpectrum:
+def mean_spectrum(
+    names: Sequence[str],
+    advance: Callable[[], None],
+    asked: images.Asked | None = None,
+    device: str | int | None = None,
+) -> MeanSpectrum:
     """Return the mean power of the pictures in files, or of the pages that are asked for.
 
-    ``advance`` is called after each file.
+    ``advance`` is called after each file; large pictures are transformed by ``device``.
     """
     found = MeanSpectrum()
     sizes = {}
@@ -80,7 +85,7 @@ def mean_spectrum(names: Sequence[str], advance: Callable[[], None], asked: imag
         return found
     height, width = min(size.height for size in large.values()), min(size.width for size in large.values())
     found.cropped = sum((size.height, size.width) != (height, width) for size in large.values())
-    for each in _spectra(list(large), partial(_of_file, size=(height, width), asked=asked)):
+    for each in _spectra(list(large), partial(_of_file, size=(height, width), asked=asked, device=device)):
         if isinstance(each, str):
             found.failed.append(each)
         elif found.spectrum is None:
@@ -117,10 +122,12 @@ def _spectra(names: list[str], of_file: Callable[[str], Measured | str]) -> Iter
             pool.shutdown(cancel_futures=True)
 
 
-def _of_file(name: str, *, size: tuple[int, int], asked: images.Asked | None) -> Measured | str:
+def _of_file(
+    name: str, *, size: tuple[int, int], asked: images.Asked | None, device: str | int | None
+) -> Measured | str:
     try:
         found = opened(name, asked)
-        return spectrum_of(found, size), pixel_of(found)
+        return spectrum_of(found, size, device), pixel_of(found)
     except (FftfilterError, MemoryError) as error:
         return str(error) or f"{quoted_if_odd(name)}: out of memory; take a smaller image"
 
@@ -130,16 +137,18 @@ def opened(name: str, asked: images.Asked | None = None, limit: int | None = Non
     return images.opened(images.raw(name, limit), name, asked, working=working, keeps_levels=True, are_floats=False)
 
 
-def spectrum_of(found: images.Picture | images.Pages, size: tuple[int, int] | None = None) -> Spectrum:
+def spectrum_of(
+    found: images.Picture | images.Pages, size: tuple[int, int] | None = None, device: str | int | None = None
+) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
-    ``size``, height and width, is that of the middle that is taken of each.
+    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones.
     """
     first = _first(found)
     shape = first.planes.shape[1:]
 
     def of(picture: images.Picture) -> Spectrum:
-        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval)
+        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval, device)
 
     mean = of(first)
     if isinstance(found, images.Pages):

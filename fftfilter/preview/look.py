@@ -53,6 +53,8 @@ class Look:
     """The sample that stands for white."""
     transfer: Transfer
     edges: Edges = "wrap"
+    device: str | int | None = None
+    """What transforms large planes, as :class:`Filter` has it."""
 
     def __post_init__(self) -> None:
         self.planes, unit = within_single(self.planes)
@@ -67,7 +69,7 @@ class Look:
     @cached_property
     def _powers(self) -> list[Floats]:
         """The power of each channel, or the mean of all, if they are filtered alike."""
-        powers = spectrum(self.planes, self.white).power
+        powers = spectrum(self.planes, self.white, self.device).power
         alike = not self.transfer.is_by_channel
         return [powers.mean(axis=0, dtype=np.float64)] if alike else list(powers.astype(np.float64))
 
@@ -102,7 +104,7 @@ class Look:
             part[0, 0] = 0
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
-            result[:] = backward(forward(whole) * part, whole.shape)[:height, :width]
+            result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
         return removed
 
     @cached_property

@@ -297,3 +297,35 @@ def test_what_has_one_scale_for_all_channels_is_filtered_alike(run, color, tmp_p
     path, _ = color
     code, _, err = run("notch", "--auto", "-v", "--verify", "--output", "signed", path, tmp_path / "out.png")
     assert (code, " in red" in err) == (0, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "of_folder"),
+    [
+        (["notch", "--auto"], False),
+        (["notch", "--auto"], True),
+        (["notch", "--auto", "folder"], True),
+        (["highpass", "--preview", "{}/page.png"], False),
+        (["highpass", "--preview", "{}/page.png"], True),
+    ],
+    ids=["peaks of a file", "of a folder, each", "of a folder, all", "a page", "a contact sheet"],
+)
+def test_large_pictures_are_transformed_by_the_device_that_is_asked_for(
+    run, disturbed, tmp_path, monkeypatch, arguments, of_folder
+):
+    from fftfilter import transforms
+    from fftfilter.analysis import transformed
+
+    devices = []
+
+    def rfft2(plane, *, device):
+        devices.append(device)
+        return np.fft.rfft2(plane).astype(np.complex64)
+
+    monkeypatch.setattr(transforms, "rfft2", rfft2)
+    monkeypatch.setattr(transformed, "LARGE", 1 << 16)
+    (tmp_path / "in").mkdir()
+    scan = disturbed[0].rename(tmp_path / "in" / "scan.png")
+    names = [tmp_path / "in", tmp_path / "out"] if of_folder else [scan, tmp_path / "out.png"]
+    assert run(*(each.format(tmp_path) for each in arguments), "--device", "cpu", "-q", *names)[0] == 0
+    assert set(devices) == {"cpu"}

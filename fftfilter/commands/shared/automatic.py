@@ -61,25 +61,29 @@ def taken(given: dict[str, Any]) -> tuple[str | None, Auto | None]:
 def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
     from ...analysis.automatic import notches
+    from .folder import devices_of
     from .inputs import is_folder
     from .spectra import of_sources
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
     only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
-    mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given)).spectrum
+    device = next(iter(devices_of(given["device"])), None)
+    mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given), device=device).spectrum
     found = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, auto, f"{mean.pictures} pictures", given["verbose"])
     return notches(found, auto.shape)
 
 
-def of_picture(auto: Auto, picture: Picture | Pages, name: str, *, quiet: bool, verbose: int) -> Transfer:
+def of_picture(
+    auto: Auto, picture: Picture | Pages, name: str, device: str | None, *, quiet: bool, verbose: int
+) -> Transfer:
     """Return the notches for a picture, or for the pages of one file, and say which."""
     from ...analysis.automatic import notches
     from ...folders.mean_spectrum import spectrum_of
 
-    found = auto.peaks(spectrum_of(picture))
+    found = auto.peaks(spectrum_of(picture, device=device))
     if not quiet:
         _say(found, auto, name, verbose)
     return notches(found, auto.shape)

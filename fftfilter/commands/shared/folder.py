@@ -167,7 +167,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         _refuse_image_name(target)
     if options.preview:
         preview.check_of_folder(options.preview, source, out)
-    devices = _devices(_device_of_workers(options) if options.cluster else options.device)
+    devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
     run = FolderRun(
         source,
         out,
@@ -269,7 +269,7 @@ def _device_of_workers(options: FolderOptions) -> str | None:
     return given
 
 
-def _devices(given: str | None) -> list[str | None]:
+def devices_of(given: str | None) -> list[str | None]:
     """Return the devices that are meant: one, all but simulators, or those of a list."""
     if given is None or (given.strip().lower() != "all" and "," not in given):
         return [given]

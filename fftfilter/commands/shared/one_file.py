@@ -149,8 +149,7 @@ def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) 
         if for_filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if options.preview:
-        seen = transfer, for_filter.get("edges", "wrap")
-        preview.write_page(options.preview, given, picture, seen, name)
+        preview.write_page(options.preview, given, picture, transfer, for_filter, name=name)
     if options.verify:
         from ... import verify
 
@@ -251,7 +250,7 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     with open_filter(transfer, options.output, given_range, options.filter) as filter_:
         planes, _ = _filtered(filter_, picture, depth, options.output, None)
     made = replace(picture, planes=planes, maxval=depth.maxval)
-    preview.write_page(target, picture, made, (transfer, options.filter.get("edges", "wrap")), name)
+    preview.write_page(target, picture, made, transfer, options.filter, name=name)
 
 
 def _check(source: str, target: str, options: FileOptions) -> None:
@@ -281,7 +280,8 @@ def _automatic(picture: Picture | Pages, name: str, options: FileOptions) -> Tra
         return Transfer(())
     from .automatic import of_picture
 
-    return of_picture(options.auto, picture, name, quiet=options.quiet, verbose=options.verbose)
+    device = options.filter["device"]
+    return of_picture(options.auto, picture, name, device, quiet=options.quiet, verbose=options.verbose)
 
 
 def _filtered(

@@ -12,7 +12,7 @@ import click
 from .options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...folders.tree import Files
     from ...images import Picture
     from ...transfer import Transfer
-    from ...transfer.edges import Edges
 
 # Notches that are described one by one.
 TOLD = 3
@@ -82,16 +81,18 @@ def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, 
     )
 
 
-def write_page(preview: str, given: Picture, made: Picture, filtered: tuple[Transfer, Edges], name: str) -> None:
-    """Write what a filter made of a picture, with its edges; raises WriteError."""
+def write_page(
+    preview: str, given: Picture, made: Picture, transfer: Transfer, options: Mapping[str, Any], *, name: str
+) -> None:
+    """Write what a filter made of a picture; ``options`` are those of :class:`Filter`. Raises WriteError."""
     from ...preview.look import Look
     from ...preview.page import page
 
-    transfer, edges = filtered
     _, height, width = given.planes.shape
     title = f"{Path(name).name}   {width} x {height}"
     about = _about(transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    _write(preview, page(Look(given.planes, given.maxval, transfer, edges), made.planes, made.maxval, title, about))
+    look = Look(given.planes, given.maxval, transfer, options.get("edges", "wrap"), options["device"])
+    _write(preview, page(look, made.planes, made.maxval, title, about))
 
 
 def _about(transfer: Transfer) -> str:

@@ -36,6 +36,7 @@ def of_sources(
     limit: int | None = None,
     failures: bool = True,
     pages: Asked | None = None,
+    device: str | None = None,
 ) -> Searched:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
@@ -55,7 +56,7 @@ def of_sources(
         refuse_options_of_folders(sources, recursive=recursive, pattern=pattern)
     if len(sources) == 1 and not of_folder:
         found = opened(sources[0], pages, limit)
-        return Searched(spectrum_of(found), pixel_of(found), is_whole=True)
+        return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
     tree: Tree | Files = (
         Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
     )
@@ -64,7 +65,7 @@ def of_sources(
     except OSError as error:
         raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
     progress = Progress(len(names), quiet=quiet)
-    made = mean_spectrum(names, progress.advance, pages)
+    made = mean_spectrum(names, progress.advance, pages, device)
     progress.clear()
     for line in made.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
