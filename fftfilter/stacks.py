@@ -161,24 +161,31 @@ def open_input(
     asked: images.Asked | None,
     *,
     output: Output,
-    autoscales: bool = False,
+    options: Mapping[str, Any] | None = None,
     data: bytes | Slices | None = None,
     working: Working | None = None,
     limit: int | None = None,
 ) -> Picture | Pages:
     """Return the picture of a file, or its pages where several are asked for; the rest is as for ``images.opened``.
 
-    ``data`` is the file's content, if it was read; ``autoscales`` is whether the filter does. Raises what
-    :func:`images.read` raises.
+    ``data`` is the file's content, if it was read; ``options`` are those of the filter. Raises what
+    :func:`images.read` raises, and ParameterError for channels that ImageJ's filter does not take.
     """
-    return images.opened(
+    given = options or {}
+    found = images.opened(
         images.raw(source, limit) if data is None else data,
         source,
         asked,
         working=working,
-        keeps_levels=output == "keep" and not autoscales,
+        keeps_levels=output == "keep" and not given.get("autoscale"),
         are_floats=output == "real",
     )
+    if "autoscale" in given and (channels := len(_first(found).planes)) not in (1, 3):
+        raise ParameterError(
+            f"{shown(source, 'standard input')}: has {channels} channels, and ImageJ's filter takes gray or RGB: "
+            "leave 1 or 3, or take bandpass, which filters any"
+        )
+    return found
 
 
 def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tuple[Transfer, PixelSize | None]:
@@ -188,9 +195,12 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
     """
     if not transfer.lacks_pixel_size:
         return transfer, None
-    picture = found.read(0) if isinstance(found, images.Pages) else found
-    pixel_size = images.pixel_size_of(picture, name, transfer.lacks_pixel_size)
+    pixel_size = images.pixel_size_of(_first(found), name, transfer.lacks_pixel_size)
     return transfer.with_pixel_size(pixel_size.across), pixel_size
+
+
+def _first(found: Picture | Pages) -> Picture:
+    return found.read(0) if isinstance(found, images.Pages) else found
 
 
 def filter_pages(

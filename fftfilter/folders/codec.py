@@ -84,9 +84,8 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
         done_before = outcome.digest == job.done_from and not settings.measure_only
         if done_before and not job.verify:
             return replace(outcome, status=SKIPPED)
-        autoscales = bool(settings.options.get("autoscale"))
         picture = stacks.open_input(
-            job.source, settings.pages, output=settings.output, autoscales=autoscales, data=data
+            job.source, settings.pages, output=settings.output, options=settings.options, data=data
         )
         transfer, outcome.pixel_size = stacks.for_pixels_of(picture, settings.transfer, quoted_if_odd(job.source))
         if settings.auto:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from fftfilter import transfer as H
@@ -151,3 +152,18 @@ def test_what_is_impossible_is_one_line(run, tmp_path, source, monkeypatch, argu
     assert (found, out, said.count("\n")) == (code, b"", 1)
     assert message in said
     assert not (tmp_path / "out.png").exists()
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+@pytest.mark.parametrize("channels", [2, 5])
+def test_imagejs_filter_refuses_what_is_neither_gray_nor_rgb(run, tmp_path, channels, pages):
+    source, of_cells = tmp_path / "in", np.zeros((pages, 40, 50, channels), np.uint8)
+    source.mkdir()
+    tifffile.imwrite(source / "cells.tif", of_cells, photometric="minisblack", planarconfig="contig", metadata=None)
+    line = (
+        f"fftfilter: {source}/cells.tif: has {channels} channels, and ImageJ's filter takes gray or RGB: leave 1 or 3, "
+        "or take bandpass, which filters any\n"
+    )
+    assert run("imagej", source / "cells.tif", tmp_path / "out.tif") == (2, b"", line)
+    assert run("imagej", "-q", source, tmp_path / "out") == (1, b"", line)
+    assert run("bandpass", "--large", 40, "--small", 3, "-q", source, tmp_path / "out") == (0, b"", "")

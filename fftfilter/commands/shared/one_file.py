@@ -316,7 +316,7 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
         source,
         options.pages,
         output=options.output,
-        autoscales=bool(options.filter.get("autoscale")),
+        options=options.filter,
         working=_working_bytes(options),
         limit=options.input_limit,
     )
