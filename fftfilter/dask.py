@@ -20,7 +20,7 @@ import numpy as np
 from . import transfer
 from .arrays import check_stack, pixel_type, type_of_output
 from .errors import ParameterError
-from .filters import Filter, Options, parted
+from .filters import Filter, Options, parted, unopened
 
 try:
     from dask.array import Array, map_blocks
@@ -99,13 +99,14 @@ def apply_mask(stack: Array, mask: ArrayLike, *, any_size: bool = False, **optio
 
 
 def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
-    """Return the filtered stack; raises ParameterError for what is not a stack of images."""
+    """Return the filtered stack; raises ParameterError for what is not a stack of images, or for invalid options."""
     if not isinstance(stack, Array) or stack.ndim not in (2, 3) or stack.dtype.kind not in "biuf":
         raise ParameterError(
             f"{stack!r} is not a stack of images: give a Dask array of real numbers, (count, height, width) or "
             "(height, width)"
         )
     check_stack(stack.shape)
+    unopened(Filter, made, parted(options)[0])  # raises now what it would where chunks are computed
     whole = stack.rechunk({-1: -1, -2: -1})
     # Without an array to go by, Dask would call the filter to see what it gives.
     empty = np.empty((0,) * stack.ndim, _dtype(stack.dtype, options))

@@ -212,7 +212,7 @@ class Filter:
 
     def again(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Filter:
         """Return this filter with other options, or of another transfer function, on the same open device."""
-        made = _unopened(type(self), transfer or self.transfer, {**self._options, **options})
+        made = unopened(type(self), transfer or self.transfer, {**self._options, **options})
         made.launcher = self.launcher
         return made
 
@@ -285,7 +285,7 @@ class Filter:
                     out = f(image)
         """
         with self._alone():
-            made, stack = _unopened(type(self), transfer, self._options), self._stack
+            made, stack = unopened(type(self), transfer, self._options), self._stack
             if stack is not None:
                 made._grid(stack.height, stack.width).at_dc()  # raises what does not fit
             self.transfer, self._on_grid = made.transfer, made._on_grid
@@ -302,7 +302,7 @@ class Filter:
             self.engine = made.engine
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unopened, (type(self), self.transfer, self._options)
+        return unopened, (type(self), self.transfer, self._options)
 
     def __repr__(self) -> str:
         """Return what makes the same filter, with ``from fftfilter import Filter, transfer as H``."""
@@ -603,7 +603,7 @@ class Filter:
             results, extremes, clipped, weak = [], [], [], 0
             for plane, transfer in zip(planes, self.transfer.of_channels(len(planes)), strict=True):
                 if transfer not in self._of_channels:
-                    self._of_channels[transfer] = _unopened(Filter, transfer, self._options)
+                    self._of_channels[transfer] = unopened(Filter, transfer, self._options)
                     self._of_channels[transfer].launcher = self.launcher
                 own = self._of_channels[transfer]
                 results.append(own(plane, **of_pixels))
@@ -619,7 +619,7 @@ class Filter:
     def _in_double(self) -> Filter:
         """The same filter in double precision, by the staged pipeline."""
         options = {"engine": IN_DOUBLE, "precision": "double", "output": self._output, "scale": self._scale}
-        made = _unopened(Filter, self.transfer, {**options, "edges": self._edges})
+        made = unopened(Filter, self.transfer, {**options, "edges": self._edges})
         made.launcher = Launcher(self.launcher.device, precision="double")
         return made
 
@@ -699,8 +699,8 @@ def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
     return cast("FilterOptions", of_filter), cast("PixelOptions", of_pixels)
 
 
-def _unopened(kind: type[Filter], transfer: Transfer, options: dict[str, Any]) -> Filter:
-    """Return a filter whose device is opened on first use."""
+def unopened(kind: type[Filter], transfer: Transfer, options: Mapping[str, Any]) -> Filter:
+    """Return a filter whose device is opened on first use; raises ParameterError and TypeError for invalid options."""
     made = kind.__new__(kind)
     made._describe(transfer, **options)
     return made

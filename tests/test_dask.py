@@ -112,7 +112,7 @@ def test_nothing_is_opened_before_something_is_computed():
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
 
 
-def test_what_is_no_stack_is_refused_at_once(stack):
+def test_what_is_no_stack_or_no_option_is_refused_at_once(stack):
     for given in (stack, da.zeros(3), da.zeros((2, 2, 2, 2)), da.zeros((2, 2), dtype=complex)):
         with pytest.raises(ParameterError, match="not a stack of images"):
             fd.highpass(given)
@@ -120,6 +120,12 @@ def test_what_is_no_stack_is_refused_at_once(stack):
         fd.highpass(da.zeros((64, 8, 3)))
     with pytest.raises(ParameterError):
         fd.highpass(da.from_array(stack), radius=-1)
+    for options, words in (
+        ({"ouput": "keep"}, "unexpected keyword argument 'ouput'"),
+        ({"output": "keeps"}, "unknown"),
+    ):
+        with pytest.raises((TypeError, ParameterError), match=words):
+            fd.highpass(da.from_array(stack), **options)
 
 
 def test_without_dask_one_line_says_what_is_missing(monkeypatch):
