@@ -6,6 +6,7 @@ That lengths are known only at run time (``kernels/fused/gpu/any_size/side.cl``)
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
@@ -24,6 +25,7 @@ from .launches import (
     REGISTERS,
     SHAPES,
     Launch,
+    Launches,
     compiler_options,
 )
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
@@ -32,9 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...device.device import Device
-    from ...device.launcher import Launcher
-    from ...transfer.edges import Edges
-    from .plan import FusedPlan
     from .transform import Limits, TransformPlan
 
 SIDE = "fused/gpu/any_size/side.cl"
@@ -112,66 +111,56 @@ class Side:
         }
 
 
-class AnySizeLaunches:
-    """Makes launches as :class:`.launches.Launches` does, for a plan whose sides work-groups hold."""
+@dataclass(eq=False)
+class AnySizeLaunches(Launches):
+    """The same launches by the program for any size, for a plan whose sides work-groups hold."""
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        plan: FusedPlan,
-        count: int,
-        *,
-        tiles: int,
-        spectrum: cl.Buffer | None,
-        largest: cl.Buffer,
-        pixel: str,
-        limits: Limits,
-        edges: Edges = "wrap",
-        is_twofold: bool = False,
-    ) -> None:
-        self.launcher, self.count = launcher, count
-        self.spectrum, self.largest = spectrum, largest
-        self.reach = np.uint32(tiles * plan.tile)
-        self.largest_at: list[tuple[cl.Kernel, int]] = []
-        """Where the kernels made so far have the largest magnitudes among their arguments."""
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        plan = self.plan
         rows, columns = cast("tuple[TransformPlan, TransformPlan]", (plan.rows, plan.columns))
-        kept = min(int(self.reach), plan.width // 2 + 1)
-        self._rows = Side(rows, plan.pairs, limits)
-        self._columns = Side(columns, kept, limits, limit=plan.tile)
-        self._pixel, self._edges = pixel, edges
+        self._rows = Side(rows, plan.pairs, self.limits)
+        self._columns = Side(columns, self._kept_columns, self.limits, limit=plan.tile)
         sizes = np.zeros(1, SIZES_TYPE)
         numbers = {
             "height": plan.height,
             "width": plan.width,
-            "pictures": count,
+            "pictures": self.count,
             "tile": plan.tile,
-            "is_twofold": is_twofold,
+            "is_twofold": self.is_twofold,
         }
         for name, number in numbers.items():
             sizes[name] = number
         for name, side in (("rows", self._rows), ("columns", self._columns)):
             for field, value in side.fields().items():
                 sizes[name][field] = value
-        self._sizes = launcher.wrap(sizes, constant=True)
+        self._sizes = self.launcher.wrap(sizes, constant=True)
         self._rooms: dict[Side, cl.Buffer] = {}
 
-    def rows(self, tables: Sequence[cl.Buffer], *_: str) -> list[Launch]:
+    def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
         return [self._launch("rows", ROWS, self._rows, tables, image=None)]
 
     def columns(
-        self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any, other: bool = False
+        self, tables: Sequence[cl.Buffer], shape: str, *mask_arguments: Any, other: bool = False
     ) -> list[Launch]:
-        """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers."""
-        (shape,) = (define.removeprefix("SHAPE=") for define in mask)
+        """Return what filters the columns."""
         given = np.uint32(number_of(shape)), *mask_arguments
         return [self._launch("columns", COLUMNS, self._columns, tables, other=np.uint32(other), mask=given)]
 
     def inverse_rows(
-        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str, other: bool = False
+        self,
+        tables: Sequence[cl.Buffer],
+        one_scale: np.uint32,
+        dc: np.float32,
+        *,
+        complement: bool,
+        other: bool = False,
     ) -> list[Launch]:
-        """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0)."""
-        numbers = one_scale, self.reach, dc, np.uint32("COMPLEMENT=1" in defines)
+        """Return what makes values of the rows' spectra."""
+        numbers = one_scale, self.reach, dc, np.uint32(complement)
         arguments: dict[str, Any] = {
             "values": None,
             "subtracted_from": None,
@@ -207,7 +196,7 @@ class AnySizeLaunches:
         files = (ATTRIBUTES, BUTTERFLIES, PACKED, SIDE, EDGES, SHAPES, ANY_MASK, COSINES, GROUND, LARGEST, STEP)
         # Radices and shape are not for the compiler to know.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
-        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self._edges}", room_at, self._pixel)
+        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
         options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
         kernel = self.launcher.kernel(files, defines, "gpu_any_size_step", arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -117,31 +118,30 @@ class Launch(NamedTuple):
     group: tuple[int, ...]
 
 
+@dataclass(eq=False)
 class Launches:
     """Makes launches for stacks of ``count`` images; ``tables`` are those of a side's plan, on the device.
 
-    ``tiles`` of columns are kept. ``work`` is the buffer between the steps of long transforms that are not in the
-    spectrum's place. An argument of None is set later, as the images change: the pixels, argument 1 of the first
-    launch of the rows; and of the last launch of the inverse rows the values, argument 0, and the pixels, the last.
+    An argument of None is set later, as the images change: the pixels, argument 1 of the first launch of the rows; and
+    of the last launch of the inverse rows the values, argument 0, and the pixels, the last.
     """
 
-    def __init__(
-        self,
-        launcher: Launcher,
-        plan: FusedPlan,
-        count: int,
-        *,
-        tiles: int,
-        spectrum: cl.Buffer | None,
-        work: cl.Buffer | None,
-        largest: cl.Buffer,
-        edges: Edges = "wrap",
-        is_twofold: bool = False,
-    ) -> None:
-        self.launcher, self.plan, self.count = launcher, plan, count
-        self.spectrum, self.work, self.largest = spectrum, work, largest
-        self.edges, self.is_twofold = edges, is_twofold
-        self.tiles, self.reach = tiles, np.uint32(tiles * plan.tile)
+    launcher: Launcher
+    plan: FusedPlan
+    count: int
+    tiles: int
+    """Of columns that are kept."""
+    spectrum: cl.Buffer | None
+    work: cl.Buffer | None
+    """Between the steps of long transforms that are not in the spectrum's place."""
+    largest: cl.Buffer
+    pixel: str
+    """What OpenCL calls the type of the pixels."""
+    edges: Edges
+    is_twofold: bool
+
+    def __post_init__(self) -> None:
+        self.reach = np.uint32(self.tiles * self.plan.tile)
         self.largest_at: list[tuple[cl.Kernel, int]] = []
         """Where the kernels made so far have the largest magnitudes among their arguments."""
 
@@ -150,15 +150,16 @@ class Launches:
         """Columns below the reach."""
         return min(int(self.reach), self.plan.width // 2 + 1)
 
-    def rows(self, tables: Sequence[cl.Buffer], pixel: str) -> list[Launch]:
+    def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "rows", self.reach
+        pixel = (f"LOAD_PIXEL={self.pixel}",)
         if isinstance(rows, TransformPlan):
-            return [self._whole(step, ROWS, rows, self.plan.pairs, (pixel,), spectrum, None, *tables, largest, reach)]
+            return [self._whole(step, ROWS, rows, self.plan.pairs, pixel, spectrum, None, *tables, largest, reach)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         launches = [
-            self._row_step(step, LONG_ROWS, rows, rows.outer, (pixel,), lines, None, outer, between, largest),
+            self._row_step(step, LONG_ROWS, rows, rows.outer, pixel, lines, None, outer, between, largest),
             self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, ("INVERSE=0",), lines, middle, between, reach),
         ]
         if rows.is_bluestein:
@@ -167,13 +168,21 @@ class Launches:
         return launches
 
     def inverse_rows(
-        self, tables: Sequence[cl.Buffer], one_scale: np.uint32, dc: np.float32, *defines: str, other: bool = False
+        self,
+        tables: Sequence[cl.Buffer],
+        one_scale: np.uint32,
+        dc: np.float32,
+        *,
+        complement: bool,
+        other: bool = False,
     ) -> list[Launch]:
         """Return what makes values of the rows' spectra, and keeps the largest; ``dc`` is H(0).
 
-        Where the image is transformed back twice, they are those of the ``other`` pixels, or of the first ones.
+        Of a ``complement`` the values are subtracted from the image. Where the image is transformed back twice, they
+        are those of the ``other`` pixels, or of the first ones.
         """
         rows, spectrum, largest, step, reach = self.plan.rows, self.spectrum, self.largest, "inverse rows", self.reach
+        defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(complement)}"
         arguments: tuple[Any, ...]
         if isinstance(rows, TransformPlan):
             arguments = (None, spectrum, *tables, largest, one_scale, reach, dc, np.uint32(other), None)
@@ -192,13 +201,14 @@ class Launches:
         return [*launches, self._row_step(step, LONG_ROWS_TO_VALUES, rows, rows.outer, defines, *arguments)]
 
     def columns(
-        self, tables: Sequence[cl.Buffer], mask: tuple[str, ...], *mask_arguments: Any, other: bool = False
+        self, tables: Sequence[cl.Buffer], shape: str, *mask_arguments: Any, other: bool = False
     ) -> list[Launch]:
-        """Return what filters the columns; ``mask`` are its defines, ``mask_arguments`` its buffer and numbers.
+        """Return what filters the columns; ``mask_arguments`` are the mask's buffer and numbers.
 
         ``other`` is as for :meth:`inverse_rows`: what those come of is left beside the spectrum, which stays.
         """
         columns, spectrum, paired = self.plan.columns, self.spectrum, self.plan.columns_paired
+        mask = (f"SHAPE={shape}",)
         if isinstance(columns, TransformPlan):
             arguments = (spectrum, *tables, *mask_arguments, np.uint32(other))
             return [self._whole("columns", COLUMNS, columns, self._kept_columns, mask, *arguments)]

@@ -1,4 +1,4 @@
-"""The transfer function as ``mask.cl`` reads it: bounds, scales or gains, and what the compiler must know."""
+"""The transfer function as ``mask.cl`` reads it: bounds, scales or gains, and the shape's name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 
 
 class MaskArguments(NamedTuple):
-    """What the columns' kernels take: a buffer, numbers behind it, and defines."""
+    """What the columns' kernels take: a buffer, and numbers behind it."""
 
     data: Array
     numbers: tuple[np.generic, ...]
-    defines: tuple[str, ...]
+    shape: str
+    """What the compiler must know: one of the smooth shapes, ideal or table."""
 
 
 def mask(
@@ -46,7 +47,7 @@ def mask(
         parts = parts_along_axes(gains) if is_twofold else (gains[:, : width // 2 + 1],)
         unused, is_complement = (np.float32(0),) * 6, np.uint32(0)
         data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
-        return MaskArguments(data, (*unused, at_dc, is_complement), ("SHAPE=table",))
+        return MaskArguments(data, (*unused, at_dc, is_complement), "table")
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
@@ -60,7 +61,7 @@ def mask(
         np.uint32(radial.is_complement and not complement),
     )
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
-    return MaskArguments(bounds, numbers, (f"SHAPE={radial.shape}",))
+    return MaskArguments(bounds, numbers, radial.shape)
 
 
 def column_bounds(height: int, width: int, radial: Radial) -> NDArray[np.uint32]:

@@ -21,7 +21,7 @@ Compiling programs for a size takes longer than filtering many a folder. So one 
 
 from __future__ import annotations
 
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .any_size import AnySizeLaunches, has_own, may_have_own
+from .any_size import AnySizeLaunches, Kind, has_own, may_have_own
 from .launches import (
     ATTRIBUTES,
     DEVIATION,
@@ -50,7 +50,7 @@ from .launches import (
 )
 from .mask import mask
 from .plan import plan
-from .transform import DEFAULT, TransformPlan
+from .transform import DEFAULT
 
 if TYPE_CHECKING:
     from ...device.device import Device
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from ...transfer import Transfer
     from ...transfer.edges import Edges
     from .mask import MaskArguments
+    from .plan import FusedPlan
     from .transform import Limits
 
     Array = np.ndarray[Any, Any]
@@ -81,6 +82,31 @@ LESS_EXACT = 3
 WAITING_PLATFORMS = ("NVIDIA",)
 # Whole numbers in which groups that wait for each other tell how far they are, besides one for each task.
 PROGRESS = 10
+
+
+class _Mask(NamedTuple):
+    """What of a transfer function is computed: a part of the columns, with a mask on it."""
+
+    tiles: int
+    """Of columns that are stored and transformed."""
+    complement: bool
+    """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
+    dc: np.float32
+    """H(0)"""
+    arguments: MaskArguments
+
+
+def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: bool) -> _Mask:
+    """Return what of a transfer function is computed for images of a plan's size."""
+    grid = grid_with(edges, transfer, planned.height, planned.width)
+    reach, table = grid.on_grid()
+    columns = planned.width // 2 + 1
+    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
+    complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
+    kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
+    dc, size = transfer.at_dc(table), (grid.height, grid.width)
+    arguments = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=is_twofold)
+    return _Mask(-(-kept // planned.tile), complement, np.float32(dc), arguments)
 
 
 class _ByHistogram(NamedTuple):
@@ -121,170 +147,158 @@ class FusedGpuPipeline:
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
-        count, height, width = stack.shape
-        self.plan = plan(height, width, limits)
-        if launcher.real_name != "float":
-            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        sides = self.plan.rows, self.plan.columns
-        if edges == "mirror" and not all(isinstance(side, TransformPlan) for side in sides):
-            raise ParameterError(
-                f"the fused pipeline of GPUs has no mirrored edges for {width} x {height} pixels: take another engine"
-            )
-        is_chirp_z = any(side.points != side.length for side in sides)
+        self.plan = plan(stack.height, stack.width, limits)
+        self._limits, self._edges = limits, edges
+        self._refuse_what_it_lacks()
+        is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
-        self.bytes_in = stack.size * stack.pixel.itemsize
-        self.bytes_out = stack.size * stack.out.itemsize
-
         self._is_twofold = edges == "mirror" and not transfer.is_even_along_axes
-        grid = grid_with(edges, transfer, height, width)
-        reach, table = grid.on_grid()
-        columns = width // 2 + 1
-        # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
-        complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
-        kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
-        tiles = -(-kept // self.plan.tile)
-        dc = transfer.at_dc(table)
-        size = grid.height, grid.width
-        masked = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=self._is_twofold)
-        row_tables, column_tables = self.plan.rows.tables(), self.plan.columns.tables()
-        tables = [*row_tables, *column_tables, masked.data]
-        # Values that are not scaled are the output itself.
-        values = 0 if stack.white is None else 4 * stack.size
-        spectra = count * (2 if self._is_twofold else 1)
-        scratch = [self.plan.spectrum_length * spectra * 8, self.plan.work_length * count * 8, values]
-        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, 8 * count]
-        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
-        """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
-        self.device.check_memory(str(stack), self.buffer_bytes)
-        # A kernel does not keep its buffers alive.
-        self._scratch = [launcher.allocate(size) if size else None for size in scratch]
-        self._constants = [launcher.allocate(size) for size in small]
-        for buffer, data in zip(self._constants, tables, strict=False):
-            if data.nbytes:
-                launcher.write(buffer, data)
-        self.largest: cl.Buffer = self._constants[-1]
-        """The largest magnitude of each image of the last run, a float; behind each how many pixels are clipped."""
-        self._ramps_buffer = self._constants[-2]
-        self._ramps: Ramps = own_ramps(stack)
+        self._mask = _mask(transfer, self.plan, edges, is_twofold=self._is_twofold)
+        self._allocate()
+        self._waits = _waits(self.device) if one_launch is None else one_launch
+        self._is_own = not (any_size and self.plan.is_in_groups) or has_own(self.device, self._kind)
+        """Whether the programs are those of this size alone."""
+        self._build()
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._results: PageLocked | None = None
         self._found_last: Array | None = None
-        self._size = np.uint32(height), np.uint32(width)
-        fits = all(isinstance(side, TransformPlan) for side in sides)
-        # What the programs of this size are compiled for
-        self._kind = (height, width, stack.pixel, stack.out, edges, self._is_twofold, complement, *masked.defines)
-        self._is_own = not (any_size and fits) or has_own(self.device, self._kind)
-        """Whether the programs are those of this size alone."""
-        # What the kernels are made of: no method of this object, which would then keep itself.
-        self._made_of: dict[str, Any] = {
-            "row_tables": self._constants[: len(row_tables)],
-            "column_tables": self._constants[len(row_tables) : -3],
-            "masked": masked,
-            "tiles": tiles,
-            "complement": complement,
-            "dc": np.float32(dc),
-            "one_launch": _waits(self.device) if one_launch is None else one_launch,
-            "limits": limits,
-            "edges": edges,
-        }
-        self._build(**self._made_of)
+        self._ramps: Ramps = own_ramps(stack)
         self.set_ramps(None)
+
+    def _refuse_what_it_lacks(self) -> None:
+        """Raise ParameterError for double precision, and for mirrored edges of a long side."""
+        if self.launcher.real_name != "float":
+            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
+        if self._edges == "mirror" and not self.plan.is_in_groups:
+            raise ParameterError(
+                f"the fused pipeline of GPUs has no mirrored edges for {self.stack.width} x {self.stack.height} "
+                "pixels: take another engine"
+            )
+
+    def _allocate(self) -> None:
+        """Allocate the buffers, which a kernel does not keep alive, and fill the tables; raises TooLargeError."""
+        stack, launcher, planned = self.stack, self.launcher, self.plan
+        row_tables, column_tables = planned.rows.tables(), planned.columns.tables()
+        tables = [*row_tables, *column_tables, self._mask.arguments.data]
+        # Values that are not scaled are the output itself.
+        values = 0 if stack.white is None else 4 * stack.size
+        spectra = stack.count * (2 if self._is_twofold else 1)
+        scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
+        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, 8 * stack.count]
+        self.bytes_in = stack.size * stack.pixel.itemsize
+        self.bytes_out = stack.size * stack.out.itemsize
+        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
+        """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
+        self.device.check_memory(str(stack), self.buffer_bytes)
+        self._spectrum, self._work, self._values = (launcher.allocate(size) if size else None for size in scratch)
+        *on_device, self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
+        """The largest magnitude of each image of the last run, a float; behind each how many pixels are clipped."""
+        for buffer, data in zip(on_device, tables, strict=True):
+            if data.nbytes:
+                launcher.write(buffer, data)
+        self._row_tables = on_device[: len(row_tables)]
+        *self._column_tables, self._mask_data = on_device[len(row_tables) :]
+
+    @property
+    def _kind(self) -> Kind:
+        """What the programs of this size are compiled for."""
+        stack, mask = self.stack, self._mask
+        size = stack.height, stack.width, stack.pixel, stack.out
+        return (*size, self._edges, self._is_twofold, mask.complement, mask.arguments.shape)
 
     @property
     def launch_count(self) -> int:
         """How many launches filter a stack."""
         return len(self._launches)
 
-    def _forget_kernels(self) -> None:
-        """Begin without any kernel."""
+    def _build(self) -> None:
+        """Build the kernels and set every argument but the images."""
         self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
         self._images_at: list[tuple[cl.Kernel, int]] = []
         self._outputs_at: list[tuple[cl.Kernel, int]] = []
-        self._whole: tuple[Any, ...] = ()
         self._to_spectra: list[Launch] = []
         self._to_values: list[Launch] = []
-
-    def _build(
-        self,
-        *,
-        row_tables: list[cl.Buffer],
-        column_tables: list[cl.Buffer],
-        masked: MaskArguments,
-        tiles: int,
-        complement: bool,
-        dc: np.float32,
-        one_launch: bool,
-        limits: Limits,
-        edges: Edges,
-    ) -> None:
-        """Build the kernels and set every argument but the images."""
-        stack = self.stack
-        count, height, width = stack.shape
-        spectrum, work, self._values = self._scratch
-        mask_data = self._constants[-3]
-        scales = np.uint32(stack.one_scale)
-        pixel = f"LOAD_PIXEL={PIXELS[stack.pixel]}"
-        given: dict[str, Any] = {"tiles": tiles, "spectrum": spectrum, "largest": self.largest}
-        given |= {"edges": edges, "is_twofold": self._is_twofold}
-        launches: Launches | AnySizeLaunches
-        if self._is_own:
-            launches = Launches(self.launcher, self.plan, count, work=work, **given)
-        else:
-            launches = AnySizeLaunches(self.launcher, self.plan, count, pixel=pixel, limits=limits, **given)
-        self._made_by = launches  # and keeps its buffers
-        scale = np.float32(1 / ((4 if edges == "mirror" else 2) * width * height))
-        # The largest deviation that the type allows; floats are within [-1, 1].
-        self._widest = np.float32(2 if stack.pixel.kind == "f" else np.iinfo(stack.pixel).max)
-        inverse_defines = (pixel, f"COMPLEMENT={int(complement)}")
-        stored = (f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}")
-        at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
-        self._quantize_defines = (*stored, f"PIXELS_PER_ITEM={at_once}")
-        self._forget_kernels()
-        self._largest_at = launches.largest_at
-        self._inverse_rows = partial(launches.inverse_rows, row_tables, scales, dc, *inverse_defines)
-        rows = partial(launches.rows, row_tables, pixel)
-        mask_arguments = (mask_data, scale, *masked.numbers)
-        columns = partial(launches.columns, column_tables, masked.defines, *mask_arguments)
+        self._make = make = self._maker()
+        self._largest_at = make.largest_at
         # What waits has no times of steps.
-        can_wait = one_launch and stack.white is not None and not self._is_twofold and not self.launcher.profiles
-        if can_wait and isinstance(launches, Launches):
-            defines = (*inverse_defines, *stored, "PIXELS_PER_ITEM=1")
-            numbers = (np.uint32(count), launches.reach, scales, dc)
-            if launches.goes_in_one():
-                make = partial(launches.filter, defines=(*defines, *masked.defines))
-                self._whole = make, self._shared(row_tables, numbers), mask_arguments
-                self._launches = [self._one_launch(self._ramps_buffer)]
-                return
-            if launches.inverse_rows_run_together():
-                self._to_spectra = [*rows(), *columns()]
-                arguments = (*self._shared(row_tables, numbers), self._ramps_buffer, self._widest)
-                self._add_to_pixels(launches.inverse_rows_to_pixels(*arguments, defines=defines))
-                return
+        can_wait = self._waits and self.stack.white is not None and not self._is_twofold and not self.launcher.profiles
+        can_wait = can_wait and self._is_own
+        if can_wait:
+            told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+            self._progress = self.launcher.allocate(told.nbytes)
+            self.launcher.write(self._progress, told)
+        self._goes_in_one = can_wait and make.goes_in_one()
+        if self._goes_in_one:
+            self._launches = [self._one_launch(self._ramps_buffer)]
+        elif can_wait and make.inverse_rows_run_together():
+            self._build_to_pixels()
+        else:
+            self._build_steps()
 
-        self._to_values = rows()
-        self._images_at.append((self._to_values[0].kernel, 1))
-        for other in (True, False)[not self._is_twofold :]:
-            self._to_values += [*columns(other=other), *self._values_of_spectra(other=other)]
-        self._launches = self._to_values
-        if stack.white is not None:
-            self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
+    def _maker(self) -> Launches:
+        """Return what makes the launches: of the programs of this size, or of those for any."""
+        stack = self.stack
+        given = (self.launcher, self.plan, stack.count, self._mask.tiles, self._spectrum, self._work, self.largest)
+        kind = (PIXELS[stack.pixel], self._edges, self._is_twofold)
+        return Launches(*given, *kind) if self._is_own else AnySizeLaunches(*given, *kind, self._limits)
 
-    def _shared(self, tables: list[cl.Buffer], numbers: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the arguments of groups that wait for each other, from the image on."""
-        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
-        self._progress = self.launcher.allocate(told.nbytes)
-        self.launcher.write(self._progress, told)
-        return None, None, self._scratch[0], self._values, *tables, self.largest, self._progress, *numbers
-
-    def _add_to_pixels(self, last: Launch) -> None:
-        """Make pixels of spectra by one launch, behind those that make the spectra."""
+    def _build_to_pixels(self) -> None:
+        """Build the launches of rows and columns, and the one that makes pixels of spectra."""
+        self._to_spectra = [*self._make.rows(self._row_tables), *self._columns()]
+        arguments = (*self._waiting_arguments, self._ramps_buffer, self._widest)
+        last = self._make.inverse_rows_to_pixels(*arguments, defines=self._pixel_defines)
         self._launches = [*self._to_spectra, last]
         self._images_at += [(self._launches[0].kernel, 1), (last.kernel, 0)]
         self._outputs_at.append((last.kernel, 1))
 
+    def _build_steps(self) -> None:
+        """Build each step as a launch of its own, or several; what is twofold takes columns and inverse rows twice."""
+        self._to_values = self._make.rows(self._row_tables)
+        self._images_at.append((self._to_values[0].kernel, 1))
+        for other in (True, False)[not self._is_twofold :]:
+            self._to_values += [*self._columns(other=other), *self._values_of_spectra(other=other)]
+        self._launches = self._to_values
+        if self.stack.white is not None:
+            self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
+
+    def _columns(self, *, other: bool = False) -> list[Launch]:
+        """Return the launches that filter the columns."""
+        return self._make.columns(self._column_tables, self._mask.arguments.shape, *self._mask_arguments, other=other)
+
+    @property
+    def _mask_arguments(self) -> tuple[Any, ...]:
+        """The mask's buffer, what makes up for unnormalized transforms, and the mask's numbers."""
+        both = (4 if self._edges == "mirror" else 2) * self.stack.width * self.stack.height
+        return self._mask_data, np.float32(1 / both), *self._mask.arguments.numbers
+
+    @property
+    def _widest(self) -> np.float32:
+        """The largest deviation that the pixels' type allows; floats are within [-1, 1]."""
+        pixel = self.stack.pixel
+        return np.float32(2 if pixel.kind == "f" else np.iinfo(pixel).max)
+
+    @property
+    def _pixel_defines(self) -> tuple[str, ...]:
+        """What launches that read pixels and make some must know at compile time."""
+        read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
+        return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
+
+    @property
+    def _waiting_arguments(self) -> tuple[Any, ...]:
+        """The arguments of groups that wait for each other, from the image on."""
+        buffers = self._spectrum, self._values, *self._row_tables, self.largest, self._progress
+        count, one_scale = np.uint32(self.stack.count), np.uint32(self.stack.one_scale)
+        return None, None, *buffers, count, self._make.reach, one_scale, self._mask.dc
+
     def _values_of_spectra(self, *, other: bool = False) -> list[Launch]:
         """Return the launches that make values of the rows' spectra, which are the output if they are not scaled."""
-        launches = self._inverse_rows(other=other)
+        launches = self._make.inverse_rows(
+            self._row_tables,
+            np.uint32(self.stack.one_scale),
+            self._mask.dc,
+            complement=self._mask.complement,
+            other=other,
+        )
         kernel = launches[-1].kernel
         self._images_at.append((kernel, kernel.num_args - 1))
         if self.stack.white is None:
@@ -296,12 +310,13 @@ class FusedGpuPipeline:
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
         """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
-        make, before, after = self._whole
         stack = self.stack
         bins = 0 if counts is None else BINS
         numbers = map(np.uint32, (bins, *counted(stack.height, stack.width)))
         counting = (wanted or ramps, counts or ramps, *numbers)
-        launch: Launch = make(*before, ramps, self._widest, *after, *counting)
+        arguments = (*self._waiting_arguments, ramps, self._widest, *self._mask_arguments, *counting)
+        defines = (*self._pixel_defines, f"SHAPE={self._mask.arguments.shape}")
+        launch = self._make.filter(*arguments, defines=defines)
         self._images_at.append((launch.kernel, 0))
         self._outputs_at.append((launch.kernel, 1))
         self._bound = (None, None, None)
@@ -312,8 +327,11 @@ class FusedGpuPipeline:
         stack = self.stack
         count, height, width = stack.shape
         sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
-        defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}", *self._quantize_defines)
-        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest, *self._size)
+        at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
+        stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
+        defines = f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored
+        size = np.uint32(height), np.uint32(width)
+        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest, *size)
         options = compiler_options(self.launcher)
         quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments, options=options)
         self._outputs_at.append((quantize, 0))
@@ -343,7 +361,7 @@ class FusedGpuPipeline:
     def _take_own_programs(self) -> None:
         """Build the programs of this size, in place of that for any size."""
         self._is_own = True
-        self._build(**self._made_of)
+        self._build()
         vars(self).pop("_by_histogram", None)
         ramps, self._ramps = self._ramps, None
         self.set_ramps(ramps)
@@ -380,7 +398,12 @@ class FusedGpuPipeline:
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
         defines = (f"LOAD_PIXEL={PIXELS[self.stack.pixel]}",)
-        arguments = (buffer, image or (self._images or (None,))[0], np.uint32(self.stack.one_scale), *self._size)
+        arguments = (
+            buffer,
+            image or (self._images or (None,))[0],
+            np.uint32(self.stack.one_scale),
+            *map(np.uint32, (height, width)),
+        )
         kernel = self.launcher.kernel((ATTRIBUTES, GROUND, DEVIATION), defines, "gpu_deviation", arguments)
         groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
         self.launcher.enqueue("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
@@ -413,11 +436,10 @@ class FusedGpuPipeline:
         wanted, counts, ramps = kept = [self.launcher.allocate(size) for size in sizes]
         self.launcher.write(counts, np.zeros((pictures, BINS), np.uint32))
 
-        if self._whole:
+        if self._goes_in_one:
             return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
 
-        scales = np.uint32(self.stack.one_scale)
-        numbers = scales, *self._size, np.uint32(BINS), *map(np.uint32, counted(height, width))
+        numbers = map(np.uint32, (self.stack.one_scale, height, width, BINS, *counted(height, width)))
         own = cl.LocalMemory(4 * BINS)
         given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
         options = compiler_options(self.launcher)

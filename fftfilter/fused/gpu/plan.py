@@ -28,6 +28,11 @@ class FusedPlan:
     tile: int
 
     @property
+    def is_in_groups(self) -> bool:
+        """Whether work-groups hold both sides."""
+        return isinstance(self.rows, TransformPlan) and isinstance(self.columns, TransformPlan)
+
+    @property
     def pairs(self) -> int:
         """Pairs of rows."""
         return -(-self.height // 2)
@@ -65,10 +70,7 @@ def supports(shape: tuple[int, ...], limits: Limits = DEFAULT) -> bool:
 
 def mirrors(height: int, width: int) -> bool:
     """Tell whether images of a size are filtered with mirrored edges: where work-groups hold both sides."""
-    if not supports((height, width)):
-        return False
-    sides = plan(height, width)
-    return isinstance(sides.rows, TransformPlan) and isinstance(sides.columns, TransformPlan)
+    return supports((height, width)) and plan(height, width).is_in_groups
 
 
 @lru_cache(maxsize=256)

@@ -79,7 +79,7 @@ def is_paired(shape: Shape, limits: Limits = DEFAULT) -> bool:
     if not all(fits(n, limits, columns=columns) for n, columns in sides):
         return False
     planned = images.plan(shape.height, shape.width, limits)
-    if not (isinstance(planned.rows, TransformPlan) and isinstance(planned.columns, TransformPlan)):
+    if not planned.is_in_groups:
         return False
     return shape.data == "values" or planned.columns.batch >= min(SECTOR, shape.width // 2 + 1)
 
