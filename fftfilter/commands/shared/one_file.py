@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ...filters import Filter
     from ...images import Asked, Coding, Depth, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
+    from ...output.scale import Given as Range
     from ...transfer import Transfer
     from .stage_pictures import StagePictures
 
@@ -67,6 +68,13 @@ class FileOptions:
             **{name: given[name] for name in names},
         )
 
+    @property
+    def given_range(self) -> Range | None:
+        """The scale as a range; None for the words each, folder and stack. Raises ParameterError."""
+        from ...output.scale import parse
+
+        return parse(self.scale)
+
     def check(self, source: str, target: str) -> None:
         """Refuse combinations that mean nothing; raises UsageError."""
         from ...files.urls import is_url
@@ -85,10 +93,40 @@ class FileOptions:
             raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
 
 
+class Input(NamedTuple):
+    """A file that was read, or opened, and what filters it."""
+
+    found: Picture | Pages
+    name: str
+    transfer: Transfer
+    """With the size of the file's pixels, and with notches for the peaks that were found."""
+    pixel_size: PixelSize | None
+    """What the file says, if the filter needs it."""
+
+
 def run_file(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
     """Read, filter, write; then print what was asked for."""
-    from ...files.urls import is_url
+    _load_ahead(source, options)  # while the rest is imported
+    from ... import images
+    from ...files import sources
+    from ...files.leftovers import remove_leftovers_beside
     from .compiling import tell_of_compiling
+
+    options.check(source, target)
+    tell_of_compiling(quiet=options.quiet)
+    _check(source, target, options)
+    times = sources.times(source) if options.preserve_times else None
+    remove_leftovers_beside(target)
+    given = _read(transfer, source, options)
+    if isinstance(given.found, images.Pages):
+        _filter_pages(given, given.found, target, options, times=times)
+    else:
+        _filter_picture(given, given.found, target, options, times=times)
+
+
+def _load_ahead(source: str, options: FileOptions) -> None:
+    """Choose the CPU if it is done first, and load OpenCL while a file is read; raises ReadError for a missing one."""
+    from ...files.urls import is_url
 
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
         from ...device.embedded_pocl import load_ahead
@@ -102,79 +140,55 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
         from ...files import sources
 
         sources.times(source)  # a missing folder is missing: it is not refused as being no folder
-    options.check(source, target)
-    tell_of_compiling(quiet=options.quiet)
-    _filter(transfer, source, target, options)
 
 
-def _filter(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
+def _filter_picture(
+    given: Input, picture: Picture, target: str, options: FileOptions, *, times: tuple[int, int] | None
+) -> None:
+    """Filter a picture, write it, and print what was asked for."""
     from ... import images
-    from ...files import sources
-    from ...files.leftovers import remove_leftovers_beside
-    from ...files.messages import shown
     from ...imagej_filter import open_filter
-    from ...output.scale import parse
-    from ...stacks import for_pixels_of
 
-    given_range = parse(options.scale)
-    _check(source, target, options)
-    times = sources.times(source) if options.preserve_times else None
-    remove_leftovers_beside(target)
-    picture = _read(source, options)
-    name = shown(source, "standard input")
-    transfer, pixel_size = for_pixels_of(picture, transfer, name)
-    transfer *= _automatic(picture, name, options)
-    if isinstance(picture, images.Pages):
-        _filter_pages(transfer, picture, target, options, pixel_size=pixel_size, times=times)
-        return
     images.check_fits(picture, target, format=options.format)
     depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
     if not options.quiet:
-        _caution(transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
-    for_filter = options.filter
+        _caution(given.transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
     observe = None
     if options.save_stages is not None:
         from .stage_pictures import StagePictures
 
         observe = StagePictures(options.save_stages)
-        for_filter = for_filter | {"engine": for_filter["engine"] or "book"}  # the fused engine has no stages
-    with open_filter(transfer, options.output, given_range, for_filter) as filter_:
+        options.filter["engine"] = options.filter["engine"] or "book"  # the fused engine has no stages
+    with open_filter(given.transfer, options.output, options.given_range, options.filter) as filter_:
         planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
-        given = replace(picture) if options.verify or options.preview else picture
+        before = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
         left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
-            click.echo(_summary(filter_, picture.planes.shape, pixel_size, clipped, left_out), err=True)
-        if for_filter["profile"]:
+            click.echo(_summary(filter_, picture.planes.shape, given.pixel_size, clipped, left_out), err=True)
+        if options.filter["profile"]:
             click.echo(_times(filter_), err=target == "-")
     if options.preview:
-        preview.write_page(options.preview, given, picture, transfer, for_filter, name=name)
+        preview.write_page(options.preview, before, picture, given.transfer, options.filter, name=given.name)
     if options.verify:
-        from ... import verify
+        _verify(before, given.transfer, target, depth, options)
 
-        found = verify.difference(
-            given,
-            transfer,
-            options.output,
-            given_range,
-            target=target,
-            depth=depth,
-            options=for_filter,
-        )
-        verify.check(found, target)
-        if not options.quiet:
-            click.echo(f"{shown(target, '-')}: {found}")
+
+def _verify(before: Picture, transfer: Transfer, target: str, depth: Depth, options: FileOptions) -> None:
+    """Compare an output with the reference, and print how it differs; raises VerifyError."""
+    from ... import verify
+    from ...files.messages import shown
+
+    output, given_range = options.output, options.given_range
+    found = verify.difference(before, transfer, output, given_range, target=target, depth=depth, options=options.filter)
+    verify.check(found, target)
+    if not options.quiet:
+        click.echo(f"{shown(target, '-')}: {found}")
 
 
 def _filter_pages(
-    transfer: Transfer,
-    pages: Pages,
-    target: str,
-    options: FileOptions,
-    *,
-    pixel_size: PixelSize | None,
-    times: tuple[int, int] | None,
+    given: Input, pages: Pages, target: str, options: FileOptions, *, times: tuple[int, int] | None
 ) -> None:
     """Filter the pages of a file, one by one."""
     from contextlib import closing
@@ -182,17 +196,17 @@ def _filter_pages(
     from ...files.messages import shown
     from ...folders.progress import Progress
     from ...imagej_filter import open_filter
-    from ...output.scale import STACK, parse
+    from ...output.scale import STACK
     from ...stacks import Way, filter_pages
 
     with closing(pages):
         only = {name: getattr(options, name) for name in ("save_stages", "preview")}
         only["profile"] = options.filter["profile"]
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
-        given_range, is_of_stack = parse(options.scale), options.scale == STACK
+        given_range, is_of_stack = options.given_range, options.scale == STACK
         way = Way(options.format, options.coding, options.strip, options.output, given_range, options.filter)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
-        with open_filter(transfer, options.output, given_range, options.filter) as filter_:
+        with open_filter(given.transfer, options.output, given_range, options.filter) as filter_:
             try:
                 done = filter_pages(
                     filter_,
@@ -213,7 +227,7 @@ def _filter_pages(
             for line in () if options.quiet else cautions:
                 click.echo(f"fftfilter: {line}", err=True)
             if options.verbose:
-                summary = _summary(filter_, done.shape, pixel_size, done.clipped, done.left_out)
+                summary = _summary(filter_, done.shape, given.pixel_size, done.clipped, done.left_out)
                 click.echo(f"{done.pages} pages, {summary}", err=True)
     if done.difference and not options.quiet:
         click.echo(f"{shown(target, '-')}: {done.difference}")
@@ -232,34 +246,28 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     """Write a page on what a filter makes of a picture, and not what it makes."""
     from ... import images
     from ...files.leftovers import remove_leftovers_beside
-    from ...files.messages import shown
     from ...imagej_filter import open_filter
     from ...output import modes
-    from ...output.scale import parse
-    from ...stacks import for_pixels_of
 
-    given_range = parse(options.scale)
-    modes.check_scale(options.output, given_range)
+    modes.check_scale(options.output, options.given_range)
     preview.check(target, source, "-")
     remove_leftovers_beside(target)
-    name = shown(source, "standard input")
-    picture = only(_read(source, options), name)
-    transfer, _ = for_pixels_of(picture, transfer, name)
-    transfer *= _automatic(picture, name, options)
+    given = _read(transfer, source, options)
+    picture = only(given.found, given.name)
     depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
-    with open_filter(transfer, options.output, given_range, options.filter) as filter_:
+    with open_filter(given.transfer, options.output, options.given_range, options.filter) as filter_:
         planes, _ = _filtered(filter_, picture, depth, options.output, None)
     made = replace(picture, planes=planes, maxval=depth.maxval)
-    preview.write_page(target, picture, made, transfer, options.filter, name=name)
+    preview.write_page(target, picture, made, given.transfer, options.filter, name=given.name)
 
 
 def _check(source: str, target: str, options: FileOptions) -> None:
     """Refuse, before any work, what could not be written; raises FftfilterError."""
     from ... import images
     from ...output import modes
-    from ...output.scale import STACK, parse
+    from ...output.scale import STACK
 
-    modes.check_scale(options.output, STACK if options.scale == STACK else parse(options.scale))
+    modes.check_scale(options.output, STACK if options.scale == STACK else options.given_range)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
     images.refuse_coding(target, options.coding, format=options.format)
     if options.output == "real":
@@ -298,21 +306,21 @@ def _filtered(
 
 def _caution(transfer: Transfer, picture: Picture, options: FileOptions, *, is_of_floats: bool) -> None:
     """Say what users may not expect."""
-    from ...output.scale import parse
-
     cautions = [*transfer.cautions(*picture.planes.shape[1:])]
     cautions += picture.cautions(options.output, is_of_floats=is_of_floats)
-    if options.output == "magnitude" and (given_range := parse(options.scale)):  # which alone has no sign
+    if options.output == "magnitude" and (given_range := options.given_range):  # which alone has no sign
         cautions += given_range.cautions()
     for line in cautions:
         click.echo(f"fftfilter: {line}", err=True)
 
 
-def _read(source: str, options: FileOptions) -> Picture | Pages:
+def _read(transfer: Transfer, source: str, options: FileOptions) -> Input:
+    """Read a picture, or open a file of several pages; say which peaks are found, if they are looked for."""
     from ... import images
-    from ...stacks import open_input
+    from ...files.messages import shown
+    from ...stacks import for_pixels_of, open_input
 
-    picture = open_input(
+    found = open_input(
         source,
         options.pages,
         output=options.output,
@@ -320,9 +328,11 @@ def _read(source: str, options: FileOptions) -> Picture | Pages:
         working=_working_bytes(options),
         limit=options.input_limit,
     )
-    if isinstance(picture, images.Pages):
-        return picture
-    return picture.stripped() if options.strip else picture
+    if options.strip and not isinstance(found, images.Pages):
+        found = found.stripped()
+    name = shown(source, "standard input")
+    transfer, pixel_size = for_pixels_of(found, transfer, name)
+    return Input(found, name, transfer * _automatic(found, name, options), pixel_size)
 
 
 def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
