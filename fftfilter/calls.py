@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from .transfer import Transfer
     from .transfer.imagej_band import Suppress
     from .transfer.shapes import ShapeName
-    from .transfer.units import Given
+    from .transfer.units import RadiusLike
 
 
 def lowpass(
     image: ArrayLike,
-    radius: Given | None = None,
+    radius: RadiusLike | None = None,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -54,11 +54,11 @@ def lowpass(
 
 def highpass(
     image: ArrayLike,
-    radius: Given | None = None,
+    radius: RadiusLike | None = None,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -72,12 +72,12 @@ def highpass(
 
 def bandpass(
     image: ArrayLike,
-    inner: Given,
-    outer: Given,
+    inner: RadiusLike,
+    outer: RadiusLike,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -91,12 +91,12 @@ def bandpass(
 
 def bandstop(
     image: ArrayLike,
-    inner: Given,
-    outer: Given,
+    inner: RadiusLike,
+    outer: RadiusLike,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
@@ -110,8 +110,8 @@ def bandstop(
 
 def imagej(
     image: ArrayLike,
-    large: Given = 40,
-    small: Given = 3,
+    large: RadiusLike = 40,
+    small: RadiusLike = 3,
     *,
     suppress: Suppress = "none",
     tolerance: float = 5,

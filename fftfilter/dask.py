@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from .transfer import Transfer
     from .transfer.shapes import ShapeName
-    from .transfer.units import Given
+    from .transfer.units import RadiusLike
 
 # Images that go to the device at once: enough to be worth a launch, whatever the chunk holds.
 _PIXELS_A_LAUNCH = 1 << 22
@@ -41,11 +41,11 @@ _PIXELS_A_LAUNCH = 1 << 22
 
 def lowpass(
     stack: Array,
-    radius: Given | None = None,
+    radius: RadiusLike | None = None,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.lowpass` of each image of a stack ``(count, height, width)``, or of one image."""
@@ -54,11 +54,11 @@ def lowpass(
 
 def highpass(
     stack: Array,
-    radius: Given | None = None,
+    radius: RadiusLike | None = None,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.highpass` of each image of a stack ``(count, height, width)``, or of one image."""
@@ -67,12 +67,12 @@ def highpass(
 
 def bandpass(
     stack: Array,
-    inner: Given,
-    outer: Given,
+    inner: RadiusLike,
+    outer: RadiusLike,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.bandpass` of each image of a stack ``(count, height, width)``, or of one image."""
@@ -81,12 +81,12 @@ def bandpass(
 
 def bandstop(
     stack: Array,
-    inner: Given,
-    outer: Given,
+    inner: RadiusLike,
+    outer: RadiusLike,
     *,
     shape: ShapeName = "ideal",
     order: int | None = None,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     **options: Unpack[Options],
 ) -> Array:
     """Return :func:`fftfilter.bandstop` of each image of a stack ``(count, height, width)``, or of one image."""

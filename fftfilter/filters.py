@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import Started, Stream
     from .output.histogram import Ramps
-    from .output.scale import Given
+    from .output.scale import Scale
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
     from .transfer.edges import EdgedGrid, Edges
 
     Array = NDArray[Any]
-    Scale = tuple[float, float] | tuple[str, float] | Given | str | None
+    ScaleLike = tuple[float, float] | tuple[str, float] | Scale | str | None
 
 FUSED = "fused"
 # Images of a stream that are on their way through a GPU before the first result is waited for.
@@ -70,7 +70,7 @@ class FilterOptions(TypedDict, total=False):
     work_group_size: int | None
     transpose: Transpose | None
     output: Output
-    scale: Scale
+    scale: ScaleLike
     edges: Edges
     pixel_size: str | float | None
 
@@ -189,7 +189,7 @@ class Filter:
         work_group_size: int | None = None,
         transpose: Transpose | None = None,
         output: Output = "magnitude",
-        scale: Scale = None,
+        scale: ScaleLike = None,
         edges: Edges = "wrap",
         pixel_size: str | float | None = None,
         profile: bool = False,

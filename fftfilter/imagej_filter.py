@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from .output.modes import Output
-    from .output.scale import Given
+    from .output.scale import Scale
     from .transfer import Transfer
 
     Array = NDArray[Any]
@@ -199,7 +199,7 @@ class ImageJReference(ImageJFilter):
         return filtered(padded, self.transfer.gain(*padded.shape)).real
 
 
-def open_filter(transfer: Transfer, output: Output, scale: Given | None, options: dict[str, Any]) -> Filter:
+def open_filter(transfer: Transfer, output: Output, scale: Scale | None, options: dict[str, Any]) -> Filter:
     """Return the filter that a command's options describe: ImageJ's if they say whether to autoscale."""
     if "autoscale" in options:
         return ImageJFilter(transfer, **options)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .images.limits import Working
     from .images.pages import Sink
     from .output.modes import Output
-    from .output.scale import Given
+    from .output.scale import Scale
     from .transfer import Transfer
 
     Read = tuple[Picture, float | None]
@@ -54,7 +54,7 @@ class Way:
     coding: Coding = AS_USUAL
     strip: bool = False
     output: Output = "magnitude"
-    scale: Given | None = None
+    scale: Scale | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     """Those of the filter."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .images import Coding, Depth, Picture
     from .output.modes import Output
-    from .output.scale import Given
+    from .output.scale import Scale
     from .transfer import Transfer
     from .transfer.edges import Edges
 
@@ -52,7 +52,7 @@ def difference(
     given: Picture,
     transfer: Transfer,
     output: Output,
-    scale: Given | None,
+    scale: Scale | None,
     *,
     target: str | os.PathLike[str],
     depth: Depth,
@@ -72,7 +72,7 @@ def compare(
     found: Picture,
     transfer: Transfer,
     output: Output,
-    scale: Given | None,
+    scale: Scale | None,
     *,
     depth: Depth,
     options: Mapping[str, Any],
@@ -142,7 +142,7 @@ def right(
     transfer: Transfer,
     output: Output,
     *,
-    scale: Given | None,
+    scale: Scale | None,
     depth: Depth,
     edges: Edges = "wrap",
 ) -> Reference:

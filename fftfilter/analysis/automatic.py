@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .power import Spectrum
 
 
-class Auto(NamedTuple):
+class AutoNotches(NamedTuple):
     """Notches for each picture by itself."""
 
     strength: float

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..output.modes import Output
-    from ..output.scale import Given
+    from ..output.scale import Scale
     from ..transfer import Transfer
     from .session import Session
     from .wish import CommandLine, Described, Wish
@@ -96,7 +96,7 @@ class Engine:
         return around_gray(np.subtract(planes, values, dtype=np.float32))
 
     def _filter(
-        self, shape: tuple[int, ...], described: Described, transfer: Transfer, output: Output, scale: Given | None
+        self, shape: tuple[int, ...], described: Described, transfer: Transfer, output: Output, scale: Scale | None
     ) -> Filter:
         """Return a filter for pictures of a shape, tuned to a transfer function."""
         key = (shape, output, scale, *sorted(described.filter.items()))

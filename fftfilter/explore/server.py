@@ -26,7 +26,7 @@ from .wish import Wish, read
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .session import Page, Session
+    from .session import FilePage, Session
     from .wish import CommandLine
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -143,7 +143,7 @@ class Server:
     async def _input(self, request: web.Request) -> web.StreamResponse:
         level = _number(request, "level", 1)
 
-        def made(page: Page) -> bytes:
+        def made(page: FilePage) -> bytes:
             return frame(Kind.INPUT, page.pixels(level), level=level)
 
         return _raw(await self._of_page(request, made))
@@ -180,7 +180,7 @@ class Server:
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._session, self._commands, self._engine, self._live).serve(request)
 
-    async def _of_page(self, request: web.Request, make: Callable[[Page], Any]) -> Any:
+    async def _of_page(self, request: web.Request, make: Callable[[FilePage], Any]) -> Any:
         """Return what is made of the page that a request names, beside the engine."""
         number = _number(request, "page", 0)
         return await self._beside(lambda: make(self._session.page(number)))

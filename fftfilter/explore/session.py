@@ -43,7 +43,7 @@ MAP = 256
 
 
 @dataclass(eq=False)
-class Page:
+class FilePage:
     """A page of the file, and what is known of it; made when it is asked for."""
 
     picture: images.Picture
@@ -124,7 +124,7 @@ class Session:
         self.source, self._device = source, device
         self._found = open_input(source, None, output="keep", working=_working)
         self._lock = threading.RLock()
-        self._page: tuple[int, Page] | None = None
+        self._page: tuple[int, FilePage] | None = None
         self.target = target or self._proposed()
         # Its pixels have a size; of its samples one is enough.
         self._size = self.page(0).size
@@ -136,14 +136,14 @@ class Session:
         """How many pages the file has."""
         return len(self._found) if isinstance(self._found, images.Pages) else 1
 
-    def page(self, number: int) -> Page:
+    def page(self, number: int) -> FilePage:
         """Return a page, counted from 0; the last one is kept. Raises ReadError, ParameterError."""
         with self._lock:
             if self._page is None or self._page[0] != number:
                 if not 0 <= number < self.pages:
                     raise ParameterError(f"page {number} is not one of {self.pages}, counted from 0")
                 found = self._found
-                page = Page(found.read(number) if isinstance(found, images.Pages) else found, self._device)
+                page = FilePage(found.read(number) if isinstance(found, images.Pages) else found, self._device)
                 if number and page.size != self._size:
                     (height, width), first = page.size, self._size
                     raise ParameterError(

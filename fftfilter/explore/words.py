@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .engine import Answer
-    from .session import Page, Session
+    from .session import FilePage, Session
 
     Gains = NDArray[np.float64]
     Pixels = NDArray[np.uint8]
@@ -107,7 +107,7 @@ def gain_map(answer: Answer, gains: Gains) -> bytes:
     return frame(Kind.GAIN, pixels, number=answer.wish.id)
 
 
-def share(page: Page, gains: Gains) -> float | None:
+def share(page: FilePage, gains: Gains) -> float | None:
     """Return about which part of the power is removed; None until the spectrum is there."""
     if "spectrum" not in vars(page):
         return None

@@ -22,7 +22,7 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..analysis.automatic import Auto
+    from ..analysis.automatic import AutoNotches
     from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
     from ..preview.sheet import Row
@@ -121,7 +121,7 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
     return loaded
 
 
-def _automatic(picture: Picture | Pages, auto: Auto, outcome: Outcome, device: str | None) -> Transfer:
+def _automatic(picture: Picture | Pages, auto: AutoNotches, outcome: Outcome, device: str | None) -> Transfer:
     """Return the notches for what is found in a picture, none for a small one; the outcome says what was found."""
     # Seldom wanted, and some milliseconds of import.
     from ..analysis.automatic import notches

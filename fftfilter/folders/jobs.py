@@ -15,7 +15,7 @@ from ..images.formats import AS_USUAL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..analysis.automatic import Auto
+    from ..analysis.automatic import AutoNotches
     from ..analysis.found import Peak
     from ..images import Asked, Coding, PixelSize
     from ..output import scale
@@ -36,7 +36,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of :class:`Filter`, without the device."""
     output: Output = "magnitude"
-    scale: scale.Given | None = None
+    scale: scale.Scale | None = None
     """None gives each picture its own range."""
     scale_of_stack: bool = False
     """Whether the pages of a file have one range."""
@@ -51,7 +51,7 @@ class Settings:
     in_place: bool = False
     preview: bool = False
     """Make the row of each file in a contact sheet."""
-    auto: Auto | None = None
+    auto: AutoNotches | None = None
     """How the peaks of each picture are found, if they are to be removed, too."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""

@@ -56,7 +56,7 @@ def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any],
     return [header.getvalue(), *page.strips]
 
 
-class Page(NamedTuple):
+class EncodedPage(NamedTuple):
     """A page without its place in a file."""
 
     tags: dict[int, Any]
@@ -65,7 +65,7 @@ class Page(NamedTuple):
     """Of its samples without compression."""
 
 
-def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any], extra: int = 0) -> Page:
+def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any], extra: int = 0) -> EncodedPage:
     """Return a page; the arguments are those of :func:`encode`."""
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
@@ -90,7 +90,7 @@ def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, 
         strips, tags[278] = _compressed(rows.reshape(height, -1).view(np.uint8), _NAMES[compression])
     tags[259] = compression
     tags[_LENGTHS] = tuple(strip.nbytes for strip in strips)
-    return Page(tags, strips, nbytes)
+    return EncodedPage(tags, strips, nbytes)
 
 
 def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v2:
@@ -123,7 +123,7 @@ class TiffSink(Sink):
         self._pages: list[tuple[dict[int, Any], list[int]]] = []
         self._file.write(bytes(_BIG_HEADER_BYTES))
 
-    def encode(self, picture: Picture, milliseconds: float | None) -> Page:  # noqa: ARG002  a TIFF has no durations
+    def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
         """Return a page as :meth:`add` takes it."""
         from .metadata import tiff_tags
 
@@ -136,7 +136,7 @@ class TiffSink(Sink):
 
     def add(self, encoded: object) -> None:
         """Append a page's samples."""
-        page = cast("Page", encoded)
+        page = cast("EncodedPage", encoded)
         start = self._file.tell()
         offsets = list(accumulate(page.tags[_LENGTHS][:-1], initial=start))
         self._file.writelines(page.strips)

@@ -46,10 +46,10 @@ class Auto(NamedTuple):
         return []
 
 
-Given = Range | Auto
+Scale = Range | Auto
 
 
-def of(given: tuple[float, float] | tuple[str, float] | Given | str | None) -> Given | None:
+def of(given: tuple[float, float] | tuple[str, float] | Scale | str | None) -> Scale | None:
     """Return the range that Python gives as (LO, HI), "auto" or ("auto", P), None for each; raises ParameterError."""
     if given is None or given == EACH:
         return None
@@ -68,7 +68,7 @@ def up_to(largest: float, *, both_signs: bool) -> Range:
     return Range(-high if both_signs else 0.0, high, of_white=True)
 
 
-def parse(text: str) -> Given | None:
+def parse(text: str) -> Scale | None:
     """Return what auto, auto:P or LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
     if text in (EACH, FOLDER, STACK):
         return None

@@ -35,13 +35,17 @@ if TYPE_CHECKING:
 
     from .imagej_band import Suppress
     from .shapes import ShapeName
-    from .units import Given
+    from .units import RadiusLike
 
 __all__ = ["Transfer", "bandpass", "bandstop", "highpass", "imagej", "lowpass", "mask", "notch", "stripes"]
 
 
 def lowpass(
-    radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+    radius: RadiusLike | None = None,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
 ) -> Transfer:
     """Return a transfer function that passes what is nearer to DC than a cutoff.
 
@@ -61,14 +65,23 @@ def lowpass(
 
 
 def highpass(
-    radius: Given | None = None, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+    radius: RadiusLike | None = None,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
 ) -> Transfer:
     """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
     return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order, width=width),))
 
 
 def bandpass(
-    inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+    inner: RadiusLike,
+    outer: RadiusLike,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
 ) -> Transfer:
     """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
 
@@ -80,7 +93,12 @@ def bandpass(
 
 
 def bandstop(
-    inner: Given, outer: Given, *, shape: ShapeName = "ideal", order: int | None = None, width: Given | None = None
+    inner: RadiusLike,
+    outer: RadiusLike,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
 ) -> Transfer:
     """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
     return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order, width=width),))
@@ -89,7 +107,7 @@ def bandstop(
 def notch(
     at: tuple[float, float],
     *,
-    width: Given | None = None,
+    width: RadiusLike | None = None,
     shape: ShapeName = "gaussian",
     harmonics: int = 1,
     channels: Iterable[int] | None = None,
@@ -107,7 +125,7 @@ def notch(
     return Transfer((Notch.of(at, width=width, shape=shape, harmonics=harmonics, channels=channels),))
 
 
-def stripes(angle: float, *, width: Given | None = None, spare: Given | None = None) -> Transfer:
+def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
     ``angle`` is in degrees, counterclockwise as one sees the picture; 0 are horizontal stripes. ``width`` is where the
@@ -119,7 +137,9 @@ def stripes(angle: float, *, width: Given | None = None, spare: Given | None = N
     return Transfer((Stripes.of(angle, width=width, spare=spare),))
 
 
-def imagej(large: Given = 40, small: Given = 3, *, suppress: Suppress = "none", tolerance: float = 5) -> Transfer:
+def imagej(
+    large: RadiusLike = 40, small: RadiusLike = 3, *, suppress: Suppress = "none", tolerance: float = 5
+) -> Transfer:
     """Return the band of ImageJ's "FFT Bandpass Filter": structures from ``small`` to ``large`` stay, and the mean.
 
     Both are periods, bare numbers in pixels, or radii in any unit; a ``small`` of 0 keeps the finest. ``suppress``

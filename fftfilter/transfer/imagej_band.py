@@ -18,7 +18,7 @@ from .units import Radius
 
 if TYPE_CHECKING:
     from .grid import Gain
-    from .units import Given
+    from .units import RadiusLike
 
 Suppress = Literal["none", "horizontal", "vertical"]
 SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)
@@ -43,7 +43,7 @@ class ImageJBand:
     """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
 
     @classmethod
-    def of(cls, large: Given, small: Given, *, suppress: Suppress, tolerance: float) -> ImageJBand:
+    def of(cls, large: RadiusLike, small: RadiusLike, *, suppress: Suppress, tolerance: float) -> ImageJBand:
         """Check what is given, and return the function; raises ParameterError. Bare numbers are pixels."""
         if suppress not in SUPPRESSED:
             raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")

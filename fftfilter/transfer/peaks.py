@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .grid import Gain
     from .shapes import ShapeName
-    from .units import Given
+    from .units import RadiusLike
 
 USUAL_WIDTH = "0.006cyc"
 
@@ -51,7 +51,7 @@ class Notch:
         cls,
         at: tuple[float, float],
         *,
-        width: Given | None = None,
+        width: RadiusLike | None = None,
         shape: ShapeName = "gaussian",
         harmonics: int = 1,
         channels: Iterable[int] | None = None,

@@ -23,7 +23,7 @@ from .units import Radius, with_radii
 if TYPE_CHECKING:
     from .grid import Bins, Cutoff, Gain, Reach
     from .shapes import ShapeName
-    from .units import Given
+    from .units import RadiusLike
 
 Pass = Literal["lowpass", "highpass", "bandpass", "bandstop"]
 PASSES: tuple[Pass, ...] = get_args(Pass)
@@ -61,12 +61,12 @@ class Radial:
         cls,
         kind: Pass,
         *,
-        radius: Given | None = None,
-        inner: Given | None = None,
-        outer: Given | None = None,
+        radius: RadiusLike | None = None,
+        inner: RadiusLike | None = None,
+        outer: RadiusLike | None = None,
         shape: ShapeName = "ideal",
         order: int | None = None,
-        width: Given | None = None,
+        width: RadiusLike | None = None,
     ) -> Radial:
         """Check what is given, and return the function; raises ParameterError.
 

@@ -18,7 +18,7 @@ from .units import Radius
 
 if TYPE_CHECKING:
     from .grid import Gain
-    from .units import Given
+    from .units import RadiusLike
 
 USUAL_WIDTH = "0.003cyc"
 USUAL_SPARE = "40px"
@@ -38,7 +38,7 @@ class Stripes:
     """Whether H(-k) = H(k), so that filtered images are real."""
 
     @classmethod
-    def of(cls, angle: float, *, width: Given | None = None, spare: Given | None = None) -> Stripes:
+    def of(cls, angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Stripes:
         """Check what is given, and return the function; raises ParameterError."""
         try:
             degrees = float(angle)

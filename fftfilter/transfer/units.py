@@ -13,7 +13,7 @@ from ..lengths import INCH, METERS, plain, said
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Given: TypeAlias = "float | str | Radius"
+RadiusLike: TypeAlias = "float | str | Radius"
 Part = TypeVar("Part", bound=Any)
 
 _LINES = {"lpi": INCH, "lp/mm": 1e-3}

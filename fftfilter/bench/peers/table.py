@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ...transfer import Transfer
-    from ...transfer.units import Given
+    from ...transfer.units import RadiusLike
     from ..benchmark import Setting
     from .peer import Peer
 
@@ -73,7 +73,7 @@ def peers(
     setting: Setting,
     *,
     shapes: Sequence[Shape] = (),
-    radius: Given | None = None,
+    radius: RadiusLike | None = None,
     prepare: Prepare | None = None,
     rest: float = REST,
 ) -> Benchmark:

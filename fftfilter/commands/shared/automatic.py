@@ -11,7 +11,7 @@ from .options import combined, option, pages_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...analysis.automatic import Auto
+    from ...analysis.automatic import AutoNotches
     from ...images import Pages, Picture
     from ...transfer import Transfer
 
@@ -40,7 +40,7 @@ auto_options = combined(
 )
 
 
-def taken(given: dict[str, Any]) -> tuple[str | None, Auto | None]:
+def taken(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
     """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
     mode, strength = given.pop("auto", None), given.pop("strength", None)
     if mode is None:
@@ -49,16 +49,16 @@ def taken(given: dict[str, Any]) -> tuple[str | None, Auto | None]:
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
-    from ...analysis.automatic import Auto
+    from ...analysis.automatic import AutoNotches
     from ...analysis.search import USUAL_STRENGTH, check_strength
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
     # Magnitudes and signed values have one scale for all channels.
-    return mode, Auto(wanted, given["shape"], by_channel=given["output"] in ("keep", "real"))
+    return mode, AutoNotches(wanted, given["shape"], by_channel=given["output"] in ("keep", "real"))
 
 
-def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
+def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
     from ...analysis.automatic import notches
     from .folder import devices_of
@@ -77,7 +77,7 @@ def of_folder(auto: Auto, sources: Sequence[str], given: dict[str, Any]) -> Tran
 
 
 def of_picture(
-    auto: Auto, picture: Picture | Pages, name: str, device: str | None, *, quiet: bool, verbose: int
+    auto: AutoNotches, picture: Picture | Pages, name: str, device: str | None, *, quiet: bool, verbose: int
 ) -> Transfer:
     """Return the notches for a picture, or for the pages of one file, and say which."""
     from ...analysis.automatic import notches
@@ -89,7 +89,7 @@ def of_picture(
     return notches(found, auto.shape)
 
 
-def _say(found: list[Any], auto: Auto, name: str, verbose: int) -> None:
+def _say(found: list[Any], auto: AutoNotches, name: str, verbose: int) -> None:
     from ...analysis.automatic import told
 
     if not found:

@@ -19,7 +19,7 @@ from .options import coding_of, combined, device_that_is_done_first, filter_opti
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...analysis.automatic import Auto
+    from ...analysis.automatic import AutoNotches
     from ...files.urls import Url
     from ...folders.jobs import Outcome
     from ...folders.pool import Workers
@@ -115,7 +115,7 @@ class FolderOptions:
     quiet: bool
     verbose: int
     preview: str | None
-    auto: Auto | None
+    auto: AutoNotches | None
     """How peaks are found and removed, if they are."""
     one_file_only: dict[str, Any]
     """What was given of the options that are for one picture."""

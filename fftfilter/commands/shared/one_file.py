@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ...analysis.automatic import Auto
+    from ...analysis.automatic import AutoNotches
     from ...filters import Filter
     from ...images import Asked, Coding, Depth, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
-    from ...output.scale import Given as Range
+    from ...output.scale import Scale
     from ...transfer import Transfer
     from .stage_pictures import StagePictures
 
@@ -47,7 +47,7 @@ class FileOptions:
     verify: bool
     quiet: bool
     verbose: int
-    auto: Auto | None
+    auto: AutoNotches | None
     """How peaks are found and removed, if they are."""
     folder_only: dict[str, Any]
     """What was given of the options that are for folders."""
@@ -69,7 +69,7 @@ class FileOptions:
         )
 
     @property
-    def given_range(self) -> Range | None:
+    def given_range(self) -> Scale | None:
         """The scale as a range; None for the words each, folder and stack. Raises ParameterError."""
         from ...output.scale import parse
 
