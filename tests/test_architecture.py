@@ -111,7 +111,7 @@ def origins(name):
 def imported(name):
     """Return the modules of this package that a module imports."""
     inside = {origin.partition(".")[2] for origin in origins(name) if origin.partition(".")[0] == "fftfilter"}
-    # `from . import plan` takes a module, `from .plan import Stage` a name out of one.
+    # `from . import plan` takes a module, `from .plan import Launch` a name out of one.
     return {origin if origin in MODULES else origin.rpartition(".")[0] or "fftfilter" for origin in inside}
 
 

@@ -1,7 +1,7 @@
 """The staged pipeline: the book's flow chart, one kernel launch after the other, with any FFT algorithm in it.
 
     pipeline.py     the flow chart from pixels to pixels
-    plan.py         launches as plain data: what a stage is, and the transform of a row
+    plan.py         launches as plain data, and the transform of a row
     fft_core.py     the transform of rows, forward or inverse, by an algorithm or through Bluestein
     transform.py    a bare transform, prepared on a device
     bluestein.py    any length, on top of an algorithm for powers of two
@@ -11,5 +11,5 @@
     workspace.py    the device buffers of a plan, with its tables
 
 A step or an algorithm is a module with its kernels in a file of the same name under ``kernels/staged/``. It returns
-stages and launches nothing; the runner launches.
+launches as data; the runner launches.
 """

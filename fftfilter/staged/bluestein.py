@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .plan import FLIP, FORWARD, INVERSE, SPIN, RowPlan, Stage, X, Y
+from .plan import FLIP, FORWARD, INVERSE, SPIN, Launch, RowPlan, X, Y
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,17 +29,17 @@ def bluestein(n: int, plan: Callable[[int], RowPlan]) -> RowPlan:
         inner.spin_length + n + m,
         tables=(
             *inner.tables,
-            Stage(SOURCE, "chirp", (n,), (SPIN, chirp, np.uint64(n))),
-            Stage(SOURCE, "chirp_filter", (m,), (X, SPIN, chirp, n, m)),
+            Launch(SOURCE, "chirp", (n,), (SPIN, chirp, np.uint64(n))),
+            Launch(SOURCE, "chirp_filter", (m,), (X, SPIN, chirp, n, m)),
             *inner.run(1, FORWARD, ordered=False),
-            Stage(SOURCE, "keep_filter", (m,), (SPIN, X, filter_, m)),
+            Launch(SOURCE, "keep_filter", (m,), (SPIN, X, filter_, m)),
         ),
-        stages=(
-            Stage(SOURCE, "chirp_in", (m,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+        launches=(
+            Launch(SOURCE, "chirp_in", (m,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
             *inner.run(1, FORWARD, ordered=False),
-            Stage(SOURCE, "convolve", (m,), (X, SPIN, FLIP, filter_, m)),
+            Launch(SOURCE, "convolve", (m,), (X, SPIN, FLIP, filter_, m)),
             *inner.run(1, INVERSE, ordered=False),
-            Stage(SOURCE, "chirp_out", (n,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
+            Launch(SOURCE, "chirp_out", (n,), (Y, X, SPIN, FLIP, chirp, n, m), swap=True),
         ),
         width=max(m, inner.width),
     )

@@ -1,7 +1,7 @@
 """The transform of rows, as the book's ``fft_core``.
 
 In the book it is bit reversal, butterflies and, for the inverse, the division by the number of samples. Any other
-algorithm's stages may take the place of the first two. One long row is a 1-D signal.
+algorithm's launches may take the place of the first two. One long row is a 1-D signal.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .bluestein import bluestein
-from .plan import INVERSE, SPIN, RowPlan, Stages
+from .plan import INVERSE, SPIN, Launch, RowPlan
 from .steps.normalize import normalize
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ def plan_rows(n: int, algorithm: Algorithm) -> RowPlan:
     return bluestein(n, algorithm.plan)
 
 
-def fft_core(plan: RowPlan, rows: int, direction: int, *, ordered: bool = True) -> Stages:
-    """Return the stages that transform ``rows`` rows: FORWARD unnormalized, INVERSE divided by n.
+def fft_core(plan: RowPlan, rows: int, direction: int, *, ordered: bool = True) -> tuple[Launch, ...]:
+    """Return the launches that transform ``rows`` rows: FORWARD unnormalized, INVERSE divided by n.
 
     ``ordered=False`` leaves the permutation out if the algorithm can: the spectrum is then bit-reversed.
     """
-    stages = tuple(stage.bind({SPIN: plan.spin}) for stage in plan.run(rows, direction, ordered=ordered))
-    return (*stages, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else stages
+    launches = tuple(launch.bind({SPIN: plan.spin}) for launch in plan.run(rows, direction, ordered=ordered))
+    return (*launches, normalize(plan.n, rows)) if direction == INVERSE and plan.n > 1 else launches

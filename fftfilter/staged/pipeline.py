@@ -12,7 +12,7 @@ from ..output.noise import NOISE, WEAK
 from ..output.quantize import on_ramps
 from ..output.stack import PIXELS
 from .fft_core import fft_core, plan_rows
-from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, Stages, X, Y
+from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, Launch, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
@@ -44,7 +44,7 @@ class Box(NamedTuple):
     """
 
     leaves: str
-    stages: Stages
+    launches: tuple[Launch, ...]
     shape: tuple[int, int, int]
     place: tuple[slice | int, ...] = ()
     gain: float = 0.0
@@ -118,7 +118,7 @@ class StagedPipeline:
             (rows, columns),
             elements,
             str(stack),
-            stages=tuple(stage for box in self.flow for stage in box.stages),
+            launches=tuple(launch for box in self.flow for launch in box.launches),
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
                 MASK: mask_table(height, width, radial, table, launcher.real),
@@ -149,7 +149,7 @@ class StagedPipeline:
         for box in self.flow:
             if ramps is not None and box.leaves == "output":
                 break
-            space.run(box.stages)
+            space.run(box.launches)
             if observe is not None and box.leaves not in ("extremes", "output"):
                 observe(box.leaves, read(box))
             if box.leaves == "filtered" and (self.stack.white is None or ramps is not None):

@@ -1,11 +1,12 @@
 """Plans: what is launched, in which order, on which buffers, as plain data.
 
-A stage is one kernel launch. Its arguments are numbers, or names of what is known only when it runs, such as the
-buffers below. Plans are built by pure functions, printed and tested without a device; ``runner.py`` runs them.
+A plan is a tuple of launches, of one kernel each, whose arguments are numbers, or names of what is known only when it
+runs, such as the buffers below. Plans are built by pure functions, printed and tested without a device; ``runner.py``
+runs them.
 
-A stage with ``host`` set is no launch but a function on the host, for what OpenCL C lacks (recursion).
+A launch with ``host`` set is a function on the host instead, for what OpenCL C lacks (recursion).
 
-There are two complex buffers. ``X`` holds the data, ``Y`` is free. A stage that works out of place reads ``X``, writes
+There are two complex buffers. ``X`` holds the data, ``Y`` is free. A launch that works out of place reads ``X``, writes
 ``Y`` and has ``swap`` set: afterwards the two names change places, as the book's host code swaps its pointers.
 """
 
@@ -41,7 +42,7 @@ class Local(NamedTuple):
 Argument = str | int | float | np.int32 | np.uint32 | np.uint64 | Local
 
 
-class Stage(NamedTuple):
+class Launch(NamedTuple):
     """One kernel launch.
 
     ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set only if the
@@ -64,20 +65,17 @@ class Stage(NamedTuple):
         """The name of the step, as ``--profile`` prints it: the stem of the kernel's file."""
         return self.source.rpartition("/")[2].removesuffix(".cl")
 
-    def bind(self, values: Mapping[str, Argument]) -> Stage:
-        """Return the stage with some of the names in its arguments replaced."""
+    def bind(self, values: Mapping[str, Argument]) -> Launch:
+        """Return the launch with some of the names in its arguments replaced."""
         return self._replace(arguments=tuple(values.get(a, a) if isinstance(a, str) else a for a in self.arguments))
-
-
-Stages = tuple[Stage, ...]
 
 
 class RowPlan(NamedTuple):
     """The transform of every row of an array ``(rows, n)``, unnormalized, for any number of rows.
 
-    ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``stages`` is the transform of one row in
-    either direction; a stage of two dimensions repeats its second for every row. ``width`` is how many complex numbers
-    a row takes in each of the two buffers while it runs: n, or more if rows are padded.
+    ``tables`` fills the spin factors, ``spin_length`` complex numbers, once. ``launches`` are the transform of one row
+    in either direction; one of two dimensions repeats its second for every row. ``width`` is how many complex numbers a
+    row takes in each of the two buffers while it runs: n, or more if rows are padded.
 
     ``unordered`` is a pair, forward and inverse, with a bit-reversed spectrum in between: enough for a filter or a
     convolution, and without the permutation. None if the algorithm has no such pair.
@@ -85,23 +83,24 @@ class RowPlan(NamedTuple):
 
     n: int
     spin_length: int
-    tables: Stages
-    stages: Stages
+    tables: tuple[Launch, ...]
+    launches: tuple[Launch, ...]
     width: int
-    unordered: tuple[Stages, Stages] | None = None
+    unordered: tuple[tuple[Launch, ...], tuple[Launch, ...]] | None = None
 
-    def run(self, rows: int, direction: int, *, ordered: bool = True) -> Stages:
-        """Return the stages for a number of rows in one direction, the sign of the exponent.
+    def run(self, rows: int, direction: int, *, ordered: bool = True) -> tuple[Launch, ...]:
+        """Return the launches for a number of rows in one direction, the sign of the exponent.
 
         The inverse flips the sign bit of the spin factors' imaginary part. ``ordered=False`` takes the pair with the
         bit-reversed spectrum, if there is one.
         """
-        stages = self.stages
+        launches = self.launches
         if self.unordered is not None and not ordered:
-            stages = self.unordered[direction == INVERSE]
+            launches = self.unordered[direction == INVERSE]
         flip = np.uint32(0x80000000 if direction == INVERSE else 0)
         return tuple(
-            stage._replace(items=(stage.items[0], prod(stage.items[1:]) * rows)).bind({FLIP: flip}) for stage in stages
+            launch._replace(items=(launch.items[0], prod(launch.items[1:]) * rows)).bind({FLIP: flip})
+            for launch in launches
         )
 
     @property

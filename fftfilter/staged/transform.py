@@ -32,15 +32,15 @@ class Transform:
         self.shape = count, height, width = shape
         rows = plan_rows(width, method)
         columns = plan_rows(height if axes == 2 else 1, method)
-        stages = fft_core(rows, count * height, direction)
+        launches = fft_core(rows, count * height, direction)
         if axes == 2:
-            stages += (
+            launches += (
                 transpose(width, height, count, kind=method.transpose, side=launcher.tile_side),
                 *fft_core(columns, count * width, direction),
                 transpose(height, width, count, kind=method.transpose, side=launcher.tile_side),
             )
         elements = count * max(height * rows.width, width * columns.width)
-        self._stages = stages
+        self._launches = launches
         self._space = Workspace(launcher, (rows, columns), elements, f"a transform of {count} x {height} x {width}")
 
     def load(self, data: Complex) -> None:
@@ -48,8 +48,8 @@ class Transform:
         self._space.write(X, data)
 
     def run(self) -> None:
-        """Launch all stages."""
-        self._space.run(self._stages)
+        """Launch all of it."""
+        self._space.run(self._launches)
 
     def result(self) -> Complex:
         """Return what the device holds, of the shape that was prepared for."""

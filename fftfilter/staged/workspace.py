@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .plan import IMAGE, SPIN, RowPlan, Stages, X, Y
+from .plan import IMAGE, SPIN, Launch, RowPlan, X, Y
 from .runner import Runner
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..device.launcher import Launcher
-    from .plan import Stage
+    from .plan import Launch
 
     Array = np.ndarray[Any, Any]
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Workspace:
     """Buffers for rows of several lengths, the spin factors filled in.
 
-    ``elements`` is the most complex numbers that the data takes while the plans run, ``stages`` what will be run (its
-    kernels are built at once), ``image_bytes`` the size of the image's own buffer, ``tables`` what else the stages
+    ``elements`` is the most complex numbers that the data takes while the plans run, ``launches`` what will be run (its
+    kernels are built at once), ``image_bytes`` the size of the image's own buffer, ``tables`` what else the launches
     read, by name. Raises TooLargeError, naming ``what``, before anything is allocated.
     """
 
@@ -33,7 +33,7 @@ class Workspace:
         elements: int,
         what: str,
         *,
-        stages: Stages = (),
+        launches: tuple[Launch, ...] = (),
         image_bytes: int = 0,
         tables: Mapping[str, Array] | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class Workspace:
         table_bytes = sum(-(-size // align) * align for size in sizes.values())
         complex_bytes = elements * item
         launcher.device.check_memory(what, [complex_bytes, complex_bytes, table_bytes, image_bytes])
-        self.runner.build((*(stage for plan in filled.values() for stage in plan.tables), *stages))
+        self.runner.build((*(launch for plan in filled.values() for launch in plan.tables), *launches))
 
         self.names: dict[str, Any] = {name: launcher.allocate(complex_bytes) for name in (X, Y)}
         if image_bytes:
@@ -62,11 +62,11 @@ class Workspace:
         for name, table in tables.items():
             self.write(name, table)
         for name, plan in filled.items():
-            self.run(stage.bind({SPIN: name}) for stage in plan.tables)
+            self.run(launch.bind({SPIN: name}) for launch in plan.tables)
 
-    def run(self, stages: Iterable[Stage]) -> None:
-        """Launch stages on these buffers."""
-        self.runner.run(stages, self.names)
+    def run(self, launches: Iterable[Launch]) -> None:
+        """Launch on these buffers."""
+        self.runner.run(launches, self.names)
 
     def write(self, name: str, array: Array) -> None:
         """Copy a contiguous host array into a buffer."""

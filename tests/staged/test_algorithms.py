@@ -142,7 +142,7 @@ def kernels(stages):
     [(2, 8, [2, 2, 2]), (4, 32, [4, 4, 2]), (8, 32, [8, 4]), (16, 1024, [16, 16, 4]), (16, 8, [8])],
 )
 def test_stockham_takes_the_radix_that_is_left_last(radix, n, radices):
-    stages = algorithms.load("stockham", radix=radix).plan(n).stages
+    stages = algorithms.load("stockham", radix=radix).plan(n).launches
     assert [stage.defines[0] for stage in stages] == [f"STOCKHAM_RADIX={r}" for r in radices]
     assert [stage.items for stage in stages] == [(n // r,) for r in radices]
     assert [stage.arguments[-1] for stage in stages] == [int(np.prod(radices[:i])) for i in range(len(radices))]
@@ -151,19 +151,19 @@ def test_stockham_takes_the_radix_that_is_left_last(radix, n, radices):
 
 @pytest.mark.parametrize(("r", "n", "groups"), [(1, 8, [1, 1, 1]), (4, 64, [4, 4]), (4, 128, [4, 4, 1]), (64, 8, [4])])
 def test_workgroup_launches_make_up_the_length(r, n, groups):
-    stages = algorithms.load("workgroup", r=r).plan(n).stages
+    stages = algorithms.load("workgroup", r=r).plan(n).launches
     assert [stage.group for stage in stages] == [(size, 1) for size in groups]
     assert {stage.items for stage in stages} == {(n // 2,)}
 
 
 def test_coalesced_work_groups_have_256_work_items_wherever_a_row_has_them():
     for r in (1, 8, 64, 256):
-        stages = algorithms.load("workgroup-coalesced", r=r).plan(4096).stages
+        stages = algorithms.load("workgroup-coalesced", r=r).plan(4096).launches
         assert {stage.group for stage in stages} == {(256, 1)}
 
 
 def test_peases_spin_factors_halve_and_geometry_stays():
-    first, *stages = algorithms.load("pease").plan(16).stages
+    first, *stages = algorithms.load("pease").plan(16).launches
     assert first.kernel == "pease_bit_reversal"
     assert [stage.arguments[-1] for stage in stages] == [8, 4, 2, 1]
     assert {(stage.kernel, stage.items, stage.arguments[:-1]) for stage in stages} == {
@@ -174,7 +174,7 @@ def test_peases_spin_factors_halve_and_geometry_stays():
 @pytest.mark.parametrize(("n", "items", "sides"), [(64, (2, 8), (8, 8)), (128, (4, 8), (16, 8)), (8, (1, 2), (4, 2))])
 def test_peases_square_is_launched_over_both_sides(n, items, sides):
     plan = algorithms.load("pease", layout="square").plan(n)
-    assert {(stage.kernel, stage.items, stage.arguments[4:6]) for stage in plan.stages[1:]} == {
+    assert {(stage.kernel, stage.items, stage.arguments[4:6]) for stage in plan.launches[1:]} == {
         ("pease_square", items, sides)
     }
     assert plan.run(3, FORWARD)[1].items == (items[0], 3 * items[1])
@@ -183,7 +183,7 @@ def test_peases_square_is_launched_over_both_sides(n, items, sides):
 @pytest.mark.parametrize(("p", "items"), [(None, 16), (1, 1), (3, 3), (16, 16), (99, 16)])
 def test_binary_exchange_launches_p_work_items_a_row(p, items):
     options = {} if p is None else {"p": p}
-    *stages, last = algorithms.load("binary-exchange", **options).plan(16).stages
+    *stages, last = algorithms.load("binary-exchange", **options).plan(16).launches
     assert [stage.items for stage in stages] == [(items,)] * 4
     assert last.kernel == "bit_reversal"
 

@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter.staged import algorithms
 from fftfilter.staged.fft_core import fft_core, plan_rows
-from fftfilter.staged.plan import FLIP, FORWARD, INVERSE, Stage, X, Y
+from fftfilter.staged.plan import FLIP, FORWARD, INVERSE, Launch, X, Y
 
 BOOK = algorithms.load("book")
 
@@ -43,16 +43,16 @@ def test_half_the_length_of_spin_factors_serves_all_stages():
 @pytest.mark.parametrize(("n", "m"), [(3, 8), (5, 16), (17, 64), (451, 1024), (1021, 2048)])
 def test_other_lengths_are_convolutions_of_a_power_of_two(n, m):
     plan = plan_rows(n, BOOK)
-    inner = kernels(BOOK.plan(m).stages)
-    assert kernels(plan.stages) == ["chirp_in", *inner, "convolve", *inner, "chirp_out"]
+    inner = kernels(BOOK.plan(m).launches)
+    assert kernels(plan.launches) == ["chirp_in", *inner, "convolve", *inner, "chirp_out"]
     assert plan.width == m >= 2 * n - 1
     assert plan.spin_length == m // 2 + n + m
 
 
 def test_a_stage_is_named_after_the_file_of_its_kernel():
-    assert Stage("staged/steps/bit_reversal.cl", "other", (1,), ()).step == "bit_reversal"
+    assert Launch("staged/steps/bit_reversal.cl", "other", (1,), ()).step == "bit_reversal"
 
 
 def test_names_among_the_arguments_are_bound_and_others_stay():
-    stage = Stage("f.cl", "f", (1,), (X, Y, FLIP, 3))
+    stage = Launch("f.cl", "f", (1,), (X, Y, FLIP, 3))
     assert stage.bind({FLIP: np.uint32(7), Y: "spin 8"}).arguments == (X, "spin 8", np.uint32(7), 3)

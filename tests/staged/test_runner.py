@@ -1,4 +1,4 @@
-"""Plans that run: buffers that change places, stages on the host, programs, work-groups and times."""
+"""Plans that run: buffers that change places, launches on the host, programs, work-groups and times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
 from fftfilter.staged.fft_core import plan_rows
-from fftfilter.staged.plan import GROUND, IMAGE, Stage, X, Y
+from fftfilter.staged.plan import GROUND, IMAGE, Launch, X, Y
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps.load import load
 from fftfilter.staged.steps.magnitude import magnitude
@@ -69,7 +69,7 @@ def test_a_stage_on_the_host_has_the_rows_and_its_arguments():
         seen.append((rows.tolist(), factor, power))
         return rows * factor**power
 
-    Runner(launcher).run([Stage("triple", "triple", (2, 2), ("factor", 2), host=triple)], names)
+    Runner(launcher).run([Launch("triple", "triple", (2, 2), ("factor", 2), host=triple)], names)
     assert seen == [(ROWS.tolist(), 3, 2)]
     launcher.read(got := np.empty_like(ROWS), names[X])
     assert got.tolist() == (9 * ROWS).tolist()

@@ -13,7 +13,7 @@ Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015), after A. Gr
 from __future__ import annotations
 
 from ...errors import ParameterError
-from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
 from ..steps.bit_reversal import bit_reversal
 from ..steps.spin_factors import spin_factors
 
@@ -33,7 +33,7 @@ def plan(n: int, *, p: int | None = None) -> RowPlan:
     items = min(p or n, n)
     log2_n = n.bit_length() - 1
     stages = tuple(
-        Stage(SOURCE, "binary_exchange", (items,), (Y, X, SPIN, FLIP, log2_n, m, items), swap=True)
+        Launch(SOURCE, "binary_exchange", (items,), (Y, X, SPIN, FLIP, log2_n, m, items), swap=True)
         for m in range(log2_n)
     )
-    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=(*stages, bit_reversal(n)), width=n)
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=(*stages, bit_reversal(n)), width=n)

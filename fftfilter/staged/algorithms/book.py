@@ -27,6 +27,6 @@ def plan(n: int) -> RowPlan:
         n,
         spin_length=n // 2,
         tables=(spin_factors(n),),
-        stages=(bit_reversal(n), *(butterfly(n, stage) for stage in stages)),
+        launches=(bit_reversal(n), *(butterfly(n, stage) for stage in stages)),
         width=n,
     )

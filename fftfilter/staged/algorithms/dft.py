@@ -11,7 +11,7 @@ Source   the definition, DFT in M. McCarthy, GPU Accelerated Fast Fourier Transf
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/dft.cl"
 
@@ -26,7 +26,7 @@ def plan(n: int) -> RowPlan:
     return RowPlan(
         n,
         spin_length=n,
-        tables=(Stage(SOURCE, "dft_spin_factors", (n,), (SPIN, n)),),
-        stages=(Stage(SOURCE, "dft", (n,), (Y, X, SPIN, FLIP, n), swap=True),),
+        tables=(Launch(SOURCE, "dft_spin_factors", (n,), (SPIN, n)),),
+        launches=(Launch(SOURCE, "dft", (n,), (Y, X, SPIN, FLIP, n), swap=True),),
         width=n,
     )

@@ -12,7 +12,7 @@ Source   J. W. Cooley, J. W. Tukey, Math. Comp. 19 (1965) 297-301, as Figure 1a 
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, RowPlan, Stage, X
+from ..plan import FLIP, SPIN, Launch, RowPlan, X
 from ..steps.bit_reversal import bit_reversal
 from ..steps.butterfly import butterfly
 from ..steps.spin_factors import spin_factors
@@ -29,14 +29,14 @@ def plan(n: int) -> RowPlan:
     """Return narrowing butterflies and bit reversal; unordered, DIF forward and DIT inverse without it."""
     log2_n = n.bit_length() - 1
     narrowing = tuple(
-        Stage(SOURCE, "dif_butterfly", (n // 2,), (X, SPIN, FLIP, n, stage)) for stage in range(log2_n, 0, -1)
+        Launch(SOURCE, "dif_butterfly", (n // 2,), (X, SPIN, FLIP, n, stage)) for stage in range(log2_n, 0, -1)
     )
     widening = tuple(butterfly(n, stage) for stage in range(1, log2_n + 1))
     return RowPlan(
         n,
         spin_length=n // 2,
         tables=(spin_factors(n),),
-        stages=(*narrowing, bit_reversal(n)),
+        launches=(*narrowing, bit_reversal(n)),
         width=n,
         unordered=(narrowing, widening),
     )

@@ -10,7 +10,7 @@ Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015)
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
 from ..steps.bit_reversal import bit_reversal
 from ..steps.spin_factors import spin_factors
 
@@ -27,5 +27,5 @@ def plan(n: int) -> RowPlan:
     log2_n = n.bit_length() - 1
     arguments = (Y, X, SPIN, FLIP, log2_n)
     # The kernel swaps its buffers log2_n times: an odd number leaves the result in the other one.
-    loops = Stage(SOURCE, "iterative", (1,), arguments, swap=log2_n % 2 == 1, group=(1, 1))
-    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=(loops, bit_reversal(n)), width=n)
+    loops = Launch(SOURCE, "iterative", (1,), arguments, swap=log2_n % 2 == 1, group=(1, 1))
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=(loops, bit_reversal(n)), width=n)

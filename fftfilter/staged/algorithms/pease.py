@@ -14,7 +14,7 @@ Source   Marichal-Hernandez, Rosa, Rodriguez-Ramos, Efficient implementation of 
 from __future__ import annotations
 
 from ...errors import check_option
-from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/pease.cl"
 TRANSPOSE = "float4"
@@ -34,23 +34,23 @@ def plan(n: int, *, layout: str = "line") -> RowPlan:
     """
     check_option("layout", layout, ("line", "square"))
     if n == 2:
-        pair = Stage(SOURCE, "pease_pair", (1,), (X,))
-        return RowPlan(n, spin_length=0, tables=(), stages=(pair,), width=n)
+        pair = Launch(SOURCE, "pease_pair", (1,), (X,))
+        return RowPlan(n, spin_length=0, tables=(), launches=(pair,), width=n)
     log2_n = n.bit_length() - 1
     distinct = [1 << (log2_n - 1 - stage) for stage in range(log2_n)]
     if layout == "square" and n >= 8:
         height = 1 << (log2_n // 2)
         width = n // height
         stages = tuple(
-            Stage(SOURCE, "pease_square", (width // 4, height), (Y, X, SPIN, FLIP, width, height, d), swap=True)
+            Launch(SOURCE, "pease_square", (width // 4, height), (Y, X, SPIN, FLIP, width, height, d), swap=True)
             for d in distinct
         )
     else:
-        stages = tuple(Stage(SOURCE, "pease_line", (n // 4,), (Y, X, SPIN, FLIP, n, d), swap=True) for d in distinct)
+        stages = tuple(Launch(SOURCE, "pease_line", (n // 4,), (Y, X, SPIN, FLIP, n, d), swap=True) for d in distinct)
     return RowPlan(
         n,
         spin_length=n // 2,
-        tables=(Stage(SOURCE, "pease_spin_factors", (n // 2,), (SPIN, log2_n)),),
-        stages=(Stage(SOURCE, "pease_bit_reversal", (n // 2,), (Y, X, log2_n), swap=True), *stages),
+        tables=(Launch(SOURCE, "pease_spin_factors", (n // 2,), (SPIN, log2_n)),),
+        launches=(Launch(SOURCE, "pease_bit_reversal", (n // 2,), (Y, X, log2_n), swap=True), *stages),
         width=n,
     )

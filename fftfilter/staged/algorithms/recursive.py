@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plan import FLIP, RowPlan, Stage
+from ..plan import FLIP, Launch, RowPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,12 +28,12 @@ def supports(n: int) -> bool:
 
 
 def plan(n: int) -> RowPlan:
-    """Return one stage on the host."""
+    """Return a function on the host."""
     return RowPlan(
         n,
         spin_length=0,
         tables=(),
-        stages=(Stage("recursive", "recursive", (n,), (FLIP,), host=transform),),
+        launches=(Launch("recursive", "recursive", (n,), (FLIP,), host=transform),),
         width=n,
     )
 

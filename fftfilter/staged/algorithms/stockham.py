@@ -12,7 +12,7 @@ Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "A simple radix-2 k
 from __future__ import annotations
 
 from ...errors import check_option
-from ..plan import FLIP, SPIN, RowPlan, Stage, X, Y
+from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
 from ..steps.spin_factors import spin_factors
 
 SOURCE = "staged/algorithms/stockham.cl"
@@ -33,6 +33,6 @@ def plan(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:
     while p < n:
         r = min(radix, n // p)
         defines = (f"STOCKHAM_RADIX={r}", f"STOCKHAM_MULTIPLY=multiply_{arithmetic}")
-        stages.append(Stage(SOURCE, "stockham", (n // r,), (Y, X, SPIN, FLIP, n, p), swap=True, defines=defines))
+        stages.append(Launch(SOURCE, "stockham", (n // r,), (Y, X, SPIN, FLIP, n, p), swap=True, defines=defines))
         p *= r
-    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=tuple(stages), width=n)
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=tuple(stages), width=n)

@@ -11,7 +11,7 @@ Source   E. Bainville, OpenCL Fast Fourier Transform (2010), "One work-group per
 from __future__ import annotations
 
 from ...errors import ParameterError
-from ..plan import FLIP, Local, RowPlan, Stage, X, Y
+from ..plan import FLIP, Launch, Local, RowPlan, X, Y
 
 SOURCE = "staged/algorithms/workgroup.cl"
 VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
@@ -31,7 +31,7 @@ def plan(n: int, *, r: int = 32) -> RowPlan:
     while p < n:
         size = min(r, n // p // 2)
         stages.append(
-            Stage(SOURCE, "workgroup", (n // 2,), (Y, X, FLIP, p, Local(2 * size)), swap=True, group=(size, 1))
+            Launch(SOURCE, "workgroup", (n // 2,), (Y, X, FLIP, p, Local(2 * size)), swap=True, group=(size, 1))
         )
         p *= 2 * size
-    return RowPlan(n, spin_length=0, tables=(), stages=tuple(stages), width=n)
+    return RowPlan(n, spin_length=0, tables=(), launches=tuple(stages), width=n)

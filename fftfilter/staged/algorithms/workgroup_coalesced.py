@@ -11,7 +11,7 @@ Source   the profile in E. Bainville, OpenCL Fast Fourier Transform (2010), "One
 from __future__ import annotations
 
 from ...errors import check_option
-from ..plan import FLIP, SPIN, Local, RowPlan, Stage, X, Y
+from ..plan import FLIP, SPIN, Launch, Local, RowPlan, X, Y
 from ..steps.spin_factors import spin_factors
 
 SOURCE = "staged/algorithms/workgroup_coalesced.cl"
@@ -33,7 +33,7 @@ def plan(n: int, *, r: int = 32) -> RowPlan:
         size = min(r, n // p // 2)
         side = min(ITEMS // size, n // (2 * size))
         stages.append(
-            Stage(
+            Launch(
                 SOURCE,
                 "workgroup_coalesced",
                 (n // 2,),
@@ -43,4 +43,4 @@ def plan(n: int, *, r: int = 32) -> RowPlan:
             )
         )
         p *= 2 * size
-    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), stages=tuple(stages), width=n)
+    return RowPlan(n, spin_length=n // 2, tables=(spin_factors(n),), launches=tuple(stages), width=n)

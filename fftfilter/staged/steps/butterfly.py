@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..plan import FLIP, SPIN, Stage, X
+from ..plan import FLIP, SPIN, Launch, X
 
 SOURCE = "staged/steps/butterfly.cl"
 
 
-def butterfly(n: int, stage: int) -> Stage:
+def butterfly(n: int, stage: int) -> Launch:
     """Run stage 1 ... log2 n of rows of length n, in place, on bit-reversed input."""
-    return Stage(SOURCE, "butterfly", (n // 2,), (X, SPIN, FLIP, n, stage))
+    return Launch(SOURCE, "butterfly", (n // 2,), (X, SPIN, FLIP, n, stage))

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..plan import Local, Stage, Stages, X, Y
+from ..plan import Launch, Local, X, Y
 
 SOURCE = "staged/steps/extremes.cl"
 MOST_GROUPS = 64
 
 
-def extremes(count: int, images: int, size: int) -> Stages:
+def extremes(count: int, images: int, size: int) -> tuple[Launch, ...]:
     """Reduce images of ``count`` values in X to a pair each in Y, the first at :func:`first_pair`.
 
     ``size`` is the size of a work-group, a power of two.
     """
     groups = _groups(count, size)
     return (
-        Stage(
+        Launch(
             SOURCE,
             "extremes_of_values",
             (groups * size, images),
             (Y, X, np.uint64(count), Local(size)),
             group=(size, 1),
         ),
-        Stage(SOURCE, "extremes_of_extremes", (size, images), (Y, groups, Local(size)), group=(size, 1)),
+        Launch(SOURCE, "extremes_of_extremes", (size, images), (Y, groups, Local(size)), group=(size, 1)),
     )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..plan import GROUND, Stage, X, Y
+from ..plan import GROUND, Launch, X, Y
 
 SOURCE = "staged/steps/magnitude.cl"
 
 
-def magnitude(width: int, height: int, images: int, dc: float) -> Stage:
+def magnitude(width: int, height: int, images: int, dc: float) -> Launch:
     """Write the magnitudes, real numbers, to the other buffer, with ``dc``, H(0), times each image's ground."""
-    return Stage(SOURCE, "magnitude", (width, height, images), (Y, X, GROUND, dc, width), swap=True)
+    return Launch(SOURCE, "magnitude", (width, height, images), (Y, X, GROUND, dc, width), swap=True)

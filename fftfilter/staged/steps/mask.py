@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..plan import MASK, Stage, X
+from ..plan import MASK, Launch, X
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +17,9 @@ SOURCE = "staged/steps/mask.cl"
 SHAPES = "shapes.cl"
 
 
-def mask(height: int, width: int, images: int, radial: Radial | None, reversed_bits: tuple[int, int] = (0, 0)) -> Stage:
+def mask(
+    height: int, width: int, images: int, radial: Radial | None, reversed_bits: tuple[int, int] = (0, 0)
+) -> Launch:
     """Multiply spectra of images of ``(height, width)`` by H, in place; None takes all gains from the table MASK.
 
     The spectra lie transposed, ``(width, height)``, as they are after rows, transpose and rows. ``reversed_bits`` is
@@ -25,10 +27,10 @@ def mask(height: int, width: int, images: int, radial: Radial | None, reversed_b
     """
     if radial is None:
         arguments = (X, MASK, height, width, *reversed_bits)
-        return Stage(SOURCE, "mask", (height, width, images), arguments, defines=("SHAPE=table",), before=(SHAPES,))
+        return Launch(SOURCE, "mask", (height, width, images), arguments, defines=("SHAPE=table",), before=(SHAPES,))
     outer, inner = radial.cutoffs(height, width)
     numbers = [number for cutoff in (outer, inner or outer) for number in (*cutoff.steps(), cutoff.falloff)]
-    return Stage(
+    return Launch(
         SOURCE,
         "mask",
         (height, width, images),

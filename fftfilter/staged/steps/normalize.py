@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..plan import Stage, X
+from ..plan import Launch, X
 
 SOURCE = "staged/steps/normalize.cl"
 
 
-def normalize(n: int, rows: int) -> Stage:
+def normalize(n: int, rows: int) -> Launch:
     """Divide rows of length n by n, in place."""
-    return Stage(SOURCE, "normalize_rows", (n, rows), (X, n))
+    return Launch(SOURCE, "normalize_rows", (n, rows), (X, n))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..plan import SPIN, Stage
+from ..plan import SPIN, Launch
 
 SOURCE = "staged/steps/spin_factors.cl"
 
 
-def spin_factors(n: int) -> Stage:
+def spin_factors(n: int) -> Launch:
     """Fill the table with the n/2 spin factors of a transform of length n, a power of two."""
-    return Stage(SOURCE, "spin_factors", (n // 2,), (SPIN, n))
+    return Launch(SOURCE, "spin_factors", (n // 2,), (SPIN, n))

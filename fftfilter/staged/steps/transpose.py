@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from ..plan import Local, Stage, X, Y
+from ..plan import Launch, Local, X, Y
 
 SOURCE = "staged/steps/transpose.cl"
 Transpose = Literal["tiled", "plain", "float4"]
 TRANSPOSES: tuple[Transpose, ...] = get_args(Transpose)
 
 
-def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side: int = 16) -> Stage:
+def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side: int = 16) -> Launch:
     """Transpose images of ``(height, width)``, out of place.
 
     ``plain`` is the book's. ``tiled`` goes through tiles of side x side numbers in local memory, so that neighbors are
@@ -20,8 +20,8 @@ def transpose(width: int, height: int, images: int, *, kind: str = "tiled", side
     """
     items = (width, height, images)
     if kind == "float4" and width % 2 == height % 2 == 0:
-        return Stage(SOURCE, "transpose_float4", (height // 2, width, images), (Y, X, width, height), swap=True)
+        return Launch(SOURCE, "transpose_float4", (height // 2, width, images), (Y, X, width, height), swap=True)
     if kind in ("plain", "float4"):
-        return Stage(SOURCE, "transpose_plain", items, (Y, X, width, height), swap=True)
+        return Launch(SOURCE, "transpose_plain", items, (Y, X, width, height), swap=True)
     arguments = (Y, X, width, height, Local(side * (side + 1)))
-    return Stage(SOURCE, "transpose_tiled", items, arguments, swap=True, group=(side, side, 1))
+    return Launch(SOURCE, "transpose_tiled", items, arguments, swap=True, group=(side, side, 1))
