@@ -3,7 +3,7 @@
     server.py      routes below a secret path, and who may ask
     live.py        the WebSocket: wishes come in, and the newest one is answered
     wish.py        a wish: a command with its options, in the words of the command line
-    engine.py      the filtered picture of a wish, by filters that are kept ready
+    answers.py     what is filtered for a wish, and by which of the filters that are kept ready
     levels.py      pictures reduced for quick looks, and the same filter for them
     shown.py       pixels as a browser shows them, and the frames that carry them
     words.py       what is said of a result: the command line, the Python call, curves, the histogram

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ..transfer import Transfer
-    from .engine import Answer, Engine
+    from .answers import Answer, Answers
     from .session import Session
     from .wish import CommandLine
 
@@ -52,10 +52,10 @@ class Newest:
 
 
 class Live:
-    """The answers that one page gets. ``thread`` is the engine's own, for all pages."""
+    """The answers that one page gets. ``thread`` is where all pages have theirs filtered."""
 
-    def __init__(self, session: Session, commands: CommandLine, engine: Engine, thread: Executor) -> None:
-        self._session, self._commands, self._engine, self._thread = session, commands, engine, thread
+    def __init__(self, session: Session, commands: CommandLine, answers: Answers, thread: Executor) -> None:
+        self._session, self._commands, self._answers, self._thread = session, commands, answers, thread
         self._said_at = 0.0
         self._mapped: Transfer | None = None
 
@@ -95,7 +95,7 @@ class Live:
         try:
             given = read(text)
             number = number_of(given)
-            answer = self._engine.answer(Wish.of(given, self._commands))
+            answer = self._answers.answer(Wish.of(given, self._commands))
             return answer.frame(), answer
         except Exception as error:  # noqa: BLE001  the page must not wait forever
             return _refusal(number, error), None

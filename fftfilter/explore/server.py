@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError
-from .engine import Engine
+from .answers import Answers
 from .live import Live, line_of
 from .saving import ElsewhereError, save
 from .shown import Kind, frame
@@ -78,10 +78,10 @@ class Server:
     def __init__(self, session: Session, commands: CommandLine, start: dict[str, Any]) -> None:
         self._session, self._commands, self._start = session, commands, start
         self.token = secrets.token_urlsafe(16)
-        # The engine has one thread; spectra and peaks, which take long, have another.
-        self._live = ThreadPoolExecutor(1, "engine")
+        # Filtering has one thread; spectra and peaks, which take long, have another.
+        self._live = ThreadPoolExecutor(1, "filtering")
         self._aside = ThreadPoolExecutor(1, "aside")
-        self._engine = Engine(session, commands)
+        self._answers = Answers(session, commands)
         # Of the steps that were gone through last.
         self._pictures: list[bytes] = []
 
@@ -125,7 +125,7 @@ class Server:
 
     async def _warm(self, _: web.Application) -> None:
         """Open the device while the browser opens the page; what is wrong is told to the page."""
-        self._live.submit(self._engine.answer, Wish.of(self._start, self._commands))
+        self._live.submit(self._answers.answer, Wish.of(self._start, self._commands))
 
     async def _end(self, _: web.Application) -> None:
         for thread in (self._live, self._aside):
@@ -178,10 +178,10 @@ class Server:
         return web.json_response(await self._beside(save, wish.words, given.get("out"), self._session, self._commands))
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
-        return await Live(self._session, self._commands, self._engine, self._live).serve(request)
+        return await Live(self._session, self._commands, self._answers, self._live).serve(request)
 
     async def _of_page(self, request: web.Request, make: Callable[[FilePage], Any]) -> Any:
-        """Return what is made of the page that a request names, beside the engine."""
+        """Return what is made of the page that a request names, beside the filtering."""
         number = _number(request, "page", 0)
         return await self._beside(lambda: make(self._session.page(number)))
 

@@ -15,7 +15,7 @@ from ..analysis.power import spectrum
 from ..analysis.search import peaks_of
 from ..errors import ParameterError
 from ..lengths import said
-from ..output.modes import OUTPUTS
+from ..output.modes import OUTPUTS, SCALED
 from ..preview.look import Look
 from ..preview.panels import gray_spectrum, square
 from ..stacks import for_pixels_of, open_input
@@ -183,6 +183,7 @@ class Session:
             ],
             "commands": list(COMMANDS),
             "outputs": list(OUTPUTS),
+            "scaled": list(SCALED),
             "edges": list(EDGES),
             "start": start,
         }

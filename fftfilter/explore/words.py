@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .engine import Answer
+    from .answers import Answer
     from .session import FilePage, Session
 
     Gains = NDArray[np.float64]

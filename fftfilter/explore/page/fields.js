@@ -47,7 +47,7 @@ export class Fields {
       label.hidden = !fits || (label.dataset.takes && label.dataset.takes !== this.desk.takes);
     }
     this.form.querySelector("[data-stripes]").hidden = !hasStripes(filter);
-    this.form.querySelector("[data-scaled]").hidden = !["magnitude", "signed"].includes(output);
+    this.form.querySelector("[data-scaled]").hidden = !this.desk.picture.scaled.includes(output);
     this.unit.closest("label").hidden = !isPass(filter);
     fill(this.unit, Object.keys(choices), choices);
     this.unit.value = this.desk.unit;

@@ -59,7 +59,7 @@ class Answer:
         return frame(kind, pixels, number=wish.id, level=wish.level, place=(x0, y0))
 
 
-class Engine:
+class Answers:
     """Answers wishes on one device, which is opened with the first; for one thread."""
 
     def __init__(self, session: Session, commands: CommandLine) -> None:
