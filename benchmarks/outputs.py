@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter import transfer
 from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
-from fftfilter.bench.compare import Stats, ratio
+from fftfilter.bench.compare import in_turn, ratio
 from fftfilter.bench.peers.table import shown_size
 from fftfilter.bench.tables import Lines, Table
 
@@ -16,7 +16,7 @@ from .command import benchmark_command, main, run, size_option
 from .photographs import photograph
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from fftfilter.bench.benchmark import Setting
     from fftfilter.filters import Filter
@@ -84,8 +84,11 @@ def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: 
             yield size
             image = photograph(0, max(height, width))[:height, :width].copy()
             filters = {name: setting.filter(way.transfer, **way.options) for name, way in WAYS.items()}
-            stats = _in_turn({name: partial(made, image) for name, made in filters.items()}, calls * setting.runs)
-            _close(filters.values())
+            works = {name: partial(_seconds, made, image) for name, made in filters.items()}
+            in_turn(works, 2)  # to warm up
+            stats = in_turn(works, calls * setting.runs)
+            for made in filters.values():
+                made.close()
             for name, each in stats.items():
                 beside = stats[WAYS[name].beside].median
                 table.put((size, name), pixels=height * width, ms=each.times(MS), ratio=ratio(each.median, beside))
@@ -93,22 +96,11 @@ def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: 
     return Benchmark(table, steps())
 
 
-def _in_turn(works: dict[str, Callable[[], object]], times: int) -> dict[str, Stats]:
-    """Return the seconds of each, measured in turn, after two calls to warm up."""
-    found: dict[str, list[float]] = {name: [] for name in works}
-    for i in range(-2, times):
-        for name, work in works.items():
-            begin = perf_counter()
-            work()
-            if i >= 0:
-                found[name].append(perf_counter() - begin)
-    return {name: Stats.of(each) for name, each in found.items()}
-
-
-def _close(filters: Any) -> None:
-    each: Filter
-    for each in filters:
-        each.close()
+def _seconds(filter_: Filter, image: Any) -> float:
+    """Return the seconds of a call."""
+    begin = perf_counter()
+    filter_(image)
+    return perf_counter() - begin
 
 
 if __name__ == "__main__":

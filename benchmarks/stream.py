@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
+from functools import partial
 from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
-from fftfilter.bench.compare import Stats, ratio
+from fftfilter.bench.compare import in_turn, ratio
 from fftfilter.bench.inputs import images
 from fftfilter.bench.measure import check_picture
 from fftfilter.bench.peers.table import shown_size
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from fftfilter.bench.benchmark import Setting
+    from fftfilter.bench.compare import Stats
     from fftfilter.filters import Filter
 
     Array = np.ndarray[Any, Any]
@@ -102,11 +104,7 @@ def _measured(works: dict[str, Work], runs: int, seconds: float) -> dict[str, St
     for work in works.values():
         work(WARM)
     repeats = {name: max(3, round(seconds / _time(work, WARM))) for name, work in works.items()}
-    found: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(runs):
-        for name, work in works.items():
-            found[name].append(_time(work, repeats[name]))
-    return {name: Stats.of(each) for name, each in found.items()}
+    return in_turn({name: partial(_time, work, repeats[name]) for name, work in works.items()}, runs)
 
 
 def _checked(filter_: Filter, shape: Shape) -> Array:

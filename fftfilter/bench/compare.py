@@ -8,7 +8,7 @@ from statistics import median, quantiles
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,15 @@ class Stats:
     def times(self, factor: float) -> Stats:
         """Return the same in another unit."""
         return Stats(self.median * factor, self.low * factor, self.high * factor, self.runs)
+
+
+def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
+    """Return the statistics of measurements, each taken ``runs`` times, in turn, so that noise is the same for all."""
+    found: dict[str, list[float]] = {name: [] for name in measurements}
+    for _ in range(runs):
+        for name, measured in measurements.items():
+            found[name].append(measured())
+    return {name: Stats.of(each) for name, each in found.items()}
 
 
 def gflops(n: int, seconds: float, rows: int = 1) -> float:

@@ -185,12 +185,12 @@ class Commands:
     def _described(self, name: str, given: dict[str, Any]) -> Described:
         from ..explore.wish import Described
         from .filters import KEPT, transfer_of
-        from .shared.one_file import FileOptions
+        from .shared.command_options import CommandOptions
 
         transfer = transfer_of(name, [self.source], given)
-        options = FileOptions.of(KEPT | given)
-        options.check(self.source, NOWHERE)
-        return Described(transfer, options.output, options.scale, options.filter)
+        options = CommandOptions.of(KEPT | given)
+        options.check_for_file(self.source, NOWHERE)
+        return Described(transfer, options.output, options.scale, options.of_filter)
 
 
 # OUT of what is only shown.

@@ -116,11 +116,12 @@ def spectrum(
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
     from .filters import KEPT, transfer_of
-    from .shared.one_file import FileOptions, look
+    from .shared.command_options import CommandOptions
+    from .shared.one_file import look
     from .shared.worded import parsed, split
 
     words = split("--with", text)
     given = parsed(context, words, source, target, "--with")
     given |= {name: value for name, value in own.items() if value is not None}
     transfer = transfer_of(words[0], [source], given)
-    look(transfer, source, target, FileOptions.of(KEPT | given))
+    look(transfer, source, target, CommandOptions.of(KEPT | given))

@@ -7,6 +7,7 @@ workers of some libraries go on spinning after their work and would slow down th
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 from ...transfer import highpass
 from ...transfer.reference import filter_image
 from ..benchmark import MS, SPREAD, Benchmark
-from ..compare import Stats, ratio
+from ..compare import in_turn, ratio
 from ..inputs import images
 from ..measure import check_peer
 from ..tables import Lines, Table
@@ -23,11 +24,12 @@ from . import cpu, gpu
 from .peer import OURS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ...transfer import Transfer
     from ...transfer.units import RadiusLike
     from ..benchmark import Setting
+    from ..compare import Stats
     from .peer import Peer
 
     Array = np.ndarray[Any, Any]
@@ -105,13 +107,7 @@ def peers(
             found = list(prepare(setting, stack, transfer))
             repeats = {peer.name: _check(peer, wanted) for peer in found}
             yield f"{size}: {', '.join(repeats)}"
-            seconds: dict[str, list[float]] = {name: [] for name in repeats}
-            for _ in range(setting.runs):
-                for peer in found:
-                    if not is_gpu:
-                        sleep(rest)
-                    seconds[peer.name].append(seconds_of(peer, repeats[peer.name]))
-            stats = {name: Stats.of(each) for name, each in seconds.items()}
+            stats = timed(found, repeats, setting.runs, 0 if is_gpu else rest)
             for name, each in stats.items():
                 times = ratio(each.median, stats[OURS].median)
                 table.put((size, name), pixels=stack.size, ms=each.times(MS), ratio=times)
@@ -132,6 +128,16 @@ def _check(peer: Peer, wanted: Array) -> int:
     if peer.result is not None:
         check_peer(peer.name, peer.result().reshape(wanted.shape), wanted)
     return max(1, round(SECONDS / seconds_of(peer, 2)))
+
+
+def timed(peers: Iterable[Peer], repeats: Mapping[str, int], runs: int, rest: float) -> dict[str, Stats]:
+    """Return the seconds of a call of each peer, all measured in turn, each after a rest."""
+
+    def measured(peer: Peer) -> float:
+        sleep(rest)
+        return seconds_of(peer, repeats[peer.name])
+
+    return in_turn({peer.name: partial(measured, peer) for peer in peers}, runs)
 
 
 def seconds_of(peer: Peer, repeats: int) -> float:

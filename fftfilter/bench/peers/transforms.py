@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,11 +18,11 @@ from ...errors import RefusedError
 from ...fused.bare import Shape as Transformed
 from ...fused.gpu.bare.transform import GpuTransform
 from ..benchmark import MS, SPREAD, Benchmark
-from ..compare import Stats, ratio
+from ..compare import ratio
 from ..inputs import complex_numbers
 from ..tables import Lines, Table
 from .peer import OURS, Peer
-from .table import REST, SECONDS, seconds_of, shown_size
+from .table import REST, SECONDS, seconds_of, shown_size, timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -110,13 +109,7 @@ def transforms(
                 found = list(prepare(setting, case))
                 wanted = case.by(np.fft)()
                 repeats = {peer.name: _check(peer, wanted) for peer in found}
-                seconds: dict[str, list[float]] = {name: [] for name in repeats}
-                for _ in range(setting.runs):
-                    for peer in found:
-                        if not is_gpu:
-                            sleep(rest)
-                        seconds[peer.name].append(seconds_of(peer, repeats[peer.name]))
-                stats = {name: Stats.of(each) for name, each in seconds.items()}
+                stats = timed(found, repeats, setting.runs, 0 if is_gpu else rest)
                 for name, each in stats.items():
                     times = ratio(each.median, stats[OURS].median)
                     table.put((size, case.name, name), pixels=wanted.size, ms=each.times(MS), ratio=times)

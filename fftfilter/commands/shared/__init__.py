@@ -1,6 +1,7 @@
 """What several commands share.
 
 options.py          options as decorators, and help under headings
+command_options.py  the options of a filter command as they were given; which mean nothing together
 one_file.py         one picture: read, filtered, written
 folder.py           a folder: its options, its progress, its summary
 inputs.py           what IN names: a folder, or files

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,20 +13,18 @@ from ... import signals, startup
 from ...errors import ParameterError
 from . import preview
 from .inputs import refuse_options_of_folders
-from .options import coding_of, combined, device_that_is_done_first, filter_options, option, pages_of, refuse
+from .options import combined, device_that_is_done_first, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...analysis.automatic import AutoNotches
     from ...files.urls import Url
     from ...folders.jobs import Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
-    from ...images import Asked, Coding
-    from ...output.modes import Output
     from ...transfer import Transfer
+    from .command_options import CommandOptions
 
 NO_DEVICE = 3
 
@@ -88,77 +85,17 @@ folder_options = combined(
 )
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
-class FolderOptions:
-    """The options of a filter command for a folder."""
-
-    filter: dict[str, Any]
-    """Options of :class:`Filter`, without the device."""
-    device: str | None
-    output: Output
-    scale: str
-    format: str | None
-    recursive: bool
-    pattern: tuple[str, ...]
-    skip_existing: bool
-    fail_fast: bool
-    dry_run: bool
-    report: Path | None
-    cluster: str | None
-    processes: int | None
-    in_place: bool
-    coding: Coding
-    pages: Asked | None
-    strip: bool
-    preserve_times: bool
-    verify: int | None
-    quiet: bool
-    verbose: int
-    preview: str | None
-    auto: AutoNotches | None
-    """How peaks are found and removed, if they are."""
-    one_file_only: dict[str, Any]
-    """What was given of the options that are for one picture."""
-
-    @classmethod
-    def of(cls, given: dict[str, Any]) -> FolderOptions:
-        """Take the options from those of a command."""
-        names = {each.name for each in fields(cls)} - {"filter", "format", "one_file_only", "coding", "pages"}
-        return cls(
-            filter=filter_options(given),
-            format=given["format_"],
-            coding=coding_of(given),
-            pages=pages_of(given),
-            one_file_only={name: given[name] for name in ("profile", "save_stages", "input_limit")},
-            **{name: given[name] for name in names},
-        )
-
-    def check(self, target: str) -> None:
-        """Refuse combinations that mean nothing; raises UsageError."""
-        refuse(self.one_file_only, "is for one picture, and this is a folder.")
-        if target == "-":
-            raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
-        if self.in_place and self.skip_existing:
-            raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
-        if self.verify and self.dry_run:
-            raise click.UsageError("--verify compares what was written, and --dry-run writes nothing.")
-        if self.processes and self.cluster not in (None, "local"):
-            raise click.UsageError(
-                "--processes is for this machine: a cluster has the workers that were started for it."
-            )
-
-
-def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, options: FolderOptions) -> int:
+def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
     from ...images import extension_of
     from ...output.modes import check_scale
-    from ...output.scale import FOLDER, STACK, parse
+    from ...output.scale import FOLDER, STACK
 
-    options.check(target)
-    given_range = parse(options.scale)
+    options.check_for_folder(target)
+    given_range = options.given_range
     check_scale(options.output, options.scale if options.scale in (FOLDER, STACK) else given_range)
     if not isinstance(source, Path | Url):
         refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
@@ -210,7 +147,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
 
 @contextmanager
 def _workers(
-    run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions
+    run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions
 ) -> Iterator[tuple[Workers, object]]:
     """Start the workers of a run; return them and what says at the end who they were."""
     if options.cluster:
@@ -251,7 +188,7 @@ def _refuse_image_name(target: str) -> None:
         raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
 
 
-def _device_of_workers(options: FolderOptions) -> str | None:
+def _device_of_workers(options: CommandOptions) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
     from ...folders.cluster.scheduler import LOCAL, check_address
 
@@ -299,7 +236,7 @@ def _told(outcome: Outcome) -> str:
     return f"{outcome.job}: {outcome.status}{pages}{removed}{pixels}{clipped}{left_out}"
 
 
-def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: FolderOptions) -> int:
+def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, options: CommandOptions) -> int:
     from ...files.messages import quoted_if_odd
     from ...folders.jobs import FAILED, MEASURED
     from ...folders.progress import Progress
@@ -387,7 +324,7 @@ def _left_out(survey: Survey) -> list[str]:
     return parts
 
 
-def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: FolderOptions) -> int:
+def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions) -> int:
     """Print a line a file, then the device and the most memory that a picture takes on it."""
     from ...folders.dry_run import DryRun, Step
 

@@ -3,94 +3,26 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ...lengths import said
 from . import preview
-from .options import coding_of, device_that_is_done_first, filter_options, needs_staged, pages_of, refuse
+from .options import device_that_is_done_first, needs_staged, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from ...analysis.automatic import AutoNotches
     from ...filters import Filter
-    from ...images import Asked, Coding, Depth, Pages, Picture, PixelSize, Size
+    from ...images import Depth, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
-    from ...output.scale import Scale
     from ...transfer import Transfer
+    from .command_options import CommandOptions
     from .stage_pictures import StagePictures
-
-
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
-class FileOptions:
-    """The options of a filter command for one picture."""
-
-    filter: dict[str, Any]
-    """Options of :class:`Filter`."""
-    output: Output
-    scale: str
-    format: str | None
-    save_stages: Path | None
-    preview: str | None
-    in_place: bool
-    input_limit: int | None
-    coding: Coding
-    pages: Asked | None
-    strip: bool
-    preserve_times: bool
-    verify: bool
-    quiet: bool
-    verbose: int
-    auto: AutoNotches | None
-    """How peaks are found and removed, if they are."""
-    folder_only: dict[str, Any]
-    """What was given of the options that are for folders."""
-
-    @classmethod
-    def of(cls, given: dict[str, Any]) -> FileOptions:
-        """Take the options from those of a command."""
-        options = filter_options(given) | {"device": given["device"], "profile": given["profile"]}
-        names = {each.name for each in fields(cls)} - {"filter", "format", "verify", "folder_only", "coding", "pages"}
-        folder = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
-        return cls(
-            filter=options,
-            format=given["format_"],
-            coding=coding_of(given),
-            pages=pages_of(given),
-            verify=given["verify"] is not None,
-            folder_only={name: given[name] for name in folder},
-            **{name: given[name] for name in names},
-        )
-
-    @property
-    def given_range(self) -> Scale | None:
-        """The scale as a range; None for the words each, folder and stack. Raises ParameterError."""
-        from ...output.scale import parse
-
-        return parse(self.scale)
-
-    def check(self, source: str, target: str) -> None:
-        """Refuse combinations that mean nothing; raises UsageError."""
-        from ...files.urls import is_url
-
-        refuse(self.folder_only, "is for folders, and IN is a file.")
-        if self.format and target != "-":
-            raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
-        if self.scale == "folder":
-            raise click.UsageError("--scale folder is for folders, and IN is a file: give each, stack, auto or LO:HI.")
-        device = self.filter["device"]
-        if device and (device == "all" or "," in device):
-            raise click.UsageError(f"--device {device} is for folders: one picture takes one device.")
-        if self.preserve_times and "-" in (source, target):
-            raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
-        if self.preserve_times and (is_url(source) or is_url(target)):
-            raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
 
 
 class Input(NamedTuple):
@@ -104,7 +36,7 @@ class Input(NamedTuple):
     """What the file says, if the filter needs it."""
 
 
-def run_file(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
+def run_file(transfer: Transfer, source: str, target: str, options: CommandOptions) -> None:
     """Read, filter, write; then print what was asked for."""
     _load_ahead(source, options)  # while the rest is imported
     from ... import images
@@ -112,7 +44,7 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
     from ...files.leftovers import remove_leftovers_beside
     from .compiling import tell_of_compiling
 
-    options.check(source, target)
+    options.check_for_file(source, target)
     tell_of_compiling(quiet=options.quiet)
     _check(source, target, options)
     times = sources.times(source) if options.preserve_times else None
@@ -124,18 +56,17 @@ def run_file(transfer: Transfer, source: str, target: str, options: FileOptions)
         _filter_picture(given, given.found, target, options, times=times)
 
 
-def _load_ahead(source: str, options: FileOptions) -> None:
+def _load_ahead(source: str, options: CommandOptions) -> None:
     """Choose the CPU if it is done first, and load OpenCL while a file is read; raises ReadError for a missing one."""
     from ...files.urls import is_url
 
     if os.path.isfile(source):  # noqa: PTH113  Path's may raise
         from ...device.embedded_pocl import load_ahead
 
-        given = options.filter
-        if not (given["profile"] or options.save_stages):
-            size = os.stat(source).st_size  # noqa: PTH116
-            given["device"] = device_that_is_done_first(given["device"], given, size, verbose=options.verbose)
-        load_ahead(given["device"])  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+        if not (options.profile or options.save_stages):
+            size, verbose = os.stat(source).st_size, options.verbose  # noqa: PTH116
+            options.device = device_that_is_done_first(options.device, options.filter, size, verbose=verbose)
+        load_ahead(options.device)  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
     elif source != "-" and not is_url(source):
         from ...files import sources
 
@@ -143,7 +74,7 @@ def _load_ahead(source: str, options: FileOptions) -> None:
 
 
 def _filter_picture(
-    given: Input, picture: Picture, target: str, options: FileOptions, *, times: tuple[int, int] | None
+    given: Input, picture: Picture, target: str, options: CommandOptions, *, times: tuple[int, int] | None
 ) -> None:
     """Filter a picture, write it, and print what was asked for."""
     from ... import images
@@ -159,7 +90,7 @@ def _filter_picture(
 
         observe = StagePictures(options.save_stages)
         options.filter["engine"] = options.filter["engine"] or "book"  # the fused engine has no stages
-    with open_filter(given.transfer, options.output, options.given_range, options.filter) as filter_:
+    with open_filter(given.transfer, options.output, options.given_range, options.of_filter) as filter_:
         planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
         before = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
@@ -167,15 +98,15 @@ def _filter_picture(
         left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
             click.echo(_summary(filter_, picture.planes.shape, given.pixel_size, clipped, left_out), err=True)
-        if options.filter["profile"]:
+        if options.profile:
             click.echo(_times(filter_), err=target == "-")
     if options.preview:
-        preview.write_page(options.preview, before, picture, given.transfer, options.filter, name=given.name)
+        preview.write_page(options.preview, before, picture, given.transfer, options.of_filter, name=given.name)
     if options.verify:
         _verify(before, given.transfer, target, depth, options)
 
 
-def _verify(before: Picture, transfer: Transfer, target: str, depth: Depth, options: FileOptions) -> None:
+def _verify(before: Picture, transfer: Transfer, target: str, depth: Depth, options: CommandOptions) -> None:
     """Compare an output with the reference, and print how it differs; raises VerifyError."""
     from ... import verify
     from ...files.messages import shown
@@ -188,7 +119,7 @@ def _verify(before: Picture, transfer: Transfer, target: str, depth: Depth, opti
 
 
 def _filter_pages(
-    given: Input, pages: Pages, target: str, options: FileOptions, *, times: tuple[int, int] | None
+    given: Input, pages: Pages, target: str, options: CommandOptions, *, times: tuple[int, int] | None
 ) -> None:
     """Filter the pages of a file, one by one."""
     from contextlib import closing
@@ -200,13 +131,12 @@ def _filter_pages(
     from ...stacks import Way, filter_pages
 
     with closing(pages):
-        only = {name: getattr(options, name) for name in ("save_stages", "preview")}
-        only["profile"] = options.filter["profile"]
+        only = options.chosen("save_stages", "preview", "profile")
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         given_range, is_of_stack = options.given_range, options.scale == STACK
-        way = Way(options.format, options.coding, options.strip, options.output, given_range, options.filter)
+        way = Way(options.format, options.coding, options.strip, options.output, given_range, options.of_filter)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
-        with open_filter(given.transfer, options.output, given_range, options.filter) as filter_:
+        with open_filter(given.transfer, options.output, given_range, options.of_filter) as filter_:
             try:
                 done = filter_pages(
                     filter_,
@@ -215,7 +145,7 @@ def _filter_pages(
                     way,
                     one_scale=is_of_stack,
                     times=times,
-                    compare=options.verify,
+                    compare=options.verify is not None,
                     working=_working_bytes(options),
                     advance=progress.advance,
                 )
@@ -242,7 +172,7 @@ def only(found: Picture | Pages, name: str) -> Picture:
     return found
 
 
-def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> None:
+def look(transfer: Transfer, source: str, target: str, options: CommandOptions) -> None:
     """Write a page on what a filter makes of a picture, and not what it makes."""
     from ... import images
     from ...files.leftovers import remove_leftovers_beside
@@ -255,13 +185,13 @@ def look(transfer: Transfer, source: str, target: str, options: FileOptions) -> 
     given = _read(transfer, source, options)
     picture = only(given.found, given.name)
     depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
-    with open_filter(given.transfer, options.output, options.given_range, options.filter) as filter_:
+    with open_filter(given.transfer, options.output, options.given_range, options.of_filter) as filter_:
         planes, _ = _filtered(filter_, picture, depth, options.output, None)
     made = replace(picture, planes=planes, maxval=depth.maxval)
-    preview.write_page(target, picture, made, given.transfer, options.filter, name=given.name)
+    preview.write_page(target, picture, made, given.transfer, options.of_filter, name=given.name)
 
 
-def _check(source: str, target: str, options: FileOptions) -> None:
+def _check(source: str, target: str, options: CommandOptions) -> None:
     """Refuse, before any work, what could not be written; raises FftfilterError."""
     from ... import images
     from ...output import modes
@@ -280,7 +210,7 @@ def _check(source: str, target: str, options: FileOptions) -> None:
         preview.check(options.preview, source, target)
 
 
-def _automatic(picture: Picture | Pages, name: str, options: FileOptions) -> Transfer:
+def _automatic(picture: Picture | Pages, name: str, options: CommandOptions) -> Transfer:
     """Return what takes out the peaks that are found in a picture, if that is asked for."""
     from ...transfer import Transfer
 
@@ -288,8 +218,7 @@ def _automatic(picture: Picture | Pages, name: str, options: FileOptions) -> Tra
         return Transfer(())
     from .automatic import of_picture
 
-    device = options.filter["device"]
-    return of_picture(options.auto, picture, name, device, quiet=options.quiet, verbose=options.verbose)
+    return of_picture(options.auto, picture, name, options.device, quiet=options.quiet, verbose=options.verbose)
 
 
 def _filtered(
@@ -304,7 +233,7 @@ def _filtered(
     return planes, filter_.clipped()[0]
 
 
-def _caution(transfer: Transfer, picture: Picture, options: FileOptions, *, is_of_floats: bool) -> None:
+def _caution(transfer: Transfer, picture: Picture, options: CommandOptions, *, is_of_floats: bool) -> None:
     """Say what users may not expect."""
     cautions = [*transfer.cautions(*picture.planes.shape[1:])]
     cautions += picture.cautions(options.output, is_of_floats=is_of_floats)
@@ -314,7 +243,7 @@ def _caution(transfer: Transfer, picture: Picture, options: FileOptions, *, is_o
         click.echo(f"fftfilter: {line}", err=True)
 
 
-def _read(transfer: Transfer, source: str, options: FileOptions) -> Input:
+def _read(transfer: Transfer, source: str, options: CommandOptions) -> Input:
     """Read a picture, or open a file of several pages; say which peaks are found, if they are looked for."""
     from ... import images
     from ...files.messages import shown
@@ -335,7 +264,7 @@ def _read(transfer: Transfer, source: str, options: FileOptions) -> Input:
     return Input(found, name, transfer * _automatic(found, name, options), pixel_size)
 
 
-def _working_bytes(options: FileOptions) -> Callable[[Size], int] | None:
+def _working_bytes(options: CommandOptions) -> Callable[[Size], int] | None:
     """Return what tells the memory of the staged pipeline from a picture's size; None for the fused one."""
     given = options.filter
     if not needs_staged(given) and (given["engine"] or not options.save_stages):
