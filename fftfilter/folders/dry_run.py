@@ -6,7 +6,7 @@ What a picture takes of a device's memory is asked of the device: of one here, o
 from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import __version__, images
@@ -106,14 +106,11 @@ class DryRun:
         settings, cluster = self._run.settings, self._cluster
         if cluster in (None, LOCAL):
             from ..device.choice import choose
-            from ..imagej_filter import open_filter
 
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
-            transfer = settings.transfer.with_pixel_size(1.0)  # as any size takes the same
-            options = {**settings.options, "device": self._devices[0]}
-            with open_filter(transfer, settings.output, settings.scale, options) as filter_:
-                yield lambda shape: Need(names, has, filter_.device_bytes(shape))
+            asked = partial(work.device_bytes, settings=settings, device=self._devices[0], version=__version__)
+            yield lambda shape: Need(names, has, asked(shape)[-1])
             return
         with connect(cluster, self._devices) as client:
 

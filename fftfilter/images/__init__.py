@@ -5,6 +5,7 @@
     picture.py         what an image is between its file and the filter
     reading.py         bytes to a picture: pnm.py, pfm.py, npy.py, tiff_reader.py, or pillow_reader.py for all others
     completeness.py    rows that a file promises and does not have
+    chunks.py          what PNG and WebP files consist of
     page_formats.py    files of several pages, one in memory: tiff_pages.py with stack_description.py, animation.py
     pages.py           what these have in common
     formats.py         the table of formats: what each can hold

@@ -6,13 +6,13 @@ Frames have one kind: color if any has color, alpha if any is transparent somewh
 from __future__ import annotations
 
 import io
-import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
 from ..errors import ReadError
+from .chunks import png_chunks, riff_chunks
 from .orientation import without_orientation
 from .pages import Pages
 from .pillow_reader import (
@@ -27,8 +27,6 @@ from .pillow_reader import (
 from .quiet import damage_as_error, quiet_pillow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from PIL import ImageFile
 
     from .limits import Working
@@ -127,8 +125,9 @@ def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
     if format_ == "PNG":
         return _png_frames(data)
     if format_ == "WEBP":
-        frames = [is_whole for kind, is_whole in _riff_chunks(data) if kind == b"ANMF"]
-        return sum(frames), not all(frames) or sum(frames) < counted or len(data) < _riff_length(data)
+        frames = [end <= len(data) for kind, _, end in riff_chunks(data) if kind == b"ANMF"]
+        promised = 8 + int.from_bytes(data[4:8], "little")
+        return sum(frames), not all(frames) or sum(frames) < counted or len(data) < promised
     return counted, False
 
 
@@ -164,27 +163,14 @@ def _colors(flags: int) -> int:
 
 def _png_frames(data: bytes) -> tuple[int, bool]:
     """Count the frames of a PNG; raises ValueError for a damaged one."""
-    position, begun, promised = 8, 0, 0
-    while position + 12 <= len(data):
-        length, kind = struct.unpack_from(">I4s", data, position)
+    begun = promised = 0
+    for kind, start, _ in png_chunks(data):
+        if start + 4 > len(data):
+            break
         if kind == b"acTL":
-            (promised,) = struct.unpack_from(">I", data, position + 8)
+            promised = int.from_bytes(data[start : start + 4], "big")
         begun += kind == b"fcTL"
         if kind == b"IEND":
             check_chunks(data)
             return min(begun, promised), begun < promised
-        position += 12 + length
     return max(0, begun - 1), True
-
-
-def _riff_length(data: bytes) -> int:
-    return 8 + int.from_bytes(data[4:8], "little")
-
-
-def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bool]]:
-    """Yield the kinds of a WebP's chunks, and whether each is whole."""
-    position = 12
-    while position + 8 <= len(data):
-        length = int.from_bytes(data[position + 4 : position + 8], "little")
-        yield data[position : position + 4], position + 8 + length <= len(data)
-        position += 8 + length + length % 2

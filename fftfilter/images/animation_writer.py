@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import os
 import struct
+from abc import abstractmethod
 from fractions import Fraction
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
+from .chunks import png_chunks, riff_chunks
 from .pages import Sink
 from .png_writer import chunk
 from .writing import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .formats import Coding
     from .picture import Picture
 
@@ -58,15 +58,13 @@ class _AnimationSink(Sink):
         self._append(frame)
         self._is_first = False
 
+    @abstractmethod
     def _begin(self, frame: _Frame) -> None:
-        raise NotImplementedError
+        """Write what comes before the first frame."""
 
+    @abstractmethod
     def _append(self, frame: _Frame) -> None:
-        raise NotImplementedError
-
-    def finish(self) -> None:
-        """Write what comes last."""
-        raise NotImplementedError
+        """Write a frame."""
 
 
 class GifSink(_AnimationSink):
@@ -115,10 +113,10 @@ class PngSink(_AnimationSink):
 
     def _begin(self, frame: _Frame) -> None:
         self._file.write(frame.data[:8])
-        for kind, content in _png_chunks(frame.data):
+        for kind, start, end in png_chunks(frame.data):
             if kind == b"IDAT":
                 break
-            self._file.writelines(chunk(kind, content))
+            self._file.writelines(chunk(kind, frame.data[start:end]))
             if kind == b"IHDR":
                 self._file.writelines(chunk(b"acTL", struct.pack(">II", self._count, self._plays)))
 
@@ -129,10 +127,10 @@ class PngSink(_AnimationSink):
         place = struct.pack(">IIIII", self._take_number(), width, height, 0, 0)
         shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
         self._file.writelines(chunk(b"fcTL", place + shown))
-        for kind, content in _png_chunks(frame.data):
-            if kind == b"IDAT" and self._is_first:
-                self._file.writelines(chunk(kind, content))
-            elif kind == b"IDAT":
+        for content in (frame.data[start:end] for kind, start, end in png_chunks(frame.data) if kind == b"IDAT"):
+            if self._is_first:
+                self._file.writelines(chunk(b"IDAT", content))
+            else:
                 self._file.writelines(chunk(b"fdAT", struct.pack(">I", self._take_number()) + content))
 
     def _take_number(self) -> int:
@@ -150,7 +148,7 @@ class WebpSink(_AnimationSink):
     _last: bytes = b""
 
     def _begin(self, frame: _Frame) -> None:
-        found = dict(_riff_chunks(frame.data))
+        found = {kind: frame.data[start:end] for kind, start, end in riff_chunks(frame.data)}
         self._size = _webp_size(found)
         flags = 0x02 | 0x10 * frame.has_alpha
         flags |= sum(flag for kind, flag in _WEBP_FLAGS.items() if kind in found)
@@ -163,9 +161,13 @@ class WebpSink(_AnimationSink):
 
     def _append(self, frame: _Frame) -> None:
         shown = min((1 << 24) - 1, round(frame.milliseconds)).to_bytes(3, "little")
-        own = [(kind, content) for kind, content in _riff_chunks(frame.data) if kind in (b"ALPH", b"VP8 ", b"VP8L")]
+        own = [
+            _riff_chunk(kind, frame.data[start:end])
+            for kind, start, end in riff_chunks(frame.data)
+            if kind in (b"ALPH", b"VP8 ", b"VP8L")
+        ]
         place = bytes(6) + self._size + shown + bytes((_WEBP_REPLACES,))
-        self._file.write(_riff_chunk(b"ANMF", place + b"".join(_riff_chunk(*each) for each in own)))
+        self._file.write(_riff_chunk(b"ANMF", place + b"".join(own)))
 
     def finish(self) -> None:
         """Write what follows the frames, and the length."""
@@ -180,22 +182,6 @@ _GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
 _GIF_STAYS, _GIF_CLEARED = 0x04, 0x08
 _WEBP_FLAGS = {b"ICCP": 0x20, b"EXIF": 0x08, b"XMP ": 0x04}
 _WEBP_REPLACES = 0x02  # and is not blended with the frame before
-
-
-def _png_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    position = 8
-    while position < len(data):
-        length, kind = struct.unpack_from(">I4s", data, position)
-        yield kind, data[position + 8 : position + 8 + length]
-        position += 12 + length
-
-
-def _riff_chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    position = 12
-    while position + 8 <= len(data):
-        kind, length = struct.unpack_from("<4sI", data, position)
-        yield kind, data[position + 8 : position + 8 + length]
-        position += 8 + length + length % 2
 
 
 def _riff_chunk(kind: bytes, content: bytes) -> bytes:

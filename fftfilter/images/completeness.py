@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from .chunks import png_chunks
 from .quiet import quiet_pillow
 
 if TYPE_CHECKING:
@@ -68,14 +69,14 @@ def _check_png(data: bytes) -> None:
 
 def _inflated_length(data: bytes, most: int) -> int:
     """Return how many bytes the image data of a PNG are without compression, counted up to ``most``."""
-    inflate, length, position, kind = zlib.decompressobj(), 0, 8, b""
-    while kind != b"IEND" and length < most and position + 8 <= len(data):
-        size, kind = struct.unpack_from(">I4s", data, position)
-        rest = data[position + 8 : position + 8 + size] if kind == b"IDAT" else b""
+    inflate, length = zlib.decompressobj(), 0
+    for kind, start, end in png_chunks(data):
+        if kind == b"IEND" or length >= most:
+            break
+        rest = data[start:end] if kind == b"IDAT" else b""
         while rest and length < most and not inflate.eof:
             length += len(inflate.decompress(rest, 1 << 20))
             rest = inflate.unconsumed_tail
-        position += 12 + size
     return length
 
 

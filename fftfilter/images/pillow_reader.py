@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import struct
-import sys
 import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -16,6 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import as_file
+from .chunks import png_chunks
 from .completeness import behind_jpeg, refuse_missing_rows, whole_jpeg
 from .limits import refuse_oversize, refuse_undersize
 from .metadata import gather, lies_on_its_side
@@ -60,7 +60,7 @@ def read_tiff_with_pillow(data: bytes | Slices, number: int, name: str, working:
         image = Image.open(as_file(data))
         image.seek(number)
         refuse_unfit(image, len(data), name, working)
-    samples = _read_16_bit_color(image, data, name, number) if is_narrowed(image) else read_as_it_is(image)
+    samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
     return picture_of(image, samples, name)
 
 
@@ -103,16 +103,15 @@ def refuse_at_start(start: bytes, name: str) -> None:
 
 def check_chunks(data: bytes) -> int:
     """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
-    view, position, kind = memoryview(data), len(_PNG_SIGNATURE), b""
-    while kind != b"IEND":
-        if position + 12 > len(data):
-            raise ValueError("it ends before its last chunk")
-        length, kind = struct.unpack_from(">I4s", data, position)
-        end = position + 8 + length
-        if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[position + 4 : end])):
+    view = memoryview(data)
+    for kind, start, end in png_chunks(data):
+        if start + 4 > len(data):
+            break
+        if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[start - 4 : end])):
             raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
-        position = end + 4
-    return position
+        if kind == b"IEND":
+            return end + 4
+    raise ValueError("it ends before its last chunk")
 
 
 def _frames(image: ImageFile.ImageFile) -> int:
@@ -206,31 +205,29 @@ def is_narrowed(image: ImageFile.ImageFile) -> bool:
     return ";16" in rawmode_of(image)
 
 
-def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: str, number: int = 0) -> Samples:
-    """Return the (height, width, channels) samples of which Pillow would give only the high bytes.
+def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: str) -> Samples:
+    """Return the (height, width, channels) samples of a PNG, of which Pillow would give only the high bytes.
 
-    A second decoding, as if the file had the other byte order, gives the low bytes.
+    A second decoding, as if the file had the other byte order, gives the low bytes. TIFFs of 16 bits are read
+    elsewhere, but for those of unusual layouts.
     """
     rawmode = rawmode_of(image)
-    with quiet_pillow():
-        twin = Image.open(as_file(data))
-        twin.seek(number)
-    if image.format == "PNG" and rawmode == "LA;16B":
+    layout = rawmode.partition(";16")[0]
+    if image.format == "PNG" and layout == "LA":
         # Pillow has no LA of the other byte order, but a pixel of four bytes can be read as an 8-bit RGBA.
         _set_rawmode(image, "RGBA")
         image.load()
         big_endian: NDArray[np.uint16] = np.asarray(image).view(np.dtype(">u2"))
         return big_endian.astype(np.uint16)
-    layout, _, order = rawmode.partition(";16")
-    if image.format not in ("PNG", "TIFF") or layout not in ("RGB", "RGBA", "RGBX"):
+    if image.format != "PNG":
         way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
         raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
-    is_little = order == "L" or (order == "N" and sys.byteorder == "little")
-    _set_rawmode(twin, f"{layout};16{'B' if is_little else 'L'}")
+    with quiet_pillow():
+        twin = Image.open(as_file(data))
+    _set_rawmode(twin, f"{layout};16L")
     image.load()
     twin.load()
-    high, low = np.asarray(image), np.asarray(twin)
-    wide: NDArray[np.uint16] = np.left_shift(high, 8, dtype=np.uint16) | low
+    wide: NDArray[np.uint16] = np.left_shift(np.asarray(image), 8, dtype=np.uint16) | np.asarray(twin)
     return wide
 
 
