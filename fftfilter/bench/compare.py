@@ -47,9 +47,9 @@ def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[
     return {name: Stats.of(each) for name, each in found.items()}
 
 
-def gflops(n: int, seconds: float, rows: int = 1) -> float:
+def gflops(n: int, seconds: float) -> float:
     """Return Gflop/s, by convention of 5 n log2 n operations for a row of n."""
-    return 5 * rows * n * log2(n) / seconds / 1e9
+    return 5 * n * log2(n) / seconds / 1e9
 
 
 def ratio(value: float, unit: float) -> float:

@@ -13,7 +13,7 @@ from ..output.difference import Difference
 from .compare import Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from ..device.launcher import Launcher
     from ..staged.transform import Transform
@@ -41,9 +41,9 @@ class Times:
         """Return the statistics of the sum of some steps, in seconds."""
         return Stats.of([sum(run.get(step, 0.0) for step in steps) for run in self.runs])
 
-    def without(self, steps: Collection[str] = TRANSFERS) -> Stats:
-        """Return the statistics of the sum of all other steps, in seconds."""
-        return self.of(*(step for step in self.steps if step not in steps))
+    def without_transfers(self) -> Stats:
+        """Return the statistics of the sum of all steps but copies, in seconds."""
+        return self.of(*(step for step in self.steps if step not in TRANSFERS))
 
 
 def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patience: float = 10.0) -> Times:

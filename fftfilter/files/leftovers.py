@@ -36,17 +36,16 @@ def temporary_name(path: str) -> str:
     return os.path.join(folder, own)  # noqa: PTH118  pathlib would take as long as writing a small file
 
 
-def remove_leftovers(folder: str | os.PathLike[str], dead: int | None = None, most: int | None = None) -> int:
+def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None) -> int:
     """Remove what killed runs left in a folder; return the number of files.
 
-    ``dead`` is a process of this machine that is known to be gone: then only its files are removed. ``most`` is how
-    many entries are looked at. A folder that cannot be listed counts as empty.
+    ``most`` is how many entries are looked at. A folder that cannot be listed counts as empty.
     """
     removed = 0
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, most):
             found = _NAME.fullmatch(entry.name)
-            if found and _is_leftover(entry, int(found[1]), found[2], dead):
+            if found and _is_leftover(entry, int(found[1]), found[2]):
                 with suppress(OSError):
                     Path(entry.path).unlink()
                     removed += 1
@@ -59,10 +58,8 @@ def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
         remove_leftovers(Path(target).parent, most=_QUICKLY)
 
 
-def _is_leftover(entry: os.DirEntry[str], process: int, machine: str, dead: int | None) -> bool:
+def _is_leftover(entry: os.DirEntry[str], process: int, machine: str) -> bool:
     is_ours = machine == _machine()
-    if dead is not None:
-        return is_ours and process == dead
     if is_ours and not _is_running(process):
         return True
     try:

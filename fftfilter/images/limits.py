@@ -25,7 +25,7 @@ _PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:
-    """Raise TooLargeError for a picture that takes more memory than is free; ``working`` is as for ``read``."""
+    """Raise TooLargeError for a picture that takes more memory than is free; ``working`` is as for ``decode``."""
     samples = size.width * size.height * size.channels
     taken = _TAKEN[size.bytes_per_sample] * samples
     if working:

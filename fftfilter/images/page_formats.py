@@ -43,7 +43,7 @@ def opened(
 ) -> Picture | Pages:
     """Return the picture in a file, or its pages where several are chosen.
 
-    ``asked`` are the pages; the rest is as for :func:`read` and :meth:`Pages.choose`. Raises what these raise.
+    ``asked`` are the pages; the rest is as for :func:`decode` and :meth:`Pages.choose`. Raises what these raise.
     """
     name = shown(source, "standard input")
     pages = None if isinstance(data, bytes) else pages_of(data, name)

@@ -24,7 +24,7 @@ TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """How a TIFF and a BigTIFF begin, in either byte order."""
 
 
-def read(source: str | os.PathLike[str], *, working: Working | None = None, limit: int | None = None) -> Picture:
+def read(source: str | os.PathLike[str]) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
@@ -32,18 +32,18 @@ def read(source: str | os.PathLike[str], *, working: Working | None = None, limi
     camera's MPO gives its main picture, as a JPEG. Pictures are turned upright,
     as EXIF or a TIFF's tag says.
 
-    ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
-    picture; without it they are those of the fused engine on a CPU. ``limit`` is the most bytes of a stream.
-
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite (of
     several pages it is a SeveralPagesError), and
     TooLargeError, before allocating, for more than the memory that is free.
     """
-    return decode(content(source, limit), source, working)
+    return decode(content(source), source)
 
 
 def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of an image file, for :func:`decode`; what begins like no image is not read to its end."""
+    """Return the bytes of an image file, for :func:`decode`; what begins like no image is not read to its end.
+
+    ``limit`` is the most bytes of a stream.
+    """
     return sources.content(source, _refuse_at_start, limit)
 
 
@@ -61,7 +61,11 @@ def _refuse_at_start(start: bytes, name: str) -> None:
 
 
 def decode(data: bytes, source: str | os.PathLike[str], working: Working | None = None) -> Picture:
-    """Read an image from a file's bytes, as :func:`read`; ``source`` is its name in errors."""
+    """Read an image from a file's bytes, as :func:`read`; ``source`` is its name in errors.
+
+    ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
+    picture; without it they are those of the fused engine on a CPU.
+    """
     name = shown(source, "standard input")
     try:
         if pnm.is_pnm(data):

@@ -36,7 +36,7 @@ def test_times_of_steps():
     times = Times([{"write": 1, "butterfly": 2, "read": 3}, {"write": 1, "butterfly": 4}])
     assert times.steps == ["write", "butterfly", "read"]
     assert times.of("butterfly").median == 3
-    assert times.without().median == 3
+    assert times.without_transfers().median == 3
     assert times.of(*times.steps) == Stats.of([6, 5])
 
 

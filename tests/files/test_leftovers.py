@@ -12,7 +12,6 @@ import pytest
 
 from fftfilter.files.leftovers import remove_leftovers, temporary_name
 from tests.files.helpers import environment
-from tests.helpers import Started
 
 WEEK = 7 * 24 * 3600
 
@@ -102,14 +101,6 @@ def test_other_files_stay(tmp_path, gone):
         put(tmp_path, other, age=WEEK)
     assert remove_leftovers(tmp_path) == 0
     assert left(tmp_path) == sorted(others)
-
-
-def test_of_one_process_that_is_known_to_be_gone_only_its_files_go(tmp_path, gone):
-    with Started([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        put(tmp_path, name_of(other.pid))
-        kept = [put(tmp_path, name_of(gone)), put(tmp_path, name_of(other.pid, here=False, start="old"), age=WEEK)]
-        assert remove_leftovers(tmp_path, other.pid) == 1
-    assert left(tmp_path) == sorted(kept)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")

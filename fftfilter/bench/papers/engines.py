@@ -72,7 +72,7 @@ def engines(
                         filter_(image)
 
                     times = measure(filter_.launcher, work, runs=setting.runs)
-                seconds = times.without()
+                seconds = times.without_transfers()
                 if seconds.median > too_slow:
                     slow.add(name)
                 whole = times.of(*times.steps)

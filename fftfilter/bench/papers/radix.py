@@ -80,7 +80,7 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
             yield label
             launcher = setting.launcher()
             transform = Transform(launcher, algorithms.load(name, **options), (1, 1, n), 1)
-            seconds = measure_transform(label, launcher, transform, data, wanted, runs=setting.runs).without()
+            seconds = measure_transform(label, launcher, transform, data, wanted, runs=setting.runs).without_transfers()
             table.put(
                 (label, HERE),
                 line=name,

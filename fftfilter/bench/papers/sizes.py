@@ -69,7 +69,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
                     continue
                 yield f"N = {n}: {columns[column]}"
                 times = _measured(setting, algorithm, column, n)
-                seconds = times.without()
+                seconds = times.without_transfers()
                 if seconds.median > too_slow:
                     slow.add(column)
                 table.put((n, HERE), **{column: seconds.times(MS)})
