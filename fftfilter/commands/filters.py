@@ -40,11 +40,6 @@ RADIUS = (
     "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
 )
 
-# What the functions of `transfer` take.
-OWN = (
-    *("radius", "inner", "outer", "shape", "order", "width", "at", "harmonics", "angle", "spare"),
-    *("large", "small", "suppress", "tolerance"),
-)
 # Outputs of what has no options for them.
 KEPT = {"output": "keep", "scale": "each"}
 
@@ -324,14 +319,14 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
 
     ``auto`` stays: how peaks are to be found in each picture, if they are.
     """
-    from ..transfer import Transfer
+    from .. import transfer
 
     notches, stripes, masks = (given.pop(key, None) or () for key in FACTORS)
     pixel_size = given.pop("pixel_size")
     if "inner" in given:
         _take_large_and_small(given)
     mode, given["auto"] = automatic.taken(given)
-    own = {parameter: given.pop(parameter) for parameter in OWN if parameter in given}
+    own = {each: given.pop(each) for each in getattr(transfer, name).__annotations__ if each in given}
     made = [] if name == "mask" else _own(name, own)
     made += _own("notch", {"at": notches}) + _own("stripes", {"angle": stripes})
     if masks:
@@ -341,8 +336,8 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
     if mode == automatic.FOLDER:
         made.append(automatic.of_folder(given["auto"], sources, given))
         given["auto"] = None
-    transfer = reduce(mul, made) if made else Transfer(())
-    return transfer.with_pixel_size(pixel_size) if pixel_size else transfer
+    product = reduce(mul, made) if made else transfer.Transfer(())
+    return product.with_pixel_size(pixel_size) if pixel_size else product
 
 
 def _take_large_and_small(given: dict[str, Any]) -> None:
