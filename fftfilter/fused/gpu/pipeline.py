@@ -221,12 +221,8 @@ class FusedGpuPipeline:
         self._make = make = self._maker()
         self._largest_at = make.largest_at
         # What waits has no times of steps.
-        can_wait = self._waits and self.stack.white is not None and not self._is_twofold and not self.launcher.profiles
-        can_wait = can_wait and self._is_own
-        if can_wait:
-            told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
-            self._progress = self.launcher.allocate(told.nbytes)
-            self.launcher.write(self._progress, told)
+        can_wait = self._waits and self._is_own and not self._is_twofold and not self.launcher.profiles
+        can_wait = can_wait and self.stack.white is not None
         self._goes_in_one = can_wait and make.goes_in_one()
         if self._goes_in_one:
             self._launches = [self._one_launch(self._ramps_buffer)]
@@ -282,6 +278,14 @@ class FusedGpuPipeline:
         """What launches that read pixels and make some must know at compile time."""
         read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
         return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
+
+    @cached_property
+    def _progress(self) -> cl.Buffer:
+        """Where groups that wait for each other tell how far they are."""
+        told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
+        buffer = self.launcher.allocate(told.nbytes)
+        self.launcher.write(buffer, told)
+        return buffer
 
     @property
     def _waiting_arguments(self) -> tuple[Any, ...]:
