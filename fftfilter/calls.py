@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Unpack
 
 from . import transfer
-from .filters import Filter, Options, parted
+from .filters import Filter, Options, split_options
 from .imagej_filter import ImageJFilter
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def imagej(
     ``output``, ``scale`` and ``edges``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
-    of_filter, of_pixels = parted(options)
+    of_filter, of_pixels = split_options(options)
     filter_ = ImageJFilter(made, autoscale=autoscale, saturate=saturate, **of_filter)
     return filter_(image, channel_axis=channel_axis, **of_pixels)
 
@@ -155,5 +155,5 @@ def apply_mask(
 
 
 def _filtered(image: ArrayLike, made: Transfer, channel_axis: int | None, options: Options) -> NDArray[Any]:
-    of_filter, of_pixels = parted(options)
+    of_filter, of_pixels = split_options(options)
     return Filter(made, **of_filter)(image, channel_axis=channel_axis, **of_pixels)

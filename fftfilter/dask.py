@@ -20,7 +20,7 @@ import numpy as np
 from . import transfer
 from .arrays import check_stack, pixel_type, type_of_output
 from .errors import ParameterError
-from .filters import Filter, Options, parted, unopened
+from .filters import Filter, Options, split_options, unopened
 
 try:
     from dask.array import Array, map_blocks
@@ -106,7 +106,7 @@ def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
             "(height, width)"
         )
     check_stack(stack.shape)
-    unopened(Filter, made, parted(options)[0])  # raises now what it would where chunks are computed
+    unopened(Filter, made, split_options(options)[0])  # raises now what it would where chunks are computed
     whole = stack.rechunk({-1: -1, -2: -1})
     # Without an array to go by, Dask would call the filter to see what it gives.
     empty = np.empty((0,) * stack.ndim, _dtype(stack.dtype, options))
@@ -132,7 +132,7 @@ def _filter_block(block: NDArray[Any], made: Transfer, options: Options, key: st
         return np.empty(block.shape, _dtype(block.dtype, options))
     images = block.reshape(-1, *block.shape[-2:])
     at_once = max(1, _PIXELS_A_LAUNCH // images[0].size)
-    of_filter, of_pixels = parted(options)
+    of_filter, of_pixels = split_options(options)
     with _one_chunk_at_a_time:
         if key not in _open:
             _open.clear()

@@ -688,7 +688,7 @@ class Filter:
         return self._stream
 
 
-def parted(options: Options) -> tuple[FilterOptions, PixelOptions]:
+def split_options(options: Options) -> tuple[FilterOptions, PixelOptions]:
     """Return the options of a filter, and those of its calls; raises TypeError for what is neither."""
     for name in options.keys() - Options.__annotations__:
         raise TypeError(

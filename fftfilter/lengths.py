@@ -12,7 +12,7 @@ def plain(unit: str) -> str:
     return unit.lower().replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
 
 
-def said(meters: float) -> str:
+def length_text(meters: float) -> str:
     """Return a length in the unit that suits it: ``65 nm``, ``0.3528 mm``."""
     unit = next((unit for unit in ("m", "mm", "um") if meters > 0.0999 * METERS[unit]), "nm")
     return f"{meters / METERS[unit]:.4g} {unit}"

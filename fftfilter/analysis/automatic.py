@@ -51,7 +51,7 @@ def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian") -> Transfer:
     return math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
 
 
-def told(peaks: Sequence[Peak]) -> str:
+def peaks_text(peaks: Sequence[Peak]) -> str:
     """Return peaks in one line."""
     return ", ".join(
         f"{peak.period_px:.2f} px at {peak.angle_deg:.1f} degrees ({peak.strength_db:.0f} dB)"

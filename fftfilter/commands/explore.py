@@ -148,7 +148,7 @@ class Commands:
 
     def run(self, words: Sequence[str], target: str) -> None:
         """Run the command with its options from IN to a file; raises FftfilterError."""
-        from .shared.worded import context_of
+        from .shared.command_text import context_of
 
         def invoke() -> None:
             made = context_of(self.context, words, self.source, target)
@@ -160,7 +160,7 @@ class Commands:
         """Return the first wish, as ``--with`` gives it; raises UsageError and FftfilterError."""
         from ..errors import check_option
         from ..explore.wish import COMMANDS, OPTIONS
-        from .shared.worded import context_of, parsed, split
+        from .shared.command_text import context_of, parsed, split
 
         words = split("--with", text)
         all_given = parsed(self.context, words, self.source, NOWHERE, "--with")
@@ -199,7 +199,7 @@ NOWHERE = "OUT"
 
 @cache
 def _defaults(context: click.Context, command: str) -> Mapping[str, Any]:
-    from .shared.worded import command_of
+    from .shared.command_text import command_of
 
     return {str(each.name): each.default for each in command_of(context, command).params}
 
@@ -211,7 +211,7 @@ def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping
     click takes as long for an option that is not given as for one that is: for all of them a third of a wish's time.
     """
     from ..explore.wish import OPTIONS
-    from .shared.worded import command_of
+    from .shared.command_text import command_of
 
     params = command_of(context, name).params
     asked = [each for each in params if each.name in (*OPTIONS, "device", "sources", "target")]

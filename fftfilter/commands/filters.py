@@ -325,7 +325,7 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
     pixel_size = given.pop("pixel_size")
     if "inner" in given:
         _take_large_and_small(given)
-    mode, given["auto"] = automatic.taken(given)
+    mode, given["auto"] = automatic.take_options(given)
     own = {each: given.pop(each) for each in getattr(transfer, name).__annotations__ if each in given}
     made = [] if name == "mask" else _own(name, own)
     made += _own("notch", {"at": notches}) + _own("stripes", {"angle": stripes})

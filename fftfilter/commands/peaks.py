@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..lengths import INCH, said
+from ..lengths import INCH, length_text
 from ..text_table import text_table
 from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
 
@@ -133,7 +133,7 @@ def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
     """Return peaks as lines under a header."""
     columns: dict[str, list[str]] = {"period": [f"{each.period_px:.2f} px" for each in found]}
     if pixel:
-        columns["length"] = [said(each.length(pixel)) for each in found]
+        columns["length"] = [length_text(each.length(pixel)) for each in found]
         if max(pixel) >= PIXEL_OF_PRINTS:
             columns["lpi"] = [f"{INCH / each.length(pixel):.1f}" for each in found]
     columns |= {

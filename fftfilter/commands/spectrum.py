@@ -117,8 +117,8 @@ def _look(context: click.Context, text: str, source: str, target: str, own: dict
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
     from .filters import KEPT, transfer_of
     from .shared.command_options import CommandOptions
+    from .shared.command_text import parsed, split
     from .shared.one_file import look
-    from .shared.worded import parsed, split
 
     words = split("--with", text)
     given = parsed(context, words, source, target, "--with")

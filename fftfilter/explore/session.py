@@ -14,7 +14,7 @@ from .. import images
 from ..analysis.power import spectrum
 from ..analysis.search import peaks_of
 from ..errors import ParameterError
-from ..lengths import said
+from ..lengths import length_text
 from ..output.modes import OUTPUTS, SCALED
 from ..preview.look import Look
 from ..preview.panels import gray_spectrum, square
@@ -164,7 +164,7 @@ class Session:
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None
         size = None
         if sides:
-            text = said(sides.across)
+            text = length_text(sides.across)
             unit = text.rpartition(" ")[2]
             size = {"text": text, "unit": unit, "across_m": sides.across, "down_m": sides.down, "source": sides.source}
         return {

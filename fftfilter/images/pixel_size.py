@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
-from ..lengths import INCH, METERS, plain, said
+from ..lengths import INCH, METERS, length_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,7 +44,7 @@ class PixelSize(NamedTuple):
         return INCH / self.across, INCH / self.down
 
     def __str__(self) -> str:
-        return f"pixel size {said(self.across)} from the file's {self.source}"
+        return f"pixel size {length_text(self.across)} from the file's {self.source}"
 
 
 def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:

@@ -10,7 +10,7 @@ _OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
 _OME_BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?) SignificantBits="[^"]*"')
 
 
-def retold(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
+def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
     """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
 
     The range that ImageJ shows is left out unless the output ``keeps_levels``; OME says the type of samples, which may

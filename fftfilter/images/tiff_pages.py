@@ -16,7 +16,7 @@ from ..files.sources import Slices, as_file
 from .pages import Pages
 from .pixel_size import of_description
 from .quiet import damage_as_error, silence
-from .stack_description import retold
+from .stack_description import kept_description
 from .tiff_reader import is_laid_out_here, read_page, size_of
 
 if TYPE_CHECKING:
@@ -170,7 +170,9 @@ class TiffPages(Pages):
 
     def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
         said = first.description
-        kept = retold(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=self._become_floats())
+        kept = kept_description(
+            said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=self._become_floats()
+        )
         if said and not kept:
             tags.pop(_DESCRIPTION, None)
             self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import ParameterError
-from ..lengths import INCH, METERS, plain, said
+from ..lengths import INCH, METERS, length_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -98,7 +98,7 @@ class Radius(NamedTuple):
         """
         found = self._bins(min(height, width))
         if not found > 0:
-            of_pixel = "" if self.pixel is None else f" of pixels of {said(self.pixel)}"
+            of_pixel = "" if self.pixel is None else f" of pixels of {length_text(self.pixel)}"
             raise ParameterError(f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS}")
         return found
 

@@ -14,7 +14,7 @@ import pytest
 
 from fftfilter.cli import cli
 from fftfilter.commands.explore import Commands, explore, forwarding
-from fftfilter.commands.shared.worded import parsed
+from fftfilter.commands.shared.command_text import parsed
 from tests.helpers import SAMPLES, Started
 
 UPGRADE = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.images.stack_description import retold
+from fftfilter.images.stack_description import kept_description
 
 IMAGEJ = "ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\nhyperstack=true\nunit=micron\nmin=0.0\nmax=300.0\n"
 OME = '<?xml version="1.0"?><OME><Pixels ID="P" Type="int16" SignificantBits="12" SizeZ="6"/></OME>'
 
 
 def after(text, chosen, *, keeps_levels=True, are_floats=False):
-    return retold(text, chosen, 6, keeps_levels=keeps_levels, are_floats=are_floats)
+    return kept_description(text, chosen, 6, keeps_levels=keeps_levels, are_floats=are_floats)
 
 
 @pytest.mark.parametrize("text", [IMAGEJ, OME, "anything", '{"shape": [6, 8, 9]}'])

@@ -40,7 +40,7 @@ auto_options = combined(
 )
 
 
-def taken(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
+def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]:
     """Take --auto and --strength from the options of a command, and check them with --at; raises FftfilterError."""
     mode, strength = given.pop("auto", None), given.pop("strength", None)
     if mode is None:
@@ -90,9 +90,9 @@ def of_picture(
 
 
 def _say(found: list[Any], auto: AutoNotches, name: str, verbose: int) -> None:
-    from ...analysis.automatic import told
+    from ...analysis.automatic import peaks_text
 
     if not found:
         click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)
     elif verbose:
-        click.echo(f"{name}: removed {told(found)}", err=True)
+        click.echo(f"{name}: removed {peaks_text(found)}", err=True)

@@ -21,11 +21,11 @@ def tell_of_compiling(*, quiet: bool) -> None:
     if not quiet and sys.stderr.isatty():
         from ...device import programs
 
-        programs.while_building = _told
+        programs.while_building = _saying_so
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _saying_so() -> Iterator[None]:
     """Show the line if this takes long, and take it away."""
     timer = Timer(SECONDS, _write, (_CLEAR + LINE,))
     timer.daemon = True

@@ -220,15 +220,15 @@ def devices_of(given: str | None) -> list[str | None]:
 # Running
 
 
-def _told(outcome: Outcome) -> str:
+def _outcome_line(outcome: Outcome) -> str:
     """Return the line on a file that failed, or of which all is to be said."""
     if outcome.error:
         return f"fftfilter: {outcome.error}"
     removed = ""
     if outcome.peaks:
-        from ...analysis.automatic import told
+        from ...analysis.automatic import peaks_text
 
-        removed = f", without {told(outcome.peaks)}"
+        removed = f", without {peaks_text(outcome.peaks)}"
     pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
     left_out = f", without {' and '.join(outcome.left_out)}" if outcome.left_out else ""
     clipped = f", {outcome.clipped:.2%} clipped" if outcome.clipped else ""
@@ -264,7 +264,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
                 if run.warnings or said or verified:
                     progress.clear()
                 if said:
-                    click.echo(_told(outcome), err=True)
+                    click.echo(_outcome_line(outcome), err=True)
                 if verified:
                     click.echo(f"{quoted_if_odd(outcome.job.target)}: {outcome.difference}")
                 _print_warnings(run)

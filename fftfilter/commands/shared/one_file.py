@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ...lengths import said
+from ...lengths import length_text
 from . import preview
 from .options import device_that_is_done_first, needs_staged, refuse
 
@@ -292,7 +292,7 @@ def _summary(
     without = f"\nleft out: {', '.join(left_out)}" if left_out else ""
     cut = f"; {clipped:.2%} clipped" if clipped else ""
     given = filter_.transfer.pixel_size
-    pixels = f", {pixel_size or f'pixel size {said(given)}'}" if given else ""
+    pixels = f", {pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
     again = ", and again in double precision, as little passes" if filter_.weak() else ""
     return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
