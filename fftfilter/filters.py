@@ -218,35 +218,44 @@ class Filter:
 
     def _describe(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         """Check and keep what the filter is made of; no device is opened."""
-        engine, engine_options = options.get("engine"), options.get("engine_options")
-        output, transpose = options.get("output", "magnitude"), options.get("transpose")
-        check_transfer(transfer)
-        if (pixel_size := options.get("pixel_size")) is not None:
-            transfer = transfer.with_pixel_size(pixel_size)
-        transfer.check_pixel_size()
-        _check("output", output, OUTPUTS)
-        self._edges: Edges = options.get("edges", "wrap")
-        _check("edges", self._edges, EDGES)
-        scale = range_of(options.get("scale"))
-        check_scale(output, scale)
-        if scale is not None and output == "magnitude" and not transfer.is_even:
-            raise ParameterError("a magnitude of complex values has no scale: leave the scale out")
-        if transpose is not None:
-            from .staged.steps.transpose import TRANSPOSES
-
-            _check("transpose", transpose, TRANSPOSES)
         defaults: Mapping[str, Any] = Filter.__init__.__kwdefaults__ or {}
         given: dict[str, Any] = {**options, "profile": profile}
         if unknown := given.keys() - defaults.keys():
             raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(defaults)}")
+        check_transfer(transfer)
+        if (pixel_size := options.get("pixel_size")) is not None:
+            transfer = transfer.with_pixel_size(pixel_size)
+        transfer.check_pixel_size()
         self.transfer = transfer
+        self._output: Output = options.get("output", "magnitude")
+        _check("output", self._output, OUTPUTS)
+        self._edges: Edges = options.get("edges", "wrap")
+        _check("edges", self._edges, EDGES)
+        self._scale = range_of(options.get("scale"))
+        check_scale(self._output, self._scale)
+        if self._scale is not None and self._output == "magnitude" and not transfer.is_even:
+            raise ParameterError("a magnitude of complex values has no scale: leave the scale out")
+        self._choose_engine(options)
         self._options = {name: value for name, value in given.items() if value != defaults[name]}
+        # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
+        self._on_grid = transfer.keeping_mean() if self._output == "keep" else transfer
+        # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
+        self._lock = threading.RLock()
+        self._begin()
+
+    def _choose_engine(self, options: FilterOptions) -> None:
+        """Choose between fused and staged, and the algorithm; raises ParameterError for what the engine has not."""
+        engine, self._transpose = options.get("engine"), options.get("transpose")
+        if self._transpose is not None:
+            from .staged.steps.transpose import TRANSPOSES
+
+            _check("transpose", self._transpose, TRANSPOSES)
         staged_only = {
             "double precision": options.get("precision") == "double",
             "work-group size": options.get("work_group_size") is not None,
-            "choice of transpose": transpose is not None,
-            "mask with H(-k) other than H(k)": not transfer.is_even,
-            "options": bool(engine_options),
+            "choice of transpose": self._transpose is not None,
+            "mask with H(-k) other than H(k)": not self.transfer.is_even,
+            "options": bool(options.get("engine_options")),
         }
         needs_staged = any(staged_only.values())
         if engine == FUSED and needs_staged:
@@ -254,12 +263,12 @@ class Filter:
             raise ParameterError(f"the fused engine has no {wanted}: leave the engine out, or choose book")
         self.engine = engine or ("book" if needs_staged else FUSED)
         self._insists_on_fused = engine == FUSED
-        self._algorithm = None if self.engine == FUSED else _algorithm(self.engine, **(engine_options or {}))
-        self._output, self._scale, self._transpose = output, scale, transpose
-        # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
-        self._on_grid = transfer.keeping_mean() if output == "keep" else transfer
-        # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
-        self._lock = threading.RLock()
+        self._algorithm = (
+            None if self.engine == FUSED else _algorithm(self.engine, **(options.get("engine_options") or {}))
+        )
+
+    def _begin(self) -> None:
+        """Begin without a pipeline, and with nothing known of a last call."""
         self._stack: Stack | None = None
         self._found: Array = np.empty((0, 2))
         self._weak_below = 0.0
