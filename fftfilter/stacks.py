@@ -289,7 +289,7 @@ def _largest(filter_: Filter, pages: Iterator[Read]) -> float:
 def difference(pages: Pages, written: Pages, transfer: Transfer, way: Way, suffix: str) -> Difference:
     """Return how the pages of an output differ from the reference; raises VerifyError for one that is not right."""
     if written.count != len(pages) or written.is_cut:
-        raise verify.another(written.name)
+        raise verify.replaced(written.name)
     found = []
     for index in range(len(pages)):
         (given, _), got = way.read(pages, index), written.read(index)

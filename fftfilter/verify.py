@@ -82,10 +82,10 @@ def compare(
     made: list[Difference] = []
     if "autoscale" not in options:
         edges = options.get("edges", "wrap")
-        reference = right(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges)
+        reference = reference_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=edges)
         return _compare(found, reference, depth, name)
     for nudge in NUDGES if options["autoscale"] else (0,):
-        reference = _right_of_imagej(given, transfer, options, depth, nudge)
+        reference = _reference_of_imagej(given, transfer, options, depth, nudge)
         made.append(_compare(found, reference, depth, name))
         if made[-1].is_right:
             return made[-1]
@@ -95,17 +95,17 @@ def compare(
 def _compare(found: Picture, reference: Reference, depth: Depth, name: str) -> Difference:
     wanted, values, stretch, unit = reference
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
-        raise another(name)
+        raise replaced(name)
     if len(wanted) != len(found.planes):
         # Some formats hold gray as equal colors.
         wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
     return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
 
 
-def _right_of_imagej(
+def _reference_of_imagej(
     given: Picture, transfer: Transfer, options: Mapping[str, Any], depth: Depth, nudge: float
 ) -> Reference:
-    """Return what :func:`right` does of ImageJ's filter."""
+    """Return what :func:`reference_of` does of ImageJ's filter."""
     import numpy as np
 
     from .imagej_filter import ImageJReference
@@ -124,7 +124,7 @@ def _right_of_imagej(
     return wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit
 
 
-def another(name: str) -> VerifyError:
+def replaced(name: str) -> VerifyError:
     """Return the error of an output that is not what was written."""
     return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
@@ -136,7 +136,7 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
         raise VerifyError(f"{name}: {found}; right is {found.right}: see 'fftfilter devices', and report this line")
 
 
-def right(
+def reference_of(
     planes: Array,
     white: float,
     transfer: Transfer,

@@ -22,7 +22,7 @@ from fftfilter.output.quantize import pixels
 from fftfilter.output.ramp import ramps
 from fftfilter.output.scale import of as scale_of
 from fftfilter.transfer import reference
-from fftfilter.verify import right
+from fftfilter.verify import reference_of
 from tests.fused.helpers import white_of
 from tests.helpers import assert_grey_levels
 from tests.soak.check import as_gpu
@@ -56,7 +56,7 @@ def held_to_the_contract(got, given, transfer, output, scale):
     planes, found = given.reshape(-1, *given.shape[-2:]), got.reshape(-1, *got.shape[-2:])
     depth = Depth(found.dtype, white_of(found.dtype))
     options = {"scale": scale_of(scale), "depth": depth}
-    wanted, values, stretch, unit = right(planes, white_of(given.dtype), transfer, output, **options)
+    wanted, values, stretch, unit = reference_of(planes, white_of(given.dtype), transfer, output, **options)
     return Difference.of(found, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
 
 

@@ -15,7 +15,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.verify import right
+from fftfilter.verify import reference_of
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def _difference(case: Case, got: np.ndarray, given: np.ndarray) -> Difference:
     assert got.dtype.kind == "u" or np.isfinite(got).all(), "not all is finite"
     depth = Depth(got.dtype, case.white)
     of = case.setup
-    wanted, values, stretch, unit = right(
+    wanted, values, stretch, unit = reference_of(
         given, own_white, case.transfer, of.output, scale=None, depth=depth, edges=of.edges
     )
     return Difference.of(got, wanted, case.white, stretch=stretch, unit=unit, values=values)
