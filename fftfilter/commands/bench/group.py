@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from . import papers, peers, transforms
+from . import papers, peers
 
 
 @click.group()
@@ -22,7 +22,7 @@ def bench() -> None:
     """
 
 
-for command in (papers.stages, papers.radix, papers.sizes, papers.speedup, papers.engines):
-    bench.add_command(command)
-for command in (peers.peers, transforms.transforms):
-    bench.add_command(command)
+for module in (papers, peers):
+    for command in vars(module).values():
+        if isinstance(command, click.Command):
+            bench.add_command(command)
