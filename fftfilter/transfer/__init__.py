@@ -5,6 +5,7 @@
 
     units.py       a radius as it is given, "8px", and on an image's grid
     shapes.py      how a low-pass falls off: ideal, gaussian, butterworth, cosine, fermi
+    part.py        what every kind of filter has
     radial.py      low-pass, high-pass, band-pass, band-stop: functions of the distance from DC
     peaks.py       notches: a peak and its conjugate
     ridges.py      stripes: a line through DC

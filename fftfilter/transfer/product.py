@@ -15,12 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .gains import Mask
     from .grid import Gain, Reach
-    from .imagej_band import ImageJBand
-    from .ridges import Stripes
-
-    Part = Radial | Notch | Stripes | ImageJBand | Mask
+    from .part import Part
 
 
 @dataclass(frozen=True)
