@@ -91,24 +91,11 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
         if settings.auto:
             transfer *= _automatic(picture, settings.auto, outcome, device)
         if isinstance(picture, images.Pages):
-            if settings.preview:
-                raise ParameterError(
-                    f"{quoted_if_odd(job.source)}: has {len(picture)} pages, and --preview is for one picture: choose "
-                    "one with --pages"
-                )
             found = _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
             stays_open = isinstance(found, Opened)
             return found
-        if settings.strip:
-            picture = picture.stripped()
-        outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
-        outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
-        images.check_fits(picture, job.target)
-        depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-        outcome.cautions += picture.cautions(settings.output, is_of_floats=depth.dtype.kind == "f")
-        loaded = Loaded(
-            job, picture, depth, outcome, transfer, times, replace(picture) if job.verify or settings.preview else None
-        )
+        loaded = _loaded(job, picture, outcome, transfer, settings)
+        loaded.times = times
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -138,8 +125,26 @@ def _automatic(picture: Picture | Pages, auto: AutoNotches, outcome: Outcome, de
     return notches(outcome.peaks, auto.shape)
 
 
+def _loaded(job: Job, picture: Picture, outcome: Outcome, transfer: Transfer, settings: Settings) -> Loaded:
+    """Return a file with one picture, ready to be filtered; the outcome says what it is."""
+    if settings.strip:
+        picture = picture.stripped()
+    outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
+    outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
+    images.check_fits(picture, job.target)
+    depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
+    outcome.cautions += picture.cautions(settings.output, is_of_floats=depth.dtype.kind == "f")
+    given = replace(picture) if job.verify or settings.preview else None
+    return Loaded(job, picture, depth, outcome, transfer, given=given)
+
+
 def _opened(opened: Opened, settings: Settings, *, done_before: bool) -> Opened | Outcome:
     """Return a file that was opened, or its outcome if it needs no work."""
+    if settings.preview:
+        raise ParameterError(
+            f"{quoted_if_odd(opened.job.source)}: has {len(opened.pages)} pages, and --preview is for one picture: "
+            "choose one with --pages"
+        )
     if not done_before:
         images.suffix_of_pages(opened.job.target, None, len(opened.pages))
         return opened

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...files.urls import Url
-    from ...folders.jobs import Outcome
+    from ...folders.jobs import Outcome, Settings
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
@@ -88,7 +88,6 @@ folder_options = combined(
 def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
-    from ...folders.jobs import Settings
     from ...folders.run import FolderRun
     from ...images import extension_of
     from ...output.modes import check_scale
@@ -108,21 +107,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     run = FolderRun(
         source,
         out,
-        Settings(
-            transfer,
-            options.filter,
-            options.output,
-            given_range,
-            extremes=options.report is not None,
-            coding=options.coding,
-            pages=options.pages,
-            scale_of_stack=options.scale == STACK,
-            strip=options.strip,
-            preserve_times=options.preserve_times,
-            in_place=options.in_place,
-            preview=options.preview is not None,
-            auto=options.auto,
-        ),
+        _settings_of(transfer, options),
         recursive=options.recursive,
         pattern=options.pattern,
         format=extension_of(options.format) if options.format else None,
@@ -143,6 +128,28 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         return _dry_run(run, survey, devices, options)
     with _workers(run, survey, devices, options) as (workers, where):
         return _run(run, survey, workers, where, options)
+
+
+def _settings_of(transfer: Transfer, options: CommandOptions) -> Settings:
+    """Return what is done to every file."""
+    from ...folders.jobs import Settings
+    from ...output.scale import STACK
+
+    return Settings(
+        transfer,
+        options.filter,
+        options.output,
+        options.given_range,
+        extremes=options.report is not None,
+        coding=options.coding,
+        pages=options.pages,
+        scale_of_stack=options.scale == STACK,
+        strip=options.strip,
+        preserve_times=options.preserve_times,
+        in_place=options.in_place,
+        preview=options.preview is not None,
+        auto=options.auto,
+    )
 
 
 @contextmanager
