@@ -43,7 +43,8 @@ def make_filter(request, launcher):
 
     def make(transfer, **options):
         made = Filter(transfer, **options)
-        made.launcher = Launcher(request.param(0, launcher.device.cl_device))
+        is_itself = launcher.device.is_gpu == request.param.is_gpu
+        made.launcher = launcher if is_itself else Launcher(request.param(0, launcher.device.cl_device))
         return made
 
     return make
