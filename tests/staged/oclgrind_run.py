@@ -76,7 +76,8 @@ def check_filter(image, transfer, *, one_scale=False, **options):
 
 def check_pictures():
     for kind in PASSES:
-        check_filter(random_image("uint8", 8, 8), getattr(H, kind)(*((1, 3) if "band" in kind else (2,))), engine="book")
+        radii = (1, 3) if "band" in kind else (2,)
+        check_filter(random_image("uint8", 8, 8), getattr(H, kind)(*radii), engine="book")
     for shape in SHAPES:
         check_filter(random_image("uint8", 8, 8), H.bandpass(1, 3, shape=shape), engine="book")
     check_filter(random_image("uint8", 6, 8), H.mask(H.highpass(2).gain(6, 8)), engine="book")
