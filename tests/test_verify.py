@@ -162,7 +162,7 @@ def test_a_folder_that_cannot_be_verified_is_refused_before_the_work(tmp_path, f
 def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
     """The device's own check is a high-pass of ideal shape: a fault of another one gets past it."""
     kernels = tmp_path / "fftfilter" / "kernels"
-    shutil.copytree(ROOT / "fftfilter", tmp_path / "fftfilter", ignore=shutil.ignore_patterns("__pycache__", "kernels"))
+    shutil.copytree(ROOT / "fftfilter", tmp_path / "fftfilter", ignore=shutil.ignore_patterns("kernels"))
     shutil.copytree(programs.folder(), kernels)
     text = (kernels / "shapes.cl").read_text()
     assert text.count("1 / (1 + power)") == 1

@@ -49,7 +49,7 @@ HEADERS = {
 LARGEST = 1 << 17
 # Of a number in a request: of thousands Python makes no number.
 MOST_DIGITS = 18
-# Seconds that a page has to close its connection at the end.
+# Seconds that a page has to close its connection at the end, and that Ctrl-C may take to be seen.
 PATIENCE = 0.5
 
 
@@ -119,7 +119,9 @@ class Server:
             except OSError as error:
                 raise ParameterError(f"port {port} is taken: leave --port out, or give another one") from error
             opened(f"http://{HERE}:{runner.addresses[0][1]}/{self.token}/")
-            await asyncio.Event().wait()
+            # A signal that comes just before the loop begins to wait is handled when the wait ends.
+            while True:
+                await asyncio.sleep(PATIENCE)
         finally:
             await runner.cleanup()
 

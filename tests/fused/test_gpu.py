@@ -49,7 +49,6 @@ def fused(launcher, pixels, transfer=HIGH, *, limits=Limits(), one_launch=None, 
     ("height", "width"),
     [
         (1, 1),  # nothing to transform
-        (2, 3),  # one stage each, the smallest pair
         (5, 9),  # odd height: the last row has no partner; odd width: no column in the middle
         (64, 48),  # two stages; columns paired in registers
         (39, 77),  # radices 13, 11 and 7; an odd first radix: rows of a pair meet in local memory
@@ -92,6 +91,8 @@ def test_two_steps_give_one_scale(launcher):
 
 
 def test_a_long_side_as_it_is(launcher):
+    if not launcher.device.is_gpu:
+        pytest.skip("PoCL compiles for 3 seconds what small limits and Oclgrind hold to the reference")
     image = noise((1, 20011, 2))
     assert_as_the_reference(fused(launcher, image), image, HIGH)
 

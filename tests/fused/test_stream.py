@@ -22,7 +22,7 @@ from fftfilter.transfer import reference
 from tests.fused.helpers import stack_of
 
 HIGH = H.highpass()
-SIZE = (12, 20)
+SIZE = (12, 10)
 
 
 class AsGpu(Device):
@@ -43,7 +43,8 @@ def make_filter(request, launcher):
 
     def make(transfer, **options):
         made = Filter(transfer, **options)
-        made.launcher = Launcher(request.param(0, launcher.device.cl_device))
+        is_itself = launcher.device.is_gpu == request.param.is_gpu
+        made.launcher = launcher if is_itself else Launcher(request.param(0, launcher.device.cl_device))
         return made
 
     return make
@@ -84,7 +85,7 @@ def test_extremes_are_those_of_the_result(pipeline, rng):
 
 
 def test_results_stay_as_they_are_while_any_view_of_them_lives(pipeline, rng):
-    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 240)  # the other results are copied
+    page_locked = PageLocked(pipeline.launcher, most_bytes=5 * 120)  # the other results are copied
     images = pictures(rng, 20)
     through = Stream(pipeline, page_locked)
     views = [through.start(image).result()[0, 3:, ::2] for image in images]
@@ -100,7 +101,7 @@ def test_memory_is_used_again_and_there_is_no_more_of_it_than_allowed(pipeline, 
     for image in pictures(rng, 50):
         through.start(image).result()
     assert page_locked.made <= 2 * stream.SLOTS + 2
-    little = PageLocked(pipeline.launcher, most_bytes=500)
+    little = PageLocked(pipeline.launcher, most_bytes=250)
     arrays = [little.empty(SIZE, np.uint8) for _ in range(4)]
     assert [PageLocked.holds(array) for array in arrays] == [True, True, False, False]
 
@@ -123,7 +124,7 @@ class FullForStreams(AsGpu):
 def test_a_device_without_the_memory_for_a_stream_filters_one_by_one(launcher, rng):
     full = Launcher(FullForStreams(0, launcher.device.cl_device))
     only_one = FusedGpuPipeline(full, HIGH, stack_of(np.empty((1, *SIZE), np.uint8)))
-    with pytest.raises(TooLargeError, match="a stream of 4 times an image of 20 x 12"):
+    with pytest.raises(TooLargeError, match="a stream of 4 times an image of 10 x 12"):
         Stream(only_one, PageLocked(full))
     high = Filter(HIGH)
     high.launcher = full
@@ -141,7 +142,7 @@ def test_ranges_are_found_within_a_stream_too(make_filter, rng):
         got = [(result, high.clipped()) for result in high.stream(iter(images))]
     for (result, clipped), (alone, own_clipped) in zip(got, wanted, strict=True):
         np.testing.assert_array_equal(result, alone)
-        assert clipped == own_clipped == [pytest.approx(0.05, abs=0.01)]
+        assert clipped == own_clipped == [pytest.approx(0.05, abs=0.02)]
 
 
 @pytest.mark.parametrize("count", [0, 1, 10])
@@ -174,7 +175,10 @@ def test_channels_and_depth_are_those_of_calls(make_filter, rng):
             np.testing.assert_array_equal(got, high(image, **options))
 
 
-@pytest.mark.parametrize("dtype", [np.uint16, np.float32])
+# Each type is programs of its own, which take long to compile in the form for GPUs.
+@pytest.mark.parametrize(
+    ("make_filter", "dtype"), [(AsCpu, np.uint16), (AsCpu, np.float32), (AsGpu, np.float32)], indirect=["make_filter"]
+)
 def test_what_is_too_weak_is_done_in_double_precision_from_what_was_given(make_filter, dtype, rng):
     wave = 30000 + 20000 * np.cos(2 * np.pi * np.arange(SIZE[1]) / SIZE[1])
     images = [np.round(wave + rng.uniform(-3, 3, SIZE)).astype(dtype) for _ in range(5)]

@@ -44,7 +44,7 @@ def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
         *((form, SIZE, each) for form in FORMS[:2] for each in PASSES),
         *((form, size, each) for form in FORMS[:2] for size, each in (((71, 67), PASSES[3]), ((9, 5), PASSES[0]))),
         *((FORMS[2], (12, 10), each) for each in PASSES),
-        (FORMS[2], (17, 34), H.bandstop(5, 9)),
+        (FORMS[2], (34, 17), H.bandstop(5, 9)),
     ],
     ids=str,
 )
