@@ -90,15 +90,20 @@ class FilePage:
         """Its power spectrum."""
         return spectrum(self.picture.planes, self.picture.maxval, self.device)
 
+    @property
+    def mean_power(self) -> NDArray[np.float64]:
+        """The mean power of all channels, ``(height, width // 2 + 1)``."""
+        return np.asarray(self.spectrum.power.mean(axis=0, dtype=np.float64))
+
     @cached_property
     def power_map(self) -> NDArray[np.float64]:
         """The power of all channels as a square of MAP x MAP, DC in the middle; the mean has none."""
-        return square(self.spectrum.power.mean(axis=0, dtype=np.float64), self.size[1], (MAP, 1.0), np.add)
+        return square(self.mean_power, self.size[1], (MAP, 1.0), np.add)
 
     def spectrum_pixels(self) -> Pixels:
         """Return the logarithm of the power, a square with DC in the middle."""
         side = min(LARGEST_SPECTRUM, max(self.size))
-        gray = gray_spectrum(self.spectrum.power.mean(axis=0, dtype=np.float64), self.size[1], (side, 1.0))
+        gray = gray_spectrum(self.mean_power, self.size[1], (side, 1.0))
         return np.rint(gray).astype(np.uint8)
 
     def peaks(self) -> list[dict[str, Any]]:
@@ -107,9 +112,7 @@ class FilePage:
 
     def radial(self) -> dict[str, list[float]]:
         """Return the mean power by frequency, in decibels."""
-        look = Look(self.picture.planes, self.picture.maxval, Transfer(()), device=self.device)
-        look.power = self.spectrum.power.mean(axis=0, dtype=np.float64)
-        rings = look.rings
+        rings = Look(self.picture.planes, self.picture.maxval, Transfer(()), known_power=self.mean_power).rings
         decibels = 10 * np.log10(np.maximum(rings.before, 10 ** (NOTHING / 10)))
         return {"frequency": rings.frequency.round(6).tolist(), "power_db": decibels.round(2).tolist()}
 

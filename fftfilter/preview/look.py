@@ -55,6 +55,8 @@ class Look:
     edges: Edges = "wrap"
     device: str | int | None = None
     """What transforms large planes, as :class:`Filter` has it."""
+    known_power: Floats | None = None
+    """The mean power of all channels as :attr:`power` has it, if it is known."""
 
     def __post_init__(self) -> None:
         self.planes, unit = within_single(self.planes)
@@ -69,6 +71,8 @@ class Look:
     @cached_property
     def _powers(self) -> list[Floats]:
         """The power of each channel, or the mean of all, if they are filtered alike."""
+        if self.known_power is not None:
+            return [self.known_power]
         powers = spectrum(self.planes, self.white, self.device).power
         alike = not self.transfer.is_by_channel
         return [powers.mean(axis=0, dtype=np.float64)] if alike else list(powers.astype(np.float64))
