@@ -73,7 +73,7 @@ def spectrum(
     from .. import images
     from ..files.leftovers import remove_leftovers_beside
     from ..files.messages import shown
-    from ..preview.stages import log_magnitude, within_single
+    from ..preview.steps import log_magnitude, within_single
     from ..stacks import open_input
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes

@@ -10,7 +10,7 @@ from PIL import Image
 from ..device.programs import folder, source
 from ..filters import Filter
 from ..output.scale import parse
-from ..preview.stages import Stages
+from ..preview.steps import StepPictures
 from .levels import in_cycles
 from .shown import joined
 
@@ -50,7 +50,7 @@ def steps(wish: Wish, session: Session, commands: CommandLine) -> Steps:
         transfer = in_cycles(transfer, height, width, level)
     told: list[dict[str, Any]] = []
     pictures: list[bytes] = []
-    stages = Stages()
+    drawn = StepPictures()
     options = described.filter | {"engine": described.filter.get("engine") or "book", "profile": True}
     run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
     with Filter(transfer, output=described.output, scale=parse(described.scale), **options) as book:
@@ -62,7 +62,7 @@ def steps(wish: Wish, session: Session, commands: CommandLine) -> Steps:
             about = {"kernel": longest["kernel"], "source": longest["source"], "kernels": kernels}
             seconds = sum(kernel["seconds"] for kernel in kernels)
             told.append({"name": name, **about, "seconds": seconds, "picture": f"steps/{len(told)}.png"})
-            pictures.append(_png(stages.pixels(name, planes)))
+            pictures.append(_png(drawn.pixels(name, planes)))
 
         book(page.planes(level), **run)  # the first time kernels wait for the compiler
         book.timings()

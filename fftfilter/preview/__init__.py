@@ -8,7 +8,7 @@
     drawing.py   text and smooth lines on a canvas
     page.py      all of it on one page
     sheet.py     a contact sheet of many pictures: a row a file, outliers marked
-    stages.py    pictures of a pipeline's intermediate results
+    steps.py     pictures of a pipeline's intermediate results
 
 Drawn with Pillow and its own font.
 """

@@ -12,7 +12,7 @@ import numpy as np
 from ..analysis.power import spectrum
 from ..analysis.transformed import backward, forward
 from ..transfer.edges import grid_with
-from .stages import within_single
+from .steps import within_single
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

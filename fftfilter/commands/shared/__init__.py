@@ -11,5 +11,5 @@ preview.py          a page on one picture, a contact sheet of a folder
 spectra.py          the power spectrum of a picture, or the mean of many
 mask_file.py        a picture or an array of gains
 command_text.py     a filter's command and its options in a text
-stage_pictures.py   pictures of the pipeline's intermediate results
+step_pictures.py    pictures of the pipeline's intermediate results
 """

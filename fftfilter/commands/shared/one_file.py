@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...output.modes import Output
     from ...transfer import Transfer
     from .command_options import CommandOptions
-    from .stage_pictures import StagePictures
+    from .step_pictures import SavedSteps
 
 
 class Input(NamedTuple):
@@ -86,10 +86,10 @@ def _filter_picture(
         _caution(given.transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
     observe = None
     if options.save_stages is not None:
-        from .stage_pictures import StagePictures
+        from .step_pictures import SavedSteps
 
-        observe = StagePictures(options.save_stages)
-        options.filter["engine"] = options.filter["engine"] or "book"  # the fused engine has no stages
+        observe = SavedSteps(options.save_stages)
+        options.filter["engine"] = options.filter["engine"] or "book"  # the fused engine has no results between
     with open_filter(given.transfer, options.output, options.given_range, options.of_filter) as filter_:
         planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
         before = replace(picture) if options.verify or options.preview else picture
@@ -222,7 +222,7 @@ def _automatic(picture: Picture | Pages, name: str, options: CommandOptions) -> 
 
 
 def _filtered(
-    filter_: Filter, picture: Picture, depth: Depth, output: Output, observe: StagePictures | None
+    filter_: Filter, picture: Picture, depth: Depth, output: Output, observe: SavedSteps | None
 ) -> tuple[NDArray[Any], float]:
     """Return the pixels of the output, and which part of them was clipped."""
     if not filter_.transfer.parts and output == "keep" and picture.is_stored_as(depth):

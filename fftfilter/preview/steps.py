@@ -37,7 +37,7 @@ def _scaled(values: Array) -> Pixels:
     return np.asarray(255 * (values / (values.max() or 1))).astype(np.uint8)
 
 
-class Stages:
+class StepPictures:
     """Makes a picture of each result that a pipeline shows it.
 
     Spectra are upright with DC in the middle; the filtered spectrum has the scale of the whole one, so that

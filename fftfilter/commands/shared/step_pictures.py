@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import WriteError
 from ...images import Picture, write
-from ...preview.stages import Stages
+from ...preview.steps import StepPictures
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class StagePictures:
+class SavedSteps:
     """Writes each result that a pipeline shows it as a numbered PNG in a folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -22,11 +22,11 @@ class StagePictures:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise WriteError(f"{folder}: cannot be made ({error.strerror}): give another folder") from error
-        self._folder, self._stages = folder, Stages()
+        self._folder, self._pictures = folder, StepPictures()
         self._count = 0
 
     def __call__(self, name: str, planes: NDArray[Any]) -> None:
         """Save planes ``(channels, height, width)`` as ``NN-name.png``."""
         self._count += 1
-        picture = Picture(self._stages.pixels(name, planes), None, 255, "PNG")
+        picture = Picture(self._pictures.pixels(name, planes), None, 255, "PNG")
         write(picture, self._folder / f"{self._count:02}-{name}.png")
