@@ -140,6 +140,8 @@ class Launches:
     edges: Edges
     is_twofold: bool
 
+    needs = NEEDS
+
     def __post_init__(self) -> None:
         self.reach = np.uint32(self.tiles * self.plan.tile)
         self.largest_at: list[tuple[cl.Kernel, int]] = []
@@ -304,7 +306,7 @@ class Launches:
         edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
-        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, PACKED, SPECTRUM, *NEEDS.get(source, ()), source)
+        sources = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, EDGES, PACKED, SPECTRUM, *self.needs.get(source, ()), source)
         options = compiler_options(self.launcher, registers)
         kernel = self.launcher.kernel(sources, (*size, *defines), name, arguments, options=options)
         self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]

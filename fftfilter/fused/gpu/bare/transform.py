@@ -12,19 +12,18 @@ from .. import plan as images
 from ..launches import (
     ATTRIBUTES,
     BUTTERFLIES,
-    EDGES,
     INVERSE_ROWS,
     LARGEST,
-    PACKED,
+    NEEDS,
+    PAIRS,
     REGISTERS,
     ROWS,
-    SPECTRUM,
     TRANSFORM,
     VALUES,
     Launch,
+    Launches,
     compiler_options,
 )
-from ..launches import PAIRS as COLUMN_PAIRS
 from ..transform import DEFAULT, MOST_PER_ITEM
 from . import plan
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from ....device.launcher import Launcher
     from ...bare import Shape
-    from ..transform import Limits, TransformPlan
+    from ..transform import Limits
 
     Array = np.ndarray[Any, Any]
 
@@ -42,6 +41,30 @@ NO_GROUND = "fused/gpu/bare/no_ground.cl"
 TO_SPECTRUM = "fused/gpu/bare/to_spectrum.cl"
 FROM_SPECTRUM = "fused/gpu/bare/from_spectrum.cl"
 FLOAT = np.dtype(np.float32)
+
+
+class PairLaunches(Launches):
+    """Makes launches of real images with nothing taken off, and without a mask."""
+
+    needs = NEEDS | {
+        ROWS: (NO_GROUND,),
+        TO_SPECTRUM: (PAIRS,),
+        FROM_SPECTRUM: (PAIRS,),
+        INVERSE_ROWS: (NO_GROUND, VALUES, LARGEST),
+    }
+
+    def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
+        """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
+        return self._columns(TO_SPECTRUM, (f"HALF={int(half)}",), table)
+
+    def from_spectrum(self, table: cl.Buffer) -> Launch:
+        """Return what makes the rows' spectra of half a spectrum; source and scale are set later."""
+        return self._columns(FROM_SPECTRUM, (), table)
+
+    def _columns(self, source: str, defines: tuple[str, ...], table: cl.Buffer) -> Launch:
+        ends = (None, self.spectrum) if source == TO_SPECTRUM else (self.spectrum, None)
+        columns: Any = self.plan.columns
+        return self._whole("columns", source, columns, self._kept_columns, defines, *ends, table, None)
 
 
 class GpuTransform:
@@ -125,7 +148,10 @@ class GpuTransform:
             defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
             between = self._constant(_turns(step.between))
             arguments = [None, None, self._table(step.plan), between, None, np.uint32(step.count)]
-            kernel = self._kernel((LINES,), step.plan.per_item, defines, "gpu_bare_lines", arguments)
+            registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
+            options = compiler_options(self.launcher, registers)
+            files = ATTRIBUTES, BUTTERFLIES, TRANSFORM, LINES
+            kernel = self.launcher.kernel(files, defines, "gpu_bare_lines", arguments, options=options)
             self._bind(kernel, 0, goes_to)
             self._bind(kernel, 1, place)
             if is_last:
@@ -140,49 +166,24 @@ class GpuTransform:
         """Build the steps of real images, whose rows go in pairs."""
         shape = self.shape
         planned = images.plan(shape.height, shape.width, limits)
-        rows: Any = planned.rows
-        columns: Any = planned.columns
-        size = (f"WIDTH={shape.width}", f"HEIGHT={shape.height}", f"TILE={planned.tile}", "EDGES=wrap", "TWOFOLD=0")
-        row_table, column_table = self._table(rows), self._table(columns)
+        row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep two numbers of each image there.
         largest = self._keep(self.launcher.allocate(8 * shape.count))
-        reach = np.uint32(planned.tiles * planned.tile)
-        own_load = f"LOAD_PIXEL={pixel}"
-        kept_columns = shape.width // 2 + 1
-        arguments: list[Any]
+        sizes = shape.count, planned.tiles, self._scratch, None, largest
+        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
         if shape.data == "real":
-            arguments = [self._scratch, None, row_table, largest, reach]
-            defines = (*rows.defines(), *size, own_load)
-            first = self._kernel(
-                (EDGES, PACKED, SPECTRUM, NO_GROUND, ROWS), rows.per_item, defines, "gpu_rows", arguments
-            )
-            self._launch("rows", first, rows, planned.pairs)
-            arguments = [None, self._scratch, column_table, None]
-            defines = (*columns.defines(), *size, f"HALF={int(shape.half)}")
-            files = EDGES, PACKED, SPECTRUM, COLUMN_PAIRS, TO_SPECTRUM
-            last = self._kernel(files, columns.per_item, defines, "gpu_bare_to_spectrum", arguments)
-            self._launch("columns", last, columns, kept_columns)
-            self._scales.append((last, 3))
+            (first,) = made.rows([row_table])
+            last = made.to_spectrum(column_table, half=shape.half)
+            self._scales.append((last.kernel, 3))
         else:
-            arguments = [self._scratch, None, column_table, None]
-            defines = (*columns.defines(), *size)
-            files = EDGES, PACKED, SPECTRUM, COLUMN_PAIRS, FROM_SPECTRUM
-            first = self._kernel(files, columns.per_item, defines, "gpu_bare_from_spectrum", arguments)
-            self._launch("columns", first, columns, kept_columns)
-            self._scales.append((first, 3))
+            first = made.from_spectrum(column_table)
+            (last,) = made.inverse_rows([row_table], np.uint32(0), np.float32(0), complement=False)
             # Nothing is read of an image: its place is anything's.
-            numbers = (np.uint32(0), reach, np.float32(0), np.uint32(0))
-            arguments = [None, self._scratch, row_table, largest, *numbers, largest]
-            defines = (*rows.defines(), *size, own_load, "COMPLEMENT=0")
-            names = (EDGES, PACKED, SPECTRUM, NO_GROUND, VALUES, LARGEST, INVERSE_ROWS)
-            last = self._kernel(names, rows.per_item, defines, "gpu_inverse_rows", arguments)
-            self._launch("inverse rows", last, rows, planned.pairs)
-        self._sources.append((first, 1))
-        self._targets.append((last, 0))
-
-    def _launch(self, step: str, kernel: cl.Kernel, part: TransformPlan, transforms: int) -> None:
-        items = (part.work_items(transforms), self.shape.count)
-        self._launches.append(Launch(step, kernel, items, (part.group, 1)))
+            last.kernel.set_arg(last.kernel.num_args - 1, largest)
+            self._scales.append((first.kernel, 3))
+        self._launches = [first, last]
+        self._sources.append((first.kernel, 1))
+        self._targets.append((last.kernel, 0))
 
     def _bind(self, kernel: cl.Kernel, at: int, place: str) -> None:
         """Set a buffer as an argument, now or with each array."""
@@ -191,14 +192,7 @@ class GpuTransform:
         else:
             (self._sources if place == "source" else self._targets).append((kernel, at))
 
-    def _kernel(
-        self, files: tuple[str, ...], per_item: int, defines: tuple[str, ...], name: str, arguments: list[Any]
-    ) -> cl.Kernel:
-        options = compiler_options(self.launcher, REGISTERS if per_item <= MOST_PER_ITEM else 2 * REGISTERS)
-        names = (ATTRIBUTES, BUTTERFLIES, TRANSFORM, *files)
-        return self.launcher.kernel(names, defines, name, arguments, options=options)
-
-    def _table(self, part: TransformPlan) -> cl.Buffer:
+    def _table(self, part: Any) -> cl.Buffer:
         (table,) = part.tables()
         return self._constant(table)
 
