@@ -41,14 +41,20 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+    import pyopencl as cl
+
 HAS_FORKSERVER = hasattr(os, "fork")
 # Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
 # a little is done without Python then.
 MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
-# Modules that others import and this program does not use: 50 types of vectors, docstrings.
-_UNUSED = {"numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"}
+# Modules that others import and this program does not use: 50 types of vectors, docstrings, what e-mail needs, as which
+# versions of packages are read. Not here: what several threads may be the first to use, which Python 3.11.7 fails of.
+_UNUSED = {
+    *("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"),
+    *("attrs", "calendar", "csv", "socket"),
+}
 
 
 def pause_collector() -> None:
@@ -126,6 +132,20 @@ def _load_platforms() -> None:
         pass
     finally:
         system.starting_threads.release()
+
+
+def unbuilt_program(context: cl.Context, source: str) -> cl.Program:
+    """Return ``cl.Program(context, source)``, without the look whether the source is SPIR-V.
+
+    For that look pyopencl imports its tools, which :func:`importing` does while the program is built.
+    """
+    import pyopencl as cl
+    from pyopencl.characterize import has_src_build_cache
+
+    make = getattr(cl._cl, "_Program", None)
+    if make is None or not has_src_build_cache(context.devices[0]):  # pyopencl keeps what it builds of a source
+        return cl.Program(context, source)
+    return cl.Program(make(context, source))
 
 
 @contextmanager
