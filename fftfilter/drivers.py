@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 VENDORS = "/etc/OpenCL/vendors"
+# The device that users want where they give none.
+VARIABLE = "FFTFILTER_DEVICE"
 
 
 def is_auto(device: str | None) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from . import images, system, verify
+from . import images, system
 from .errors import ParameterError, WriteError
 from .files.atomic import growing
 from .files.messages import reason, shown
@@ -20,7 +20,6 @@ from .files.sources import Slices
 from .filters import Filter, check_transfer
 from .images.formats import AS_USUAL, FORMATS, misfit
 from .output import scale as scales
-from .output.difference import Difference
 from .output.modes import check_scale
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from .images import Coding, Depth, Pages, Picture, PixelSize
     from .images.limits import Working
     from .images.pages import Sink
+    from .output.difference import Difference
     from .output.modes import Output
     from .output.scale import Scale
     from .transfer import Transfer
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _WAITING_BYTES = 1 << 24
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Way:
     """How pages are read and written."""
 
@@ -70,7 +70,7 @@ class Way:
         return images.depth_of_pages(suffix, picture, is_real=self.output == "real")
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Done:
     """What became of a file's pages."""
 
@@ -288,6 +288,9 @@ def _largest(filter_: Filter, pages: Iterator[Read]) -> float:
 
 def difference(pages: Pages, written: Pages, transfer: Transfer, way: Way, suffix: str) -> Difference:
     """Return how the pages of an output differ from the reference; raises VerifyError for one that is not right."""
+    from . import verify
+    from .output.difference import Difference
+
     if written.count != len(pages) or written.is_cut:
         raise verify.replaced(written.name)
     found = []

@@ -1,16 +1,17 @@
 """Every trick of a quick start, with what the program takes longer without it.
 
-Milliseconds for a 512 x 512 PGM, which takes 261 in all; medians of 25 runs in turn, on two cores of an AMD EPYC with
-Python 3.11.
+Milliseconds for a 512 x 512 PGM, which takes 165 in all, installed from a wheel; means of the faster two fifths of 45
+runs in turn, as neighbors disturb the others, on two cores of an AMD EPYC with Python 3.11.
 
-    pause_collector       24    what modules make while they load is no garbage
-    limit_openblas        10    NumPy's linear algebra, which is never called, would start workers that wait busily
-    import_ahead          17    the import of pyopencl from the depth of click's calls takes longer
+    pause_collector        8    what modules make while they load is no garbage
+    limit_openblas        26    NumPy's linear algebra, which is never called, would start workers that wait busily
+    import_ahead           2    the import of pyopencl from the depth of click's calls takes longer
     postpone_unused_imports
-                          12    what nobody uses is not executed
-    importing              5    a module is imported while PoCL builds
-    load_platforms_ahead  17    OpenCL loads its drivers while click and Pillow are imported; GPUs' take longer
-    leave                 78    the interpreter would take NumPy, OpenCL and PoCL's compiler down piece by piece
+                          22    what nobody uses is not executed; 9 more where attrs is installed
+    unbuilt_program        8    pyopencl would import its tools before PoCL begins to build
+    importing             13    a module is imported while PoCL builds
+    load_platforms_ahead   9    OpenCL loads its drivers while modules are imported; GPUs' take longer
+    leave                 36    the interpreter would take NumPy, OpenCL and PoCL's compiler down piece by piece
 
 Of 650 that a folder of 500 such files takes:
 
@@ -41,14 +42,20 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
+    import pyopencl as cl
+
 HAS_FORKSERVER = hasattr(os, "fork")
 # Entries of a folder from which on processes may pay, and the bytes of a file from which on threads do as well: all but
 # a little is done without Python then.
 MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
 _loading: list[threading.Thread] = []
-# Modules that others import and this program does not use: 50 types of vectors, docstrings.
-_UNUSED = {"numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"}
+# Modules that others import and this program does not use: 50 types of vectors, docstrings, what e-mail needs, as which
+# versions of packages are read. Not here: what several threads may be the first to use, which Python 3.11.7 fails of.
+_UNUSED = {
+    *("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars", "pyopencl.cltypes"),
+    *("attrs", "calendar", "csv", "socket"),
+}
 
 
 def pause_collector() -> None:
@@ -126,6 +133,20 @@ def _load_platforms() -> None:
         pass
     finally:
         system.starting_threads.release()
+
+
+def unbuilt_program(context: cl.Context, source: str) -> cl.Program:
+    """Return ``cl.Program(context, source)``, without the look whether the source is SPIR-V.
+
+    For that look pyopencl imports its tools, which :func:`importing` does while the program is built.
+    """
+    import pyopencl as cl
+    from pyopencl.characterize import has_src_build_cache
+
+    make = getattr(cl._cl, "_Program", None)
+    if make is None or not has_src_build_cache(context.devices[0]):  # pyopencl keeps what it builds of a source
+        return cl.Program(context, source)
+    return cl.Program(make(context, source))
 
 
 @contextmanager

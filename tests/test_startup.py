@@ -90,6 +90,51 @@ print(pyopencl.cltypes.float4.itemsize, type(sys.modules["pyopencl.cltypes"]).__
     assert run(code) == "_LazyModule\n16 module\n"
 
 
+@pytest.mark.parametrize("name", ["calendar", "csv", "socket"])
+def test_what_an_import_brings_and_nobody_uses_is_put_off(name):
+    """Newer Pythons do not import all of them."""
+    code = f"""
+from fftfilter import startup
+startup.postpone_unused_imports()
+startup.import_ahead()
+import sys
+print(type(sys.modules.get({name!r})).__name__ in ("_LazyModule", "NoneType"), end=" ")
+import {name}
+print(type({name}).__name__)
+"""
+    assert run(code) == "True module\n"
+
+
+def test_a_program_is_made_without_the_tools_of_pyopencl():
+    code = """
+import sys
+from fftfilter import startup
+startup.postpone_unused_imports()
+from fftfilter.device import choice
+device = choice.choose("cpu")
+program = startup.unbuilt_program(device.context, "kernel void nothing(global float *x) { x[0] = 1; }")
+print("pyopencl.tools" in sys.modules, end=" ")
+print(program.build([]).kernel_names)
+"""
+    assert run(code) == "False nothing\n"
+
+
+@pytest.mark.parametrize("why", ["characterize.has_src_build_cache = lambda device: None", "del cl._cl._Program"])
+def test_a_program_is_made_as_usual_where_its_source_is_needed_or_pyopencl_is_another(why):
+    code = f"""
+import pyopencl as cl
+from pyopencl import characterize
+from fftfilter import startup
+from fftfilter.device import choice
+device = choice.choose("cpu")
+real = cl.Program
+cl.Program = lambda *made_of: len(made_of)
+{why}
+print(startup.unbuilt_program(device.context, "kernel void nothing() {{}}"))
+"""
+    assert run(code) == "2\n"
+
+
 def test_openblas_keeps_the_number_of_threads_that_was_asked_for(monkeypatch):
     code = (
         "import os; from fftfilter import startup; startup.limit_openblas(); print(os.environ['OPENBLAS_NUM_THREADS'])"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
-from .. import drivers, startup
+from .. import startup
+from ..drivers import VARIABLE
 from ..errors import DeviceError
 from . import embedded_pocl, selftest
 from .device import SIMULATORS, Device
@@ -17,13 +18,8 @@ from .device import SIMULATORS, Device
 if TYPE_CHECKING:
     from .pipeline import MakePipeline
 
-VARIABLE = "FFTFILTER_DEVICE"
-
 # The CPU runtimes that auto knows, best first; of two of a kind auto takes the later version.
 CPU_RUNTIMES = ("Intel(R) OpenCL", "Portable Computing Language")
-
-# A file of at most this many bytes is filtered on a CPU before a GPU's driver has loaded.
-SOONER_ON_CPU = 1 << 26
 
 # One thread at a time finds, repairs and checks devices, so that each is one object for all threads.
 _choosing = threading.RLock()
@@ -67,20 +63,6 @@ def choose(wanted: str | int | None = None) -> Device:
             why = embedded_pocl.lack() or "run 'fftfilter devices' for what is missing and how to install it"
             raise DeviceError(f"no OpenCL device: {why}")
         return _device(_index(str(asked), found))
-
-
-def is_cpu_sooner(wanted: str | None, file_bytes: float) -> bool:
-    """Tell whether files of that size are done on the CPU before a GPU's driver has loaded, if ``wanted`` is auto.
-
-    To be asked before any platform loads. False where nothing is known of the CPU, or no GPU is expected.
-    """
-    asked = wanted or os.environ.get(VARIABLE)
-    return (
-        drivers.is_auto(asked)
-        and file_bytes <= SOONER_ON_CPU
-        and bool(drivers.without_gpus())
-        and embedded_pocl.is_known_to_work()
-    )
 
 
 @cache

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyopencl as cl
 
-from ..drivers import vendors
+from ..drivers import VARIABLE, vendors
 from ..errors import FftfilterError
 from . import embedded_pocl
-from .choice import VARIABLE, all_devices, choose, open_device, rank
+from .choice import all_devices, choose, open_device, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

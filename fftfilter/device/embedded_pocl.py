@@ -38,6 +38,9 @@ FP_FMA = 1 << 5  # CL_FP_FMA
 # The guard of the header with all of OpenCL's built-in functions, which PoCL puts in front of every program.
 GUARD = "_OPENCL_H_=1"
 
+# A file of at most this many bytes is filtered on a CPU before a GPU's driver has loaded.
+SOONER_ON_CPU = 1 << 26
+
 # PoCL's libraries, the best first, as its getX86KernelLibName picks them: the flags of /proc/cpuinfo that it
 # asks for, and LLVM 14's names for CPUs that fit, first the one that the library was compiled for.
 # Older CPUs than these do not run NumPy.
@@ -160,6 +163,17 @@ def names_that_fit(flags: set[str]) -> list[str]:
 def is_known_to_work() -> bool:
     """Whether PoCL can build programs on this machine, as far as can be told before it is loaded."""
     return lack() is None and bool(names_that_fit(_listed_flags()))
+
+
+def is_cpu_sooner(wanted: str | None, file_bytes: float) -> bool:
+    """Tell whether files of that size are done on the CPU before a GPU's driver has loaded, if ``wanted`` is auto.
+
+    To be asked before any platform loads. False where nothing is known of the CPU, or no GPU is expected.
+    """
+    asked = wanted or os.environ.get(drivers.VARIABLE)
+    return (
+        drivers.is_auto(asked) and file_bytes <= SOONER_ON_CPU and bool(drivers.without_gpus()) and is_known_to_work()
+    )
 
 
 def repair(device: cl.Device) -> str | None:

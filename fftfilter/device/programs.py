@@ -55,17 +55,18 @@ def build(
 
     # -w: PoCL counts its compiler's warnings on stderr.
     arguments = ["-cl-std=CL1.2", "-w", *(f"-D {define}" for define in defines), *options]
-    told, compiler = while_building(), startup.importing("pyopencl.invoker")  # which every kernel needs
-    with told, warnings.catch_warnings(), compiler:
-        # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
-        warnings.simplefilter("ignore", cl.CompilerWarning)
-        try:
-            program: cl.Program = cl.Program(context, join(names)).build(arguments)
-        except cl.Error as error:
-            raise BuildError(
-                f"{context.devices[0].name.strip()} cannot build {', '.join(names)}: {first_error(str(error))}; "
-                "see 'fftfilter devices' for what else there is"
-            ) from error
+    try:
+        program: cl.Program = startup.unbuilt_program(context, join(names))
+        told, compiler = while_building(), startup.importing("pyopencl.invoker")  # which every kernel needs
+        with told, warnings.catch_warnings(), compiler:
+            # Compilers report what they did ("kernel was vectorized ..."); errors are raised.
+            warnings.simplefilter("ignore", cl.CompilerWarning)
+            program.build(arguments)
+    except cl.Error as error:
+        raise BuildError(
+            f"{context.devices[0].name.strip()} cannot build {', '.join(names)}: {first_error(str(error))}; "
+            "see 'fftfilter devices' for what else there is"
+        ) from error
     return program
 
 

@@ -228,7 +228,7 @@ def device_that_is_done_first(
 
     ``given`` are the options of :class:`Filter`. To be asked before any platform loads.
     """
-    from ...device.choice import is_cpu_sooner
+    from ...device.embedded_pocl import is_cpu_sooner
 
     if needs_staged(given) or not is_cpu_sooner(device, file_bytes):
         return device

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import mixed_radix
 from .mixed_radix import Bluestein
@@ -23,16 +22,14 @@ TASKS = 4
 MIRRORED_GAINS = 2 * 32 * 2 * 2
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """What of a cache a plan fills, in bytes. With less, small images go the way of large ones."""
 
     part: int = 20 << 10
     """A part of a transform, in the first cache, which has 32 KB or more; the rest is for spin factors and gains."""
 
 
-@dataclass(frozen=True)
-class FusedCpuPlan:
+class FusedCpuPlan(NamedTuple):
     """Both transforms of an image ``(height, width)`` in strips of two vectors of ``lanes`` columns."""
 
     height: int
