@@ -221,7 +221,8 @@ class FusedCpuPipeline:
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
         found = np.zeros((self.stack.pictures, 2), np.float32)
-        found[:, 1] = self._of_pictures(self._largest_buffer, self._largest) * np.float32(1 / self.plan.height)
+        found[:, 1] = self._of_pictures(self._largest_buffer, self._largest)
+        found *= 1 / self.plan.height
         return found
 
     def deviations(self) -> Array:
@@ -239,7 +240,7 @@ class FusedCpuPipeline:
     def _of_pictures(self, buffer: Any, of_strips: Array) -> Array:
         """Return the largest of what a buffer on the host's memory has of each strip."""
         self.launcher.finish(buffer, of_strips)
-        found: Array = of_strips.reshape(self.stack.pictures, -1).max(axis=1)
+        found: Array = np.maximum.reduce(of_strips.reshape(self.stack.pictures, -1), axis=1)
         return found
 
     def _bind(self, images: Array) -> tuple[Any, Array]:
