@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def check_stack(shape: tuple[int, ...]) -> None:
         )
 
 
+@cache
 def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the device's pixel type for an array's: uint8 and uint16 as they are, bool as uint8, others float32."""
     if dtype.kind == "b":
@@ -72,14 +74,17 @@ def pixel_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def type_of_output(dtype: DTypeLike | None, pixel: np.dtype[Any]) -> np.dtype[Any]:
     """Return the output's type, by default that of the pixels; raises ParameterError."""
+    if dtype is None:
+        return pixel
     asked: object = dtype
     with suppress(TypeError):
-        asked = pixel if dtype is None else np.dtype(dtype)
+        asked = np.dtype(dtype)
     if isinstance(asked, np.dtype) and asked in PIXELS:
         return asked
     raise ParameterError(f"output type {asked} is unknown: choose {', '.join(str(known) for known in PIXELS)}")
 
 
+@cache
 def largest_of(dtype: np.dtype[Any]) -> int:
     """Return the value that is white by default: an integer type's largest, 1 for floats."""
     return 1 if dtype.kind == "f" else int(np.iinfo(dtype).max)

@@ -549,11 +549,11 @@ class Filter:
         factor = self.transfer.largest
         if call.stack.pixel.kind == "f" or factor != 1:
             found = call.in_grey_levels(found.astype(np.float64), factor)
-        clipped = np.zeros(call.stack.pictures) if call.ramps is None else done.clipped()
+        clipped = [0.0] * call.stack.pictures if call.ramps is None else done.clipped().tolist()
         if self._output == "real":
             result = call.in_grey_levels(result, factor)
         self._weak = 0 if most is None else self._repeat_weak(call, most, done, (result, found, clipped))
-        self._found, self._clipped = found, clipped.tolist()
+        self._found, self._clipped = found, clipped
         return call.in_shape(result)
 
     def _gain_of_constants(self, size: tuple[int, int]) -> float:
@@ -562,11 +562,13 @@ class Filter:
             self._dc_of = size, self._grid(*size).at_dc()
         return self._dc_of[1]
 
-    def _repeat_weak(self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, Array]) -> int:
+    def _repeat_weak(
+        self, call: _Call, most: Array, done: Pipeline | Started, into: tuple[Array, Array, list[float]]
+    ) -> int:
         """Filter pictures whose results are too weak once more, in double precision; return how many these were.
 
         ``most`` is the largest magnitude of each picture, in the pixels' units. Pixels, extremes and what part is
-        clipped go ``into`` the arrays that have them.
+        clipped go ``into`` where they are.
         """
         (result, found, clipped), weak = into, 0
         limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0

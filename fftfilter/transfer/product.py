@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +111,7 @@ class Transfer:
         """Return the same function of frequency for images of twice each side."""
         return replace(self, parts=tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
 
-    @property
+    @cached_property
     def largest(self) -> float:
         """A bound of all gains, at least 1; engines compute with gains divided by it."""
         return prod(part.largest for part in self.parts)

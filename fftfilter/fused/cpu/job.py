@@ -43,7 +43,7 @@ JOB = np.dtype(
                 "is_twofold",
             )
         ),
-        *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "back")),
+        *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "column_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
 )
@@ -91,6 +91,7 @@ def job(
         # by side; the scale of the columns goes into the ramps. Mirrored edges double the numbers again, as the mask
         # takes them apart.
         "row_scale": (0.25 if edges == "mirror" else 0.5) / plan.width,
+        "column_scale": 1 / plan.height,
         "back": dc * plan.height,
     }
     made = np.zeros(1, JOB)

@@ -58,7 +58,7 @@ OF_HISTOGRAM = ("histogram", "ramp")
 HISTOGRAMS = 8
 # Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments; and the job
 # with the tables that follow from the transfer function.
-IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 19, 22, 23
+IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 20, 23, 24
 OF_TRANSFER = (1, *range(10, 17))
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
@@ -98,11 +98,12 @@ class FusedCpuPipeline:
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
         progress = self._kept(launcher.wrap(counters))
         self._strips = self._in_huge_pages(strips)
-        # Of each strip, in the host's memory: reading a buffer would take as long as a tenth of a small image.
-        self._far, self._largest = (np.zeros((count, self.plan.strips), np.float32) for _ in range(2))
+        # In the host's memory: reading a buffer would take as long as a tenth of a small image.
+        self._far = np.zeros((count, self.plan.strips), np.float32)
+        self._extremes = np.zeros((stack.pictures, 2), np.float32)
         self._clipped = np.zeros((count, self.plan.tasks_of_quantize(stack.out.itemsize)), np.uint32)
-        found = (self._far, self._largest, self._clipped)
-        self._far_buffer, self._largest_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        found = (self._far, self._extremes, self._clipped)
+        self._far_buffer, self._extremes_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
         self._ramps: Ramps = own_ramps(stack)
         self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
         self._results: MemoryPool | None = None
@@ -110,10 +111,10 @@ class FusedCpuPipeline:
         # By their places; None is set later, and by `retune` what the transfer function decides.
         arguments = [
             *(progress, None, self._strips, self._in_huge_pages(workspaces), None, None),
-            *(self._far_buffer, self._largest_buffer),
+            *(self._far_buffer, self._kept(launcher.allocate(self._far.nbytes))),
             *map(self._constant, (spin_factors(self.plan.columns), spin_factors(self.plan.rows))),
             *(None for _ in OF_TRANSFER[1:]),
-            *(self._ramps_buffer, self._clipped_buffer, None, None, None),
+            *(self._ramps_buffer, self._clipped_buffer, self._extremes_buffer, None, None, None),
             *map(np.uint32, ALL_STEPS),
         ]
         defines = (
@@ -220,13 +221,14 @@ class FusedCpuPipeline:
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        found = np.zeros((self.stack.pictures, 2), np.float32)
-        found[:, 1] = self._of_pictures(self._largest_buffer, self._largest) * np.float32(1 / self.plan.height)
-        return found
+        self.launcher.finish(self._extremes_buffer, self._extremes)
+        return self._extremes.copy()
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
-        return self._of_pictures(self._far_buffer, self._far)
+        self.launcher.finish(self._far_buffer, self._far)
+        found: Array = self._far.reshape(self.stack.pictures, -1).max(axis=1)
+        return found
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
@@ -235,12 +237,6 @@ class FusedCpuPipeline:
         self.launcher.finish(self._clipped_buffer, self._clipped)
         counted: Array = self._clipped.reshape(self.stack.pictures, -1).sum(axis=1)
         return counted * (self.stack.pictures / self.stack.size)
-
-    def _of_pictures(self, buffer: Any, of_strips: Array) -> Array:
-        """Return the largest of what a buffer on the host's memory has of each strip."""
-        self.launcher.finish(buffer, of_strips)
-        found: Array = of_strips.reshape(self.stack.pictures, -1).max(axis=1)
-        return found
 
     def _bind(self, images: Array) -> tuple[Any, Array]:
         """Set images and pixels; return the pixels' buffer and array."""

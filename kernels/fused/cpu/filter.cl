@@ -8,8 +8,8 @@
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
-// Writes   pixels; largest and deviation, one a strip; clipped, one a band; z between the steps; the ramps if there are
-//          bins
+// Writes   pixels; largest and deviation, one a strip; clipped, one a band; extremes, one a picture; z between the
+//          steps; the ramps if there are bins
 // Scratch  x, a work space for each worker; counts, COUNTERS COPIES times `bins` and a vector for each picture, all 0
 //          before and after
 //
@@ -43,8 +43,8 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
-            global ramp_t *ramps, global uint *clipped, global const wanted_t *wanted, global uint *counts,
-            const uint bins, const uint first_step, const uint end_step)
+            global ramp_t *ramps, global uint *clipped, global float2 *extremes, global const wanted_t *wanted,
+            global uint *counts, const uint bins, const uint first_step, const uint end_step)
 {
     const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
     const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
@@ -86,7 +86,9 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                         if (i == picture * images)
                             ramp_of_histogram(job, ramps + picture, *wanted, largest, own_counts, bins, i);
                         break;
-                    case 5: quantize(job, pixels, z, largest, deviation, ramps, clipped, i, index); break;
+                    case 5:
+                        quantize(job, pixels, z, largest, deviation, ramps, clipped, extremes, i, index);
+                        break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);
                     atomic_inc(done);

@@ -39,6 +39,7 @@ typedef struct {
     float outer_falloff;     // the order or the width of the outer cutoff's edge,
     float inner_falloff;     // and of the inner one's
     float row_scale;         // undoes the scale of the rows' transforms and the doubling of transpose.cl
+    float column_scale;      // undoes the scale of the columns' transforms
     float back;              // H(0), by which the ground comes back, times the columns' scale, which the ramps undo
     axis_t columns, rows;
 } job_t;

@@ -1,7 +1,8 @@
 // Quantize: values to pixels, on the ramp of their picture (ramp.cl).
 //
 // Reads    strips of values; largest[] and deviation[] of every strip
-// Writes   the pixels of a band of rows, of strips that share lines of the cache; and how many of them are clipped
+// Writes   the pixels of a band of rows, of strips that share lines of the cache, and how many of them are clipped; and 0
+//          and the largest magnitude of each picture, without the columns' scale
 //
 // The last strip may have columns of the one before it, with another last bit. Both are written by one task, in order.
 //
@@ -76,11 +77,14 @@ INLINE uint tasks_of_quantize(global const job_t *job)
 
 NOINLINE void quantize(global const job_t *job, global char *image, global const vector_t *z,
                        global const float *largest, global const float *deviation, global const ramp_t *ramps,
-                       global uint *clipped, const size_t picture, const uint task)
+                       global uint *clipped, global float2 *extremes, const size_t picture, const uint task)
 {
     const float most = largest_of_picture(job, largest, picture), far = largest_of_picture(job, deviation, picture);
     const ramp_t given = ramps[job->one_scale ? 0 : picture];
     const ramp_t ramp = ramp_for(given, most, most <= given.noise * far);
+    // For the host, whose Python is slow after a run: the workers have driven it out of the caches.
+    if (task == 0 && (picture == 0 || !job->one_scale))
+        extremes[picture] = (float2)(0, most * job->column_scale);
     global uint *to = clipped + picture * tasks_of_quantize(job) + task;
     switch (job->pixel_bytes) {
     case 1: *to = quantize_to(1, job, image, z, ramp, picture, task); break;
