@@ -126,7 +126,18 @@ def test_few_sizes_have_programs_of_their_own(launcher, monkeypatch):
     monkeypatch.setattr(any_size, "MOST_OWN", 1)
     device = Device(0, launcher.device.cl_device)
     assert not any_size.has_own(device, (5, 9))
-    assert any_size.may_have_own(device, (5, 9))
+    assert any_size.may_have_own(device, (5, 9), 90)
     assert any_size.has_own(device, (5, 9))
-    assert not any_size.may_have_own(device, (12, 10))
-    assert any_size.may_have_own(device, (5, 9))
+    assert not any_size.may_have_own(device, (12, 10), 240)
+    assert any_size.may_have_own(device, (5, 9), 135)
+
+
+def test_any_size_has_its_own_once_that_pays(launcher, monkeypatch):
+    monkeypatch.setattr(any_size, "MOST_OWN", 0)
+    monkeypatch.setattr(any_size, "WORTH_COMPILING", 4 * 34 * 17)
+    image = noise((1, 34, 17))
+    made, own = pipeline_of(launcher, image), []
+    for _ in range(5):
+        made.run(image)
+        own.append(made._is_own)
+    assert own == [False, False, False, True, True]

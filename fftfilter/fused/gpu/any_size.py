@@ -60,9 +60,11 @@ SIZES_TYPE = np.dtype(
 NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
 GROUPS_PER_UNIT = 2
-# Kinds of stacks on a device, each of a size, a type and a shape, that get programs of their own in a process: more
-# than a camera makes, and so few that compiling for them never takes long beside all the rest.
+# Kinds of stacks on a device, each of a size, a type and a shape, that get programs of their own in a process as soon
+# as they come again: more than a camera makes, and so few that compiling for them never takes long beside all the rest.
 MOST_OWN = 16
+# Others get them behind so many pixels: about what the program for any size does a second slower, and compiling takes.
+WORTH_COMPILING = 25 * 10**9
 Kind = tuple[object, ...]
 _own: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
 
@@ -72,10 +74,10 @@ def has_own(device: Device, kind: Kind) -> bool:
     return kind in _own.get(device, ())
 
 
-def may_have_own(device: Device, kind: Kind) -> bool:
-    """Tell whether a kind of stacks may have programs of its own on a device, and note that it has."""
+def may_have_own(device: Device, kind: Kind, pixels: int) -> bool:
+    """Tell whether a kind of stacks, of which so many pixels came, may have programs of its own; note that it has."""
     kinds = _own.setdefault(device, set())
-    if len(kinds) < MOST_OWN:
+    if len(kinds) < MOST_OWN or pixels >= WORTH_COMPILING:
         kinds.add(kind)
     return kind in kinds
 

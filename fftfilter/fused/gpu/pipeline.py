@@ -354,7 +354,7 @@ class FusedGpuPipeline:
         given. Begins after an event of another queue, and returns that of its own end.
         """
         self._runs, self._found_last = self._runs + 1, None
-        if self._runs == 2 and not self._is_own and may_have_own(self.device, self._kind):
+        if self._runs > 1 and not self._is_own:
             self._take_own_programs()
         launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
         self._bind(image, output, largest or self.largest)
@@ -363,7 +363,9 @@ class FusedGpuPipeline:
         return last
 
     def _take_own_programs(self) -> None:
-        """Build the programs of this size, in place of that for any size."""
+        """Build the programs of this size, in place of that for any size, if it may have them."""
+        if not may_have_own(self.device, self._kind, self._runs * self.stack.size):
+            return
         self._is_own = True
         self._build()
         vars(self).pop("_by_histogram", None)
