@@ -104,7 +104,7 @@ def check_peer(who: str, got: Array, wanted: Array) -> None:
     if off.max() > 1 or np.count_nonzero(off) > max(1, off.size // 100):
         raise RefusedError(
             f"{who} computes another picture: {np.count_nonzero(off)} of {off.size} pixels differ, by up to "
-            f"{off.max()} levels; a wrong result is not timed, leave this size or peer out"
+            f"{off.max()} levels; a wrong result is not timed: take other sizes (--size), or uninstall this library"
         )
 
 

@@ -126,7 +126,7 @@ def _check(peer: Peer, wanted: Array) -> int:
         if not error <= WRONG:  # so that NaN is wrong, too
             raise RefusedError(
                 f"{peer.name} computes another transform: its relative error is {error:.1e}; a wrong result is not "
-                "timed, leave this size or peer out"
+                "timed: take other sizes (--size), or uninstall this library"
             )
     return max(1, round(SECONDS / seconds_of(peer, 2)))
 
