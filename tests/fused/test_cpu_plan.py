@@ -9,7 +9,7 @@ import pytest
 
 from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
-from fftfilter.fused.cpu.job import AXIS, JOB
+from fftfilter.fused.cpu.params import AXIS, PARAMS
 from fftfilter.fused.cpu.plan import FusedCpuPlan, Limits, vector_width
 
 
@@ -89,9 +89,9 @@ def test_vector_width_is_a_power_of_two_from_4_to_16():
     assert [vector_width(n) for n in (0, 1, 4, 8, 16, 32)] == [4, 4, 4, 8, 16, 16]
 
 
-@pytest.mark.parametrize(("struct", "dtype"), [("axis_t", AXIS), ("job_t", JOB)])
+@pytest.mark.parametrize(("struct", "dtype"), [("axis_t", AXIS), ("params_t", PARAMS)])
 def test_the_host_fills_in_the_fields_of_the_kernels_in_their_order(struct, dtype):
-    without_comments = re.sub(r"//.*", "", source("fused/cpu/job.cl"))
+    without_comments = re.sub(r"//.*", "", source("fused/cpu/params.cl"))
     body = re.search(rf"typedef struct {{([^}}]*)}} {struct};", without_comments)[1]
     declared = re.findall(r"(\w+)(?:\[\d+\])?[,;]", body)
     assert tuple(declared) == dtype.names

@@ -2,7 +2,7 @@
 
     mixed_radix.py   transforms as data: radices, spans, spin factors, the order they leave; Bluestein's chirp-z
     plan.py          the plan of an image: its strips, its transforms, the bytes between the steps
-    job.py           what the kernels have to know, field by field as in job.cl
+    params.py           what the kernels have to know, field by field as in params.cl
     mask.py          the transfer function as mask.cl reads it
     program.py       which butterflies are compiled: those of the first size, then those of all sizes
     memory.py        the host's memory as the kernels want it

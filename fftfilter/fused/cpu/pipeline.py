@@ -34,9 +34,9 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
-from .job import job, spin_factors
 from .mask import TWINS, mask_terms, turns_of, twins_of
 from .memory import aligned
+from .params import params, spin_factors
 from .plan import plan
 from .program import program
 
@@ -56,8 +56,8 @@ ALL_STEPS = (0, len(STEPS))
 OF_HISTOGRAM = ("histogram", "ramp")
 # Histograms of a picture, COUNTERS times COPIES of histogram.cl.
 HISTOGRAMS = 8
-# Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments; and the job
-# with the tables that follow from the transfer function.
+# Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments; and the
+# parameters with the tables that follow from the transfer function.
 IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 20, 23, 24
 OF_TRANSFER = (1, *range(10, 17))
 # NumPy asks the system for huge pages from this size up.
@@ -163,7 +163,7 @@ class FusedCpuPipeline:
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
 
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
-        described = job(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
+        described = params(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
         tables = (described, places.astype(np.uint32), mask.across, mask.down, mask.gains, odd_gains, twins, turns)
         self._of_transfer = [self._copied(table) for table in tables]
         for place, buffer in zip(OF_TRANSFER, self._of_transfer, strict=True):

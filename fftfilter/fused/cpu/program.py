@@ -1,6 +1,6 @@
 """The program of the CPU form: one for the first size, one for all others.
 
-Compiling takes longer than filtering many a folder, so programs know no lengths, which the job tells them (``job.cl``),
+Compiling takes longer than filtering many a folder, so programs know no lengths, which are parameters (``params.cl``),
 but the butterflies that are in them. Those of one size's radices compile in half the time of all: the first size on a
 device gets them alone, and every other the program that serves any size. Both compute the same, bit for bit.
 """
@@ -52,7 +52,7 @@ def filter_files(*, bluestein: bool) -> tuple[str, ...]:
     """Return the files of a filter's program, in the order in which they are joined."""
     convolution = ("fused/cpu/bluestein.cl", "fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl")
     return (
-        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
+        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/params.cl"),
         *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "shapes.cl", "fused/cpu/mask.cl"),
         *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
         *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),

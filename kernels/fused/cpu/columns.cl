@@ -46,23 +46,23 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
 // Reads    the pixels of some strips that share lines of the cache, row after row
 // Writes   their transforms without the ground, permuted, with 0 where nothing passes, and their largest deviation from it
 // Scratch  x, for the pixels
-NOINLINE void columns_forward(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE void columns_forward(global const params_t *params, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *deviation, global const float2 *spin,
                               global const uint *places, const size_t picture, const uint task)
 {
-    global const axis_t *axis = &job->columns;
+    global const axis_t *axis = &params->columns;
     const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
-    const uint strip = task * job->strips_per_task, count = min(job->strips_per_task, job->strips - strip);
-    const uint left = min(strip * 2 * VECTOR, job->last_start);
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-    const float base = ground_of(job, image, picture);
-    image += picture * axis->points * job->pitch + left;
+    const uint strip = task * params->strips_per_task, count = min(params->strips_per_task, params->strips - strip);
+    const uint left = min(strip * 2 * VECTOR, params->last_start);
+    z += 2 * params->strip_stride * (picture * params->strips + strip);
+    const float base = ground_of(params, image, picture);
+    image += picture * axis->points * params->pitch + left;
 
     global pixels_t *pixels = (global pixels_t *)x;
-    const range_t range = gather_pixels(pixels, image, axis->points, job->pitch, count, job->last_start - left);
+    const range_t range = gather_pixels(pixels, image, axis->points, params->pitch, count, params->last_start - left);
     const float found = deviation_of(range, base);
     for (uint i = 0; i < count; ++i) {
-        global vector_t *own = z + 2 * (size_t)job->strip_stride * i;
+        global vector_t *own = z + 2 * (size_t)params->strip_stride * i;
         BY_RADIX(first.radix, first_stage, own, pixels + 2 * (size_t)axis->points * i, base, axis->points, first.span,
                  spin + first.spin, spin + first.roots);
         if (axis->stage_count > 1)
@@ -70,16 +70,16 @@ NOINLINE void columns_forward(global const job_t *job, global vector_t *z, globa
                 forward_stages(own, axis, spin, part, 1);
                 BY_RADIX(last.radix, last_forward_stage, own + 2 * part, part_length(axis), spin + last.roots);
             }
-        clear_zero_rows(job, own, places);
-        deviation[picture * job->strips + strip + i] = found;
+        clear_zero_rows(params, own, places);
+        deviation[picture * params->strips + strip + i] = found;
     }
 }
 
 // The values of a strip's transform, permuted, in its place, 2 VECTOR a row; returns the largest magnitudes.
-NOINLINE vector_t inverse_columns(global const job_t *job, global vector_t *z, const float back,
+NOINLINE vector_t inverse_columns(global const params_t *params, global vector_t *z, const float back,
                                   global const float2 *spin)
 {
-    global const axis_t *axis = &job->columns;
+    global const axis_t *axis = &params->columns;
     const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
     if (axis->stage_count > 1)
         for (uint part = 0; part < axis->length; part += part_length(axis)) {
@@ -94,18 +94,18 @@ NOINLINE vector_t inverse_columns(global const job_t *job, global vector_t *z, c
 
 // Reads    a strip's transform, permuted
 // Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
-NOINLINE void columns_inverse(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE void columns_inverse(global const params_t *params, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
                               const size_t picture, const uint strip)
 {
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-    const float back = job->back * ground_of(job, image, picture);
-    vector_t most = inverse_columns(job, z, back, spin);
+    z += 2 * params->strip_stride * (picture * params->strips + strip);
+    const float back = params->back * ground_of(params, image, picture);
+    vector_t most = inverse_columns(params, z, back, spin);
 #if IS_MIRRORED
-    if (job->is_twofold) {
-        inverse_columns(job, other_strips(job, z), back, spin);
-        most = own_pixels(job, z, strip);
+    if (params->is_twofold) {
+        inverse_columns(params, other_strips(params, z), back, spin);
+        most = own_pixels(params, z, strip);
     }
 #endif
-    largest[picture * job->strips + strip] = largest_of(most);
+    largest[picture * params->strips + strip] = largest_of(most);
 }

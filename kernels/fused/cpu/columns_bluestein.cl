@@ -3,29 +3,30 @@
 // The convolution takes a work space of its own, x, beside the strip; z holds the pixels, then the transform in natural
 // order.
 
-NOINLINE void columns_forward_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE void columns_forward_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
                                         global const LOAD_PIXEL *image, global float *deviation,
                                         global const float2 *spin, global const uint *places, const size_t picture,
                                         const uint strip)
 {
-    global const axis_t *axis = &job->columns;
+    global const axis_t *axis = &params->columns;
     const uint height = axis->points;
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-    const float base = ground_of(job, image, picture);
-    image += picture * height * job->pitch + min(strip * 2 * VECTOR, job->last_start);
+    z += 2 * params->strip_stride * (picture * params->strips + strip);
+    const float base = ground_of(params, image, picture);
+    image += picture * height * params->pitch + min(strip * 2 * VECTOR, params->last_start);
 
     global pixels_t *pixels = (global pixels_t *)z;
-    deviation[picture * job->strips + strip] = deviation_of(gather_pixels(pixels, image, height, job->pitch, 1, 0), base);
+    deviation[picture * params->strips + strip] =
+        deviation_of(gather_pixels(pixels, image, height, params->pitch, 1, 0), base);
     BEGIN_CONVOLUTION(x, axis, spin, load_pixels(pixels + 2 * (size_t)pixel_at(k, height), base));
     convolve(x, axis, spin);
     END_CONVOLUTION(x, axis, spin, store(z + 2 * k, a[q]));
-    clear_zero_rows(job, z, places);
+    clear_zero_rows(params, z, places);
 }
 
-NOINLINE vector_t inverse_columns_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE vector_t inverse_columns_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
                                             const float back, global const float2 *spin)
 {
-    global const axis_t *axis = &job->columns;
+    global const axis_t *axis = &params->columns;
     vector_t most = 0;
     BEGIN_CONVOLUTION(x, axis, spin, swapped(load(z + 2 * k)));
     convolve(x, axis, spin);
@@ -37,18 +38,18 @@ NOINLINE vector_t inverse_columns_bluestein(global const job_t *job, global vect
     return most;
 }
 
-NOINLINE void columns_inverse_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE void columns_inverse_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
                                         global const LOAD_PIXEL *image, global float *largest,
                                         global const float2 *spin, const size_t picture, const uint strip)
 {
-    z += 2 * job->strip_stride * (picture * job->strips + strip);
-    const float back = job->back * ground_of(job, image, picture);
-    vector_t most = inverse_columns_bluestein(job, z, x, back, spin);
+    z += 2 * params->strip_stride * (picture * params->strips + strip);
+    const float back = params->back * ground_of(params, image, picture);
+    vector_t most = inverse_columns_bluestein(params, z, x, back, spin);
 #if IS_MIRRORED
-    if (job->is_twofold) {
-        inverse_columns_bluestein(job, other_strips(job, z), x, back, spin);
-        most = own_pixels(job, z, strip);
+    if (params->is_twofold) {
+        inverse_columns_bluestein(params, other_strips(params, z), x, back, spin);
+        most = own_pixels(params, z, strip);
     }
 #endif
-    largest[picture * job->strips + strip] = largest_of(most);
+    largest[picture * params->strips + strip] = largest_of(most);
 }

@@ -38,7 +38,7 @@
 #endif
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void filter(volatile global uint *progress, global const job_t *job, global vector_t *z, global vector_t *x,
+void filter(volatile global uint *progress, global const params_t *params, global vector_t *z, global vector_t *x,
             global const LOAD_PIXEL *image, global char *pixels, global float *deviation, global float *largest,
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
@@ -46,13 +46,14 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
             global ramp_t *ramps, global uint *clipped, global float2 *extremes, global const wanted_t *wanted,
             global uint *counts, const uint bins, const uint first_step, const uint end_step)
 {
-    const uint pictures = job->one_scale ? 1 : job->count, images = job->count / pictures;
-    const uint tasks[STEPS] = {(job->strips + job->strips_per_task - 1) / job->strips_per_task * images,
-                               job->row_groups * images, job->strips * images,
-                               bins ? counters_of(job) * images : 0, bins ? images : 0, tasks_of_quantize(job) * images};
+    const uint pictures = params->one_scale ? 1 : params->count, images = params->count / pictures;
+    const uint tasks[STEPS] = {(params->strips + params->strips_per_task - 1) / params->strips_per_task * images,
+                               params->row_groups * images, params->strips * images,
+                               bins ? counters_of(params) * images : 0, bins ? images : 0,
+                               tasks_of_quantize(params) * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
-    x += 2 * (size_t)job->workspace * (1 + job->is_twofold) * worker;
+    x += 2 * (size_t)params->workspace * (1 + params->is_twofold) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture) {
         global uint *own_counts = counts + COUNTERS * COPIES * (bins + VECTOR) * (size_t)picture;
@@ -70,24 +71,25 @@ void filter(volatile global uint *progress, global const job_t *job, global vect
                     const size_t i = picture * images + (first + next) / each;
                     switch (step) {
                     case 0:
-                        TASK(job->columns, columns_forward, job, z, x, image, deviation, column_spin, places, i, index);
+                        TASK(params->columns, columns_forward, params, z, x, image, deviation, column_spin, places, i,
+                             index);
                         break;
                     case 1:
-                        TASK(job->rows, rows, job, z, x, row_spin, places, tables, i, index);
+                        TASK(params->rows, rows, params, z, x, row_spin, places, tables, i, index);
                         break;
                     case 2:
-                        TASK(job->columns, columns_inverse, job, z, x, image, largest, column_spin, i, index);
+                        TASK(params->columns, columns_inverse, params, z, x, image, largest, column_spin, i, index);
                         break;
                     case 3:
                         if (i == picture * images) // all images of a picture count together
-                            histogram(job, z, largest, own_counts, bins, i, images, index);
+                            histogram(params, z, largest, own_counts, bins, i, images, index);
                         break;
                     case 4:
                         if (i == picture * images)
-                            ramp_of_histogram(job, ramps + picture, *wanted, largest, own_counts, bins, i);
+                            ramp_of_histogram(params, ramps + picture, *wanted, largest, own_counts, bins, i);
                         break;
                     case 5:
-                        quantize(job, pixels, z, largest, deviation, ramps, clipped, extremes, i, index);
+                        quantize(params, pixels, z, largest, deviation, ramps, clipped, extremes, i, index);
                         break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);

@@ -7,9 +7,9 @@
 #define COPIES 2
 
 // How many tasks count
-INLINE uint counters_of(global const job_t *job)
+INLINE uint counters_of(global const params_t *params)
 {
-    return min(job->strips, (uint)COUNTERS);
+    return min(params->strips, (uint)COUNTERS);
 }
 
 // Counts a vector of magnitudes, or every second one of them from `first` on, those that are `own`; the others go behind
@@ -37,21 +37,21 @@ INLINE void count(global uint *counts, const vector_t magnitudes, const float sc
 // Reads    strips of values of a picture's `images`, every counted_row-th row and, 1 or 2, every counted_column-th column;
 //          largest[] of every strip
 // Writes   counts of the task, number `counter`
-NOINLINE void histogram(global const job_t *job, global const vector_t *z, global const float *largest,
+NOINLINE void histogram(global const params_t *params, global const vector_t *z, global const float *largest,
                         global uint *counts, const uint bins, const size_t first_image, const uint images,
                         const uint counter)
 {
-    const uint strips = job->strips, height = job->columns.points, counters = counters_of(job);
-    const float most = largest_of_picture(job, largest, first_image);
+    const uint strips = params->strips, height = params->columns.points, counters = counters_of(params);
+    const float most = largest_of_picture(params, largest, first_image);
     const float scale = most > 0 ? bins / most : 0;
     counts += counter * (COPIES * (bins + VECTOR));
     for (uint image = 0; image < images; ++image)
         for (uint strip = strips * counter / counters; strip < strips * (counter + 1) / counters; ++strip) {
-            global const vector_t *from = z + 2 * job->strip_stride * ((first_image + image) * strips + strip);
+            global const vector_t *from = z + 2 * params->strip_stride * ((first_image + image) * strips + strip);
             integers_t own[2];
-            own_columns(own, job, strip);
-            const uint every = job->counted_column, first = min(strip * 2 * VECTOR, job->last_start) % every;
-            for (uint row = 0; row < height; row += job->counted_row) {
+            own_columns(own, params, strip);
+            const uint every = params->counted_column, first = min(strip * 2 * VECTOR, params->last_start) % every;
+            for (uint row = 0; row < height; row += params->counted_row) {
                 const number_t values = load(from + 2 * place_of_pixel(row, height));
                 count(counts, absolute(values.re), scale, bins, own[0], every, first);
                 count(counts, absolute(values.im), scale, bins, own[1], every, first);
@@ -61,7 +61,7 @@ NOINLINE void histogram(global const job_t *job, global const vector_t *z, globa
 
 // Reads    counts of all tasks, which become 0; largest[] of every strip
 // Writes   the picture's ramp
-NOINLINE void ramp_of_histogram(global const job_t *job, global ramp_t *ramp, const wanted_t wanted,
+NOINLINE void ramp_of_histogram(global const params_t *params, global ramp_t *ramp, const wanted_t wanted,
                                 global const float *largest, global uint *counts, const uint bins,
                                 const size_t first_image)
 {
@@ -70,7 +70,7 @@ NOINLINE void ramp_of_histogram(global const job_t *job, global ramp_t *ramp, co
     uint before = 0;
     for (uint first = 0; first < bins; first += VECTOR) {
         integers_t sums = 0;
-        for (uint i = 0; i < counters_of(job) * COPIES; ++i) {
+        for (uint i = 0; i < counters_of(params) * COPIES; ++i) {
             global integers_t *own = (global integers_t *)(counts + (bins + VECTOR) * i + first);
             sums += *own;
             *own = 0;
@@ -84,6 +84,6 @@ NOINLINE void ramp_of_histogram(global const job_t *job, global ramp_t *ramp, co
             before += count;
         }
     }
-    const float step = largest_of_picture(job, largest, first_image) / bins;
+    const float step = largest_of_picture(params, largest, first_image) / bins;
     *ramp = ramp_between(wanted, ends[0] * step, ends[1] * step);
 }

@@ -6,7 +6,7 @@
 // product   where the gain of a sum is the product of gains, those of kx and ky: one instruction in place of twelve
 // table     any gain for each frequency, gains[group][position of kx], one a lane
 //
-// Which of them is a number of the job. The gains of a piece of a row are written to a work space, in the first cache,
+// Which of them is a number of the parameters. The gains of a piece of a row are written to a work space, in the first cache,
 // and read from there: a program then has each shape once, not once in every butterfly.
 
 // No shape of its own
@@ -47,17 +47,17 @@ INLINE vector_t low(const uint shape, const float across, const vector_t down, c
     return across * down;
 }
 
-INLINE void gains_of_shape(const uint shape, global vector_t *to, global const job_t *job,
+INLINE void gains_of_shape(const uint shape, global vector_t *to, global const params_t *params,
                            global const across_t *across, const down_t down, const uint first, const uint count)
 {
     for (uint i = 0; i < count; ++i) {
         const across_t at = across[first + i];
-        const vector_t outer = low(shape, at.outer, down.outer, at.k, job->outer_falloff);
+        const vector_t outer = low(shape, at.outer, down.outer, at.k, params->outer_falloff);
         vector_t inner = 0;
-        if (job->has_inner)
-            inner = low(shape, at.inner, down.inner, at.k, job->inner_falloff);
-        const vector_t passed = BAND(outer, inner, job->is_complement);
-        to[i] = job->row_scale * (first + i == 0 ? passed + down.missing : passed);
+        if (params->has_inner)
+            inner = low(shape, at.inner, down.inner, at.k, params->inner_falloff);
+        const vector_t passed = BAND(outer, inner, params->is_complement);
+        to[i] = params->row_scale * (first + i == 0 ? passed + down.missing : passed);
     }
 }
 
@@ -73,39 +73,39 @@ typedef struct {
 } mask_tables_t;
 
 // Gains from a table, which has them for all positions of VECTOR rows, number i of all
-INLINE void gains_of_table(global vector_t *to, global const job_t *job, global const vector_t *table, const uint i,
-                           const uint first, const uint count)
+INLINE void gains_of_table(global vector_t *to, global const params_t *params, global const vector_t *table,
+                           const uint i, const uint first, const uint count)
 {
-    table += (IS_MIRRORED ? 2 * (job->rows.points / 2 + 1) : job->rows.points) * (size_t)i + first;
+    table += (IS_MIRRORED ? 2 * (params->rows.points / 2 + 1) : params->rows.points) * (size_t)i + first;
     for (uint k = 0; k < count; ++k)
-        to[k] = job->row_scale * table[k];
+        to[k] = params->row_scale * table[k];
 }
 
 // The gains of VECTOR rows, number i of all, at `count` positions from `first` on, times the scale of the rows
-NOINLINE void gains_of_rows(global vector_t *to, global const job_t *job, const mask_tables_t tables, const uint i,
-                            const uint first, const uint count)
+NOINLINE void gains_of_rows(global vector_t *to, global const params_t *params, const mask_tables_t tables,
+                            const uint i, const uint first, const uint count)
 {
 #define CASE_OF_ROWS(number, unused) \
-    case number: gains_of_shape(number, to, job, tables.across, tables.down[i], first, count); break;
-    switch (job->shape) {
+    case number: gains_of_shape(number, to, params, tables.across, tables.down[i], first, count); break;
+    switch (params->shape) {
     CASE_OF_ROWS(IDEAL, )
     CASE_OF_ROWS(PRODUCT, )
     EACH_SMOOTH_SHAPE(CASE_OF_ROWS)
-    case TABLE: gains_of_table(to, job, tables.gains, i, first, count); break;
+    case TABLE: gains_of_table(to, params, tables.gains, i, first, count); break;
     }
 }
 
 // Where a worker's gains lie: at the end of its work space
-INLINE global vector_t *place_of_gains(global const job_t *job, global vector_t *x)
+INLINE global vector_t *place_of_gains(global const params_t *params, global vector_t *x)
 {
-    return x + 2 * (size_t)(job->workspace - job->gains);
+    return x + 2 * (size_t)(params->workspace - params->gains);
 }
 
 // Clears the rows of a strip whose gain is 0 at all horizontal frequencies, while they are in the cache: behind the
 // places of the rows that are filtered lie their positions.
-INLINE void clear_zero_rows(global const job_t *job, global vector_t *z, global const uint *places)
+INLINE void clear_zero_rows(global const params_t *params, global vector_t *z, global const uint *places)
 {
-    global const uint *positions = places + job->row_groups * 2 * VECTOR;
-    for (uint i = 0; i < job->zero_rows; ++i)
+    global const uint *positions = places + params->row_groups * 2 * VECTOR;
+    for (uint i = 0; i < params->zero_rows; ++i)
         store(z + 2 * positions[i], (number_t){0, 0});
 }

@@ -1,7 +1,7 @@
 // Mirrored mask: the transfer function where the picture is mirrored without end, as edges.cl has it. A frequency of a
 // row is filtered together with the opposite one: V[ky][kx] with V[ky][width - kx].
 //
-// Only a job that is twofold has an O (edges.cl).
+// Only twofold filters have an O (edges.cl).
 
 #if IS_MIRRORED
 
@@ -58,19 +58,19 @@ INLINE void masked_pairs(const bool is_twofold, global vector_t *x, global vecto
 }
 
 // One group of rows. What the other pixels come of goes to x_other.
-NOINLINE void mirrored_mask(global const job_t *job, global vector_t *x, global vector_t *x_other,
+NOINLINE void mirrored_mask(global const params_t *params, global vector_t *x, global vector_t *x_other,
                             const mask_tables_t tables, const uint group)
 {
-    global vector_t *gains = place_of_gains(job, x), *odd = gains + 4 * PAIRS_AT_ONCE;
+    global vector_t *gains = place_of_gains(params, x), *odd = gains + 4 * PAIRS_AT_ONCE;
     const turn_t turn = tables.turns[group];
-    const uint pairs = job->rows.points / 2 + 1, near = 2 * group, far = near + 1;
+    const uint pairs = params->rows.points / 2 + 1, near = 2 * group, far = near + 1;
     for (uint first = 0; first < pairs; first += PAIRS_AT_ONCE) {
         const uint count = min(pairs - first, (uint)PAIRS_AT_ONCE);
-        gains_of_rows(gains, job, tables, near, 2 * first, 2 * count);
-        gains_of_rows(gains + 2 * PAIRS_AT_ONCE, job, tables, far, 2 * first, 2 * count);
-        if (job->is_twofold) {
-            gains_of_table(odd, job, tables.odd_gains, near, 2 * first, 2 * count);
-            gains_of_table(odd + 2 * PAIRS_AT_ONCE, job, tables.odd_gains, far, 2 * first, 2 * count);
+        gains_of_rows(gains, params, tables, near, 2 * first, 2 * count);
+        gains_of_rows(gains + 2 * PAIRS_AT_ONCE, params, tables, far, 2 * first, 2 * count);
+        if (params->is_twofold) {
+            gains_of_table(odd, params, tables.odd_gains, near, 2 * first, 2 * count);
+            gains_of_table(odd + 2 * PAIRS_AT_ONCE, params, tables.odd_gains, far, 2 * first, 2 * count);
             masked_pairs(true, x, x_other, tables.twins + first, turn, gains, count);
         } else
             masked_pairs(false, x, x_other, tables.twins + first, turn, gains, count);

@@ -75,20 +75,20 @@ INLINE vector_t larger_magnitude(const vector_t most, const number_t values)
 #if IS_MIRRORED
 
 // Behind the strips of all pictures lie as many that the other pixels come of, those whose row + column is odd.
-INLINE global vector_t *other_strips(global const job_t *job, global vector_t *z)
+INLINE global vector_t *other_strips(global const params_t *params, global vector_t *z)
 {
-    return z + 2 * (size_t)job->strip_stride * job->strips * job->count;
+    return z + 2 * (size_t)params->strip_stride * params->strips * params->count;
 }
 
 // Takes the other pixels of a strip from there; returns the largest magnitudes.
-NOINLINE vector_t own_pixels(global const job_t *job, global vector_t *z, const uint strip)
+NOINLINE vector_t own_pixels(global const params_t *params, global vector_t *z, const uint strip)
 {
-    global const vector_t *other = other_strips(job, z);
-    const uint start = min(strip * 2 * VECTOR, job->last_start), height = job->columns.points;
+    global const vector_t *other = other_strips(params, z);
+    const uint start = min(strip * 2 * VECTOR, params->last_start), height = params->columns.points;
     // All bits of the lanes of odd columns; those that fill a narrow image repeat it.
     integers_t odd[2];
     for (uint i = 0; i < 2 * VECTOR; ++i)
-        ((int *)odd)[i] = -(int)((start + i) % job->rows.points % 2);
+        ((int *)odd)[i] = -(int)((start + i) % params->rows.points % 2);
     vector_t most = 0;
     for (uint i = 0; i < height; ++i) {
         const int odd_row = -(int)(pixel_at(i, height) % 2);
@@ -117,19 +117,19 @@ INLINE float deviation_of(const range_t range, const float base)
 }
 
 // The ground of a picture
-INLINE float ground_of(global const job_t *job, global const LOAD_PIXEL *image, const size_t picture)
+INLINE float ground_of(global const params_t *params, global const LOAD_PIXEL *image, const size_t picture)
 {
-    return ground(image + picture * job->columns.points * job->pitch, job->columns.points, job->rows.points,
-                  job->pitch);
+    return ground(image + picture * params->columns.points * params->pitch, params->columns.points, params->rows.points,
+                  params->pitch);
 }
 
 // The largest of what each strip of an image has (of all images with one scale). Each band of rows finds it by itself,
 // which is less than waiting for it costs.
-INLINE float largest_of_picture(global const job_t *job, global const float *of_strips, const size_t picture)
+INLINE float largest_of_picture(global const params_t *params, global const float *of_strips, const size_t picture)
 {
     float most = 0;
-    for (size_t i = job->one_scale ? 0 : picture * job->strips,
-                end = (job->one_scale ? job->count : picture + 1) * job->strips;
+    for (size_t i = params->one_scale ? 0 : picture * params->strips,
+                end = (params->one_scale ? params->count : picture + 1) * params->strips;
          i < end; ++i)
         most = of_strips[i] > most ? of_strips[i] : most;
     return most;
@@ -137,9 +137,9 @@ INLINE float largest_of_picture(global const job_t *job, global const float *of_
 
 // Which lanes of a strip's left and right columns are counted, all bits of them: not those of columns that the strip
 // before has, too, nor what fills a narrow image.
-INLINE void own_columns(integers_t *own, global const job_t *job, const uint strip)
+INLINE void own_columns(integers_t *own, global const params_t *params, const uint strip)
 {
-    const uint start = min(strip * 2 * VECTOR, job->last_start);
+    const uint start = min(strip * 2 * VECTOR, params->last_start);
     for (uint i = 0; i < 2 * VECTOR; ++i)
-        ((int *)own)[i] = start + i >= strip * 2 * VECTOR && start + i < job->rows.points ? -1 : 0;
+        ((int *)own)[i] = start + i >= strip * 2 * VECTOR && start + i < params->rows.points ? -1 : 0;
 }

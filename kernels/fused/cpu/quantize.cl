@@ -39,24 +39,24 @@ INLINE uint sum_of(const integers_t v)
 #define MOST_WRITTEN (LINE > 2 * VECTOR ? LINE / (2 * VECTOR) : 1)
 
 // A task's pixels of `bytes` each; returns how many are clipped.
-INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *image, global const vector_t *z,
+INLINE uint quantize_to(const uint bytes, global const params_t *params, global char *image, global const vector_t *z,
                         const ramp_t ramp, const size_t picture, const uint task)
 {
-    const uint strip = task / job->bands * job->strips_written, behind = job->strips - strip;
-    const uint count = behind <= job->strips_written + 1 ? behind : job->strips_written;
-    const uint height = job->columns.points, band = task % job->bands;
-    const uint first = (ulong)height * band / job->bands, end = (ulong)height * (band + 1) / job->bands;
-    z += 2 * (size_t)job->strip_stride * (picture * job->strips + strip);
-    image += bytes * (picture * height * job->pitch);
+    const uint strip = task / params->bands * params->strips_written, behind = params->strips - strip;
+    const uint count = behind <= params->strips_written + 1 ? behind : params->strips_written;
+    const uint height = params->columns.points, band = task % params->bands;
+    const uint first = (ulong)height * band / params->bands, end = (ulong)height * (band + 1) / params->bands;
+    z += 2 * (size_t)params->strip_stride * (picture * params->strips + strip);
+    image += bytes * (picture * height * params->pitch);
     integers_t own[2 * (MOST_WRITTEN + 1)];
     for (uint i = 0; i < count; ++i)
-        own_columns(own + 2 * i, job, strip + i);
+        own_columns(own + 2 * i, params, strip + i);
     integers_t beyond = 0;
     for (uint row = first; row < end; ++row) {
-        global char *to_row = image + bytes * ((size_t)pixel_at(row, height) * job->pitch);
+        global char *to_row = image + bytes * ((size_t)pixel_at(row, height) * params->pitch);
         for (uint i = 0; i < count; ++i) {
-            global const vector_t *from = z + 2 * ((size_t)job->strip_stride * i + row);
-            global char *to = to_row + bytes * min((strip + i) * 2 * VECTOR, job->last_start);
+            global const vector_t *from = z + 2 * ((size_t)params->strip_stride * i + row);
+            global char *to = to_row + bytes * min((strip + i) * 2 * VECTOR, params->last_start);
 #pragma unroll
             for (uint side = 0; side < 2; ++side) {
                 const vector_t value = on_ramp(from[side], ramp), level = level_on(value, ramp);
@@ -69,26 +69,27 @@ INLINE uint quantize_to(const uint bytes, global const job_t *job, global char *
     return sum_of(beyond);
 }
 
-INLINE uint tasks_of_quantize(global const job_t *job)
+INLINE uint tasks_of_quantize(global const params_t *params)
 {
-    const uint others = job->strips > 1 ? job->strips - 1 : 1;
-    return (others + job->strips_written - 1) / job->strips_written * job->bands;
+    const uint others = params->strips > 1 ? params->strips - 1 : 1;
+    return (others + params->strips_written - 1) / params->strips_written * params->bands;
 }
 
-NOINLINE void quantize(global const job_t *job, global char *image, global const vector_t *z,
+NOINLINE void quantize(global const params_t *params, global char *image, global const vector_t *z,
                        global const float *largest, global const float *deviation, global const ramp_t *ramps,
                        global uint *clipped, global float2 *extremes, const size_t picture, const uint task)
 {
-    const float most = largest_of_picture(job, largest, picture), far = largest_of_picture(job, deviation, picture);
-    const ramp_t given = ramps[job->one_scale ? 0 : picture];
+    const float most = largest_of_picture(params, largest, picture);
+    const float far = largest_of_picture(params, deviation, picture);
+    const ramp_t given = ramps[params->one_scale ? 0 : picture];
     const ramp_t ramp = ramp_for(given, most, most <= given.noise * far);
     // For the host, whose Python is slow after a run: the workers have driven it out of the caches.
-    if (task == 0 && (picture == 0 || !job->one_scale))
-        extremes[picture] = (float2)(0, most * job->column_scale);
-    global uint *to = clipped + picture * tasks_of_quantize(job) + task;
-    switch (job->pixel_bytes) {
-    case 1: *to = quantize_to(1, job, image, z, ramp, picture, task); break;
-    case 2: *to = quantize_to(2, job, image, z, ramp, picture, task); break;
-    case 4: *to = quantize_to(4, job, image, z, ramp, picture, task); break;
+    if (task == 0 && (picture == 0 || !params->one_scale))
+        extremes[picture] = (float2)(0, most * params->column_scale);
+    global uint *to = clipped + picture * tasks_of_quantize(params) + task;
+    switch (params->pixel_bytes) {
+    case 1: *to = quantize_to(1, params, image, z, ramp, picture, task); break;
+    case 2: *to = quantize_to(2, params, image, z, ramp, picture, task); break;
+    case 4: *to = quantize_to(4, params, image, z, ramp, picture, task); break;
     }
 }

@@ -25,47 +25,47 @@ INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, 
 #if IS_MIRRORED
 
 // The inverse transform of a group of rows, from the work space to their places
-NOINLINE void inverse_rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
-                           global const uint *at, global const uint *mirror)
+NOINLINE void inverse_rows(global const params_t *params, global vector_t *z, global vector_t *x,
+                           global const float2 *spin, global const uint *at, global const uint *mirror)
 {
-    global const axis_t *axis = &job->rows;
+    global const axis_t *axis = &params->rows;
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
         BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), spin + last.roots);
         inverse_stages(x, axis, spin, part, 0);
     }
-    store_rows(job, z, x, at, mirror);
+    store_rows(params, z, x, at, mirror);
 }
 
 #endif
 
-NOINLINE void rows(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
+NOINLINE void rows(global const params_t *params, global vector_t *z, global vector_t *x, global const float2 *spin,
                    global const uint *places, const mask_tables_t tables, const size_t picture, const uint group)
 {
-    global const axis_t *axis = &job->rows;
+    global const axis_t *axis = &params->rows;
     global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
     const stage_t last = axis->stages[axis->stage_count - 1];
-    z += 2 * (size_t)job->strip_stride * job->strips * picture;
+    z += 2 * (size_t)params->strip_stride * params->strips * picture;
 
-    load_rows(job, x, z, at, mirror);
+    load_rows(params, x, z, at, mirror);
 #if IS_MIRRORED
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
         forward_stages(x, axis, spin, part, 0);
         BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), spin + last.roots);
     }
-    global vector_t *x_other = x + 2 * (size_t)job->workspace;
-    mirrored_mask(job, x, x_other, tables, group);
-    inverse_rows(job, z, x, spin, at, mirror);
-    if (job->is_twofold)
-        inverse_rows(job, other_strips(job, z), x_other, spin, at, mirror);
+    global vector_t *x_other = x + 2 * (size_t)params->workspace;
+    mirrored_mask(params, x, x_other, tables, group);
+    inverse_rows(params, z, x, spin, at, mirror);
+    if (params->is_twofold)
+        inverse_rows(params, other_strips(params, z), x_other, spin, at, mirror);
 #else
-    global vector_t *gains = place_of_gains(job, x);
+    global vector_t *gains = place_of_gains(params, x);
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
         forward_stages(x, axis, spin, part, 0);
-        gains_of_rows(gains, job, tables, group, part, part_length(axis));
+        gains_of_rows(gains, params, tables, group, part, part_length(axis));
         BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), gains, spin + last.roots);
         inverse_stages(x, axis, spin, part, 0);
     }
-    store_rows(job, z, x, at, mirror);
+    store_rows(params, z, x, at, mirror);
 #endif
 }

@@ -3,33 +3,33 @@
 // Between the two convolutions, the last stage of the first, the mask and the first stage of the second are one sweep.
 
 // The rest of the inverse transform of a group of rows, behind its first stage, from the work space to their places
-NOINLINE void inverse_rows_bluestein(global const job_t *job, global vector_t *z, global vector_t *x,
+NOINLINE void inverse_rows_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
                                      global const float2 *spin, global const uint *at, global const uint *mirror)
 {
-    convolve(x, &job->rows, spin);
-    END_CONVOLUTION(x, &job->rows, spin, store(x + 2 * k, swapped(a[q])));
-    store_rows(job, z, x, at, mirror);
+    convolve(x, &params->rows, spin);
+    END_CONVOLUTION(x, &params->rows, spin, store(x + 2 * k, swapped(a[q])));
+    store_rows(params, z, x, at, mirror);
 }
 
-NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global vector_t *x, global const float2 *spin,
-                             global const uint *places, const mask_tables_t tables, const size_t picture,
+NOINLINE void rows_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
+                             global const float2 *spin, global const uint *places, const mask_tables_t tables, const size_t picture,
                              const uint group)
 {
-    global const axis_t *axis = &job->rows;
+    global const axis_t *axis = &params->rows;
     global const uint *at = places + group * 2 * VECTOR, *mirror = at + VECTOR;
-    z += 2 * (size_t)job->strip_stride * job->strips * picture;
+    z += 2 * (size_t)params->strip_stride * params->strips * picture;
 
-    load_rows(job, x, z, at, mirror);
+    load_rows(params, x, z, at, mirror);
     BEGIN_CONVOLUTION(x, axis, spin, load(x + 2 * k));
     convolve(x, axis, spin);
 #if IS_MIRRORED
-    global vector_t *x_other = x + 2 * (size_t)job->workspace;
+    global vector_t *x_other = x + 2 * (size_t)params->workspace;
     END_CONVOLUTION(x, axis, spin, store(x + 2 * k, a[q]));
-    mirrored_mask(job, x, x_other, tables, group);
+    mirrored_mask(params, x, x_other, tables, group);
     BEGIN_CONVOLUTION(x, axis, spin, swapped(load(x + 2 * k)));
 #else
-    global vector_t *gains = place_of_gains(job, x);
-    gains_of_rows(gains, job, tables, group, 0, axis->points);
+    global vector_t *gains = place_of_gains(params, x);
+    gains_of_rows(gains, params, tables, group, 0, axis->points);
     OUTER_STAGE(axis, spin, {
         end_convolution(x, a, j, span, v);
         FOUR(const number_t masked = times(spun(a[q], chirp[k].x, chirp[k].y), gains[k]);
@@ -37,11 +37,11 @@ NOINLINE void rows_bluestein(global const job_t *job, global vector_t *z, global
         begin_convolution(x, a, j, span, v);
     });
 #endif
-    inverse_rows_bluestein(job, z, x, spin, at, mirror);
+    inverse_rows_bluestein(params, z, x, spin, at, mirror);
 #if IS_MIRRORED
-    if (job->is_twofold) {
+    if (params->is_twofold) {
         BEGIN_CONVOLUTION(x_other, axis, spin, swapped(load(x_other + 2 * k)));
-        inverse_rows_bluestein(job, other_strips(job, z), x_other, spin, at, mirror);
+        inverse_rows_bluestein(params, other_strips(params, z), x_other, spin, at, mirror);
     }
 #endif
 }

@@ -132,25 +132,26 @@ NOINLINE void pack_strip(global vector_t *z, global const vector_t *x, const uin
 }
 
 // A group of rows, from all strips to the work space: number k of x is VECTOR rows' number k.
-INLINE void load_rows(global const job_t *job, global vector_t *x, global const vector_t *z, global const uint *at,
-                      global const uint *mirror)
+INLINE void load_rows(global const params_t *params, global vector_t *x, global const vector_t *z,
+                      global const uint *at, global const uint *mirror)
 {
-    const size_t stride = 2 * (size_t)job->strip_stride;
-    for (uint strip = 0; strip < job->strips; ++strip) {
-        if (strip + 2 < job->strips)
+    const size_t stride = 2 * (size_t)params->strip_stride;
+    for (uint strip = 0; strip < params->strips; ++strip) {
+        if (strip + 2 < params->strips)
             prefetch_rows(z + stride * (strip + 2), at);
-        unpack_strip(x, min(strip * 2 * VECTOR, job->last_start), job->rows.points, z + stride * strip, at, mirror);
+        unpack_strip(x, min(strip * 2 * VECTOR, params->last_start), params->rows.points, z + stride * strip, at,
+                     mirror);
     }
 }
 
-INLINE void store_rows(global const job_t *job, global vector_t *z, global vector_t *x, global const uint *at,
+INLINE void store_rows(global const params_t *params, global vector_t *z, global vector_t *x, global const uint *at,
                        global const uint *mirror)
 {
     // The columns that fill a narrow image up to a strip repeat it: they have no largest value of their own.
-    const uint width = job->rows.points;
-    for (uint k = width; k < job->pitch; ++k)
+    const uint width = params->rows.points;
+    for (uint k = width; k < params->pitch; ++k)
         store(x + 2 * k, load(x + 2 * place_of_pixel(k - width, width)));
-    for (uint strip = 0; strip < job->strips; ++strip)
-        pack_strip(z + 2 * (size_t)job->strip_stride * strip, x, min(strip * 2 * VECTOR, job->last_start), width, at,
-                   mirror);
+    for (uint strip = 0; strip < params->strips; ++strip)
+        pack_strip(z + 2 * (size_t)params->strip_stride * strip, x, min(strip * 2 * VECTOR, params->last_start), width,
+                   at, mirror);
 }

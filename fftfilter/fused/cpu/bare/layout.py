@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import mixed_radix, plan
-from ..job import JOB, fill_axis
+from ..params import PARAMS, fill_axis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,9 +150,9 @@ class CpuLayout:
         between: NDArray[np.complex64] = np.exp(sign * np.pi / n * turns).astype(np.complex64)
         return between
 
-    def job(self) -> Array:
-        """Return the fields of job.cl that transforms read."""
-        made = np.zeros(1, JOB)
+    def params(self) -> Array:
+        """Return the fields of params.cl that transforms read."""
+        made = np.zeros(1, PARAMS)
         for name in ("pitch", "strips", "strip_stride", "workspace"):
             made[name] = getattr(self, name)
         made["last_start"] = max(0, self.pitch - self.strip)

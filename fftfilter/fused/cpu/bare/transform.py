@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....output.stack import PIXELS
-from ..job import spin_factors
 from ..memory import aligned
+from ..params import spin_factors
 from ..plan import Limits, vector_width
 from ..program import program
 from .layout import KINDS, SIGNAL, CpuLayout
@@ -64,7 +64,7 @@ class CpuTransform:
         self._largest_buffer = self._keep(launcher.wrap(self._largest))
         tables = (spin_factors(layout.columns), spin_factors(layout.rows), layout.places, layout.to, layout.take)
         arguments = [
-            *(self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))), self._constant(layout.job())),
+            *(self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))), self._constant(layout.params())),
             *(self._constant(layout.layout()), self._scratch(max(64, layout.strip_bytes)), self._scratch(workspaces)),
             *(None, None, self._largest_buffer),
             *map(self._constant, (*tables, layout.between())),
@@ -120,7 +120,7 @@ def files_of(data: str) -> tuple[str, ...]:
         "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl"),
     }[data]
     return (
-        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/job.cl"),
+        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/params.cl"),
         *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "fused/cpu/transpose.cl"),
         *("fused/cpu/bluestein.cl", "fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl"),
         *(*own, "fused/cpu/bare/launch.cl"),

@@ -22,7 +22,7 @@ INLINE uint store_columns(const shared_t *shared, global const vector_t *x, glob
 {
     const size_t pitch = 2 * (size_t)shared->layout->target_pitch;
     integers_t most = 0;
-    for (uint k = 0; k < shared->job->columns.points; ++k) {
+    for (uint k = 0; k < shared->params->columns.points; ++k) {
         const number_t a = times(load(x + shared->take[k]), (vector_t)(shared->scale));
         most = larger_bits(larger_bits(most, a.re), a.im);
         scatter(target + k * pitch, a);
@@ -33,12 +33,12 @@ INLINE uint store_columns(const shared_t *shared, global const vector_t *x, glob
 NOINLINE uint complex_columns(const shared_t *shared, global vector_t *z, global vector_t *x,
                               global const float *source, global float *target, const uint strip)
 {
-    global const axis_t *axis = &shared->job->columns;
+    global const axis_t *axis = &shared->params->columns;
     global const float2 *spin = shared->column_spin;
-    const uint pitch = shared->layout->source_pitch, left = min(strip * VECTOR, shared->job->last_start);
+    const uint pitch = shared->layout->source_pitch, left = min(strip * VECTOR, shared->params->last_start);
     const bool alone = shared->layout->kind == COLUMNS;
     const stage_t first = axis->stages[0];
-    z = alone ? x : z + 2 * (size_t)shared->job->strip_stride * strip;
+    z = alone ? x : z + 2 * (size_t)shared->params->strip_stride * strip;
     source += 2 * left;
     if (BLUESTEIN && axis->length != axis->points) {
         for (uint k = 0; k < axis->points; ++k)

@@ -39,7 +39,7 @@ NOINLINE void load_lines(global vector_t *x, global const float *source, const u
 // The rows of the group become VECTOR columns of the matrix that is the signal's spectrum.
 INLINE uint signal(const shared_t *shared, global vector_t *x, global float *target, const uint column)
 {
-    global const axis_t *axis = &shared->job->rows;
+    global const axis_t *axis = &shared->params->rows;
     const size_t pitch = 2 * (size_t)shared->layout->target_pitch;
     global const float *between = shared->between + 2 * column;
     for (uint k = 0; k < axis->points; ++k) {
@@ -59,16 +59,17 @@ INLINE uint signal(const shared_t *shared, global vector_t *x, global float *tar
 NOINLINE uint complex_rows(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
                            global float *target, const uint group)
 {
-    global const job_t *job = shared->job;
+    global const params_t *params = shared->params;
     global const layout_t *layout = shared->layout;
     global const uint *to = shared->to + group * VECTOR, *at = shared->places + group * VECTOR;
     if (layout->kind == LINES)
-        load_lines(x, source, job->pitch, 2 * (size_t)layout->source_pitch, to);
+        load_lines(x, source, params->pitch, 2 * (size_t)layout->source_pitch, to);
     else
-        for (uint strip = 0; strip < job->strips; ++strip)
-            load_strip(x + 2 * min(strip * VECTOR, job->last_start), z + 2 * (size_t)job->strip_stride * strip, at);
+        for (uint strip = 0; strip < params->strips; ++strip)
+            load_strip(x + 2 * min(strip * VECTOR, params->last_start),
+                       z + 2 * (size_t)params->strip_stride * strip, at);
     if (layout->kind == SIGNAL)
         return signal(shared, x, target, to[0]);
-    transform_any(x, &job->rows, shared->row_spin);
+    transform_any(x, &params->rows, shared->row_spin);
     return store_spectrum(PLAIN, layout, target, x, shared->take, to, (vector_t)(shared->scale));
 }

@@ -28,16 +28,16 @@
 #endif
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void bare_transform(volatile global uint *progress, global const job_t *job, global const layout_t *layout,
+void bare_transform(volatile global uint *progress, global const params_t *params, global const layout_t *layout,
                     global vector_t *z, global vector_t *x, global const LOAD_PIXEL *source, global float *target,
                     global uint *largest, global const float2 *column_spin, global const float2 *row_spin,
                     global const uint *places, global const uint *to, global const uint *take,
                     global const float *between, const float scale)
 {
-    const shared_t shared = {job, layout, column_spin, row_spin, places, to, take, between, scale};
+    const shared_t shared = {params, layout, column_spin, row_spin, places, to, take, between, scale};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     uint rounds = 0, most = 0;
-    x += 2 * (size_t)job->workspace * worker;
+    x += 2 * (size_t)params->workspace * worker;
     for (uint first = 0; first < layout->images; first += layout->chunk)
         for (uint step = 0; step < 2; ++step, ++rounds) {
             volatile global uint *done = progress + 1 + rounds * (1 + workers), *taken = done + 1;
@@ -49,7 +49,7 @@ void bare_transform(volatile global uint *progress, global const job_t *job, glo
                 for (uint next = atomic_inc(taken + owner); next < count; next = atomic_inc(taken + owner)) {
                     const uint task = (begin + next) % each, place = (begin + next) / each;
                     const size_t image = first + place;
-                    global vector_t *strips = z + 2 * (size_t)job->strip_stride * job->strips * place;
+                    global vector_t *strips = z + 2 * (size_t)params->strip_stride * params->strips * place;
                     global const LOAD_PIXEL *from = source + image * layout->source_step;
                     global float *into = target + image * layout->target_step;
                     const uint found = step == 0 ? PASTE(TRANSFORM, _first)(&shared, strips, x, from, into, task)

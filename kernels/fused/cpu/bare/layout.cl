@@ -20,7 +20,7 @@ typedef struct {
 // What tasks share: places[] is how many bytes behind its strip each row of a group lies, to[] which rows of the arrays
 // these are, take[] where in the work space the numbers of a row are, counted in vectors.
 typedef struct {
-    global const job_t *job;
+    global const params_t *params;
     global const layout_t *layout;
     global const float2 *column_spin, *row_spin;
     global const uint *places, *to, *take;

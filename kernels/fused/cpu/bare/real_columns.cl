@@ -34,7 +34,7 @@ INLINE void first_real_stage(const uint kind, const uint radix, global vector_t 
 
 INLINE uint store_real_columns(const shared_t *shared, global const vector_t *x, global float *target)
 {
-    const uint height = shared->job->columns.points;
+    const uint height = shared->params->columns.points;
     const size_t pitch = 2 * (size_t)shared->layout->target_pitch;
     global const uint *take = shared->take;
     const vector_t half_scale = 0.5f * shared->scale;
@@ -52,12 +52,12 @@ INLINE uint store_real_columns(const shared_t *shared, global const vector_t *x,
 NOINLINE uint real_columns(const shared_t *shared, global vector_t *z, global vector_t *x,
                            global const LOAD_PIXEL *source, global float *target, const uint strip)
 {
-    global const axis_t *axis = &shared->job->columns;
+    global const axis_t *axis = &shared->params->columns;
     global const float2 *spin = shared->column_spin;
-    const uint pitch = shared->layout->source_pitch, left = min(strip * 2 * VECTOR, shared->job->last_start);
+    const uint pitch = shared->layout->source_pitch, left = min(strip * 2 * VECTOR, shared->params->last_start);
     const bool alone = shared->layout->kind == COLUMNS;
     const stage_t first = axis->stages[0];
-    z = alone ? x : z + 2 * (size_t)shared->job->strip_stride * strip;
+    z = alone ? x : z + 2 * (size_t)shared->params->strip_stride * strip;
     source += left;
     if (BLUESTEIN && axis->length != axis->points) {
         for (uint k = 0; k < axis->points; ++k)

@@ -25,17 +25,17 @@ NOINLINE void load_pixel_lines(global vector_t *x, global const LOAD_PIXEL *sour
 NOINLINE uint real_rows(const shared_t *shared, global vector_t *z, global vector_t *x,
                         global const LOAD_PIXEL *source, global float *target, const uint group)
 {
-    global const job_t *job = shared->job;
+    global const params_t *params = shared->params;
     global const layout_t *layout = shared->layout;
     global const uint *to = shared->to + group * 2 * VECTOR, *at = shared->places + group * 2 * VECTOR;
     const bool is_lines = layout->kind == LINES;
     if (is_lines)
 #pragma unroll 1
         for (uint part = 0; part < 2; ++part)
-            load_pixel_lines(x + part, source, job->pitch, layout->source_pitch, to + part * VECTOR);
+            load_pixel_lines(x + part, source, params->pitch, layout->source_pitch, to + part * VECTOR);
     else
-        load_rows(job, x, z, at, at + VECTOR);
-    transform_any(x, &job->rows, shared->row_spin);
+        load_rows(params, x, z, at, at + VECTOR);
+    transform_any(x, &params->rows, shared->row_spin);
 
     const vector_t factor = 0.5f * shared->scale;
     uint most, other;

@@ -33,13 +33,13 @@ INLINE integers_t last_values_stage(const uint kind, const uint radix, global co
 NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global vector_t *x,
                              global const float *source, global float *target, const uint strip)
 {
-    global const axis_t *axis = &shared->job->columns;
+    global const axis_t *axis = &shared->params->columns;
     global const float2 *spin = shared->column_spin;
     const uint pitch = shared->layout->target_pitch;
     const float scale = shared->scale;
     const stage_t first = axis->stages[0];
-    z += 2 * (size_t)shared->job->strip_stride * strip;
-    target += min(strip * 2 * VECTOR, shared->job->last_start);
+    z += 2 * (size_t)shared->params->strip_stride * strip;
+    target += min(strip * 2 * VECTOR, shared->params->last_start);
     integers_t most = 0;
 #if BLUESTEIN
     if (axis->length != axis->points) {

@@ -19,7 +19,7 @@ INLINE void load_square(vector_t *square, global const float *source, const size
 NOINLINE void load_half(const shared_t *shared, global vector_t *x, global const float *source, global const uint *to)
 {
     global const uint *take = shared->take;
-    const uint count = shared->layout->width, width = shared->job->rows.points;
+    const uint count = shared->layout->width, width = shared->params->rows.points;
     // Rows of a source are as wide as that at least.
     const uint last = shared->layout->source_pitch - VECTOR / 2;
     const size_t pitch = 2 * (size_t)shared->layout->source_pitch;
@@ -60,7 +60,7 @@ INLINE void swap_all(global vector_t *to, global const vector_t *from, const uin
 NOINLINE uint values_rows(const shared_t *shared, global vector_t *z, global vector_t *x, global const float *source,
                           global float *target, const uint group)
 {
-    global const axis_t *axis = &shared->job->rows;
+    global const axis_t *axis = &shared->params->rows;
     global const uint *at = shared->places + group * 2 * VECTOR;
     load_half(shared, x, source, shared->to + group * 2 * VECTOR);
 #if BLUESTEIN
@@ -71,6 +71,6 @@ NOINLINE uint values_rows(const shared_t *shared, global vector_t *z, global vec
     } else
 #endif
         inverse(x, axis, shared->row_spin, 0);
-    store_rows(shared->job, z, x, at, at + VECTOR);
+    store_rows(shared->params, z, x, at, at + VECTOR);
     return 0;
 }

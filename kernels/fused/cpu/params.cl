@@ -1,4 +1,4 @@
-// Job: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/job.py).
+// Parameters: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/params.py).
 
 // A stage: butterflies of `radix` numbers, `span` apart. Among the spin factors, its own begin at `spin`, the roots of
 // a prime radix at `roots`.
@@ -42,4 +42,4 @@ typedef struct {
     float column_scale;      // undoes the scale of the columns' transforms
     float back;              // H(0), by which the ground comes back, times the columns' scale, which the ramps undo
     axis_t columns, rows;
-} job_t;
+} params_t;

@@ -1,4 +1,4 @@
-"""The job: what the kernels of the CPU form have to know, field by field as in ``job.cl``."""
+"""The parameters: what the kernels of the CPU form have to know, field by field as in ``params.cl``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AXIS = np.dtype(
         ("stages", np.uint32, (MOST_STAGES, 4)),
     ]
 )
-JOB = np.dtype(
+PARAMS = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
         *((name, np.uint32) for name in ("row_groups", "zero_rows", "workspace", "gains", "strips_written", "bands")),
@@ -49,7 +49,7 @@ JOB = np.dtype(
 )
 
 
-def job(
+def params(
     plan: FusedCpuPlan,
     stack: Stack,
     *,
@@ -59,7 +59,7 @@ def job(
     dc: float,
     edges: Edges,
 ) -> NDArray[Any]:
-    """Return the job of a stack, an array of one :data:`JOB`.
+    """Return the parameters of a stack, an array of one :data:`PARAMS`.
 
     ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared;
     ``dc`` is H(0).
@@ -94,7 +94,7 @@ def job(
         "column_scale": 1 / plan.height,
         "back": dc * plan.height,
     }
-    made = np.zeros(1, JOB)
+    made = np.zeros(1, PARAMS)
     for name, value in fields.items():
         made[name] = value
     for name, axis in (("columns", plan.columns), ("rows", plan.rows)):
