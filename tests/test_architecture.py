@@ -176,6 +176,16 @@ def test_the_map_of_a_room_names_all_of_its_modules_and_no_others(folder):
     assert sorted(named) == sorted(files | {path.parent.name for path in (PACKAGE / folder).glob("*/__init__.py")})
 
 
+def test_the_ground_plan_that_is_drawn_has_the_rooms_of_the_table_above():
+    text = (TESTS.parent / "docs/architecture.md").read_text(encoding="utf-8")
+    drawing, table = text.partition("## The rooms")[2].partition("\n## ")[0].split("Beside these:")
+    # What a room is for stands to the right of the drawing, and behind the first column of the table.
+    drawn = [name for line in drawing.splitlines() if line[:4] == "    " for name in re.findall(r"\w+", line[:58])]
+    listed = [name for row in re.findall(r"^\| ([a-z_, ]+) \|", table, re.MULTILINE) for name in row.split(", ")]
+    named = [*drawn, *listed]
+    assert sorted(named) == sorted({*ROOMS, "shell", "Python", "room"} - {"fftfilter"})
+
+
 def test_every_room_has_tests_of_its_own():
     rooms = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
     assert len(rooms) >= 10

@@ -91,8 +91,6 @@ def test_two_steps_give_one_scale(launcher):
 
 
 def test_a_long_side_as_it_is(launcher):
-    if not launcher.device.is_gpu:
-        pytest.skip("PoCL compiles for 3 seconds what small limits and Oclgrind hold to the reference")
     image = noise((1, 20011, 2))
     assert_as_the_reference(fused(launcher, image), image, HIGH)
 
