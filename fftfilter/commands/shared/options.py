@@ -164,7 +164,7 @@ precision_option = option(
 )
 
 
-class Bytes(click.ParamType[int]):
+class Bytes(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
     """A number of bytes: 3000000, 500MB or 4GB."""
 
     name = "size"
