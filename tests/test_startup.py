@@ -100,9 +100,9 @@ startup.import_ahead()
 import sys
 print(type(sys.modules.get({name!r})).__name__ in ("_LazyModule", "NoneType"), end=" ")
 import {name}
-print(type({name}).__name__)
+print({name}.__file__ is not None, type({name}).__name__)
 """
-    assert run(code) == "True module\n"
+    assert run(code) == "True True module\n"
 
 
 def test_a_program_is_made_without_the_tools_of_pyopencl():

@@ -7,6 +7,7 @@ there is nobody to report it to, and a long run is worth more than its messages.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import contextmanager
@@ -71,10 +72,13 @@ class _Guarded:
 
 
 def _closed(mode: str, opposite: int) -> TextIO:
-    """Return a stream that fails when it is used: its file is opened for the opposite of its mode."""
+    """Return a stream that fails when it is used: its file is opened for the opposite of its mode.
+
+    It has no buffer, whose rest Python 3.13 would complain of in the end.
+    """
     number = os.open(os.devnull, opposite)
     os.set_inheritable(number, True)
-    return cast("TextIO", open(number, mode, encoding="utf-8"))  # noqa: PTH123  of a descriptor
+    return io.TextIOWrapper(cast("BinaryIO", io.FileIO(number, mode)), encoding="utf-8", write_through=True)
 
 
 def _raise(error: OSError) -> NoReturn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -51,14 +50,14 @@ def found(data):
 FILES = {
     "TIFF in inches": (by_tifffile(resolution=(300, 300), resolutionunit=2), 25.4e-3 / 300, "300 dpi"),
     "TIFF in centimeters": (
-        by_tifffile(resolution=(Fraction(10**7, 65),) * 2, resolutionunit=3),
+        by_tifffile(resolution=((10**7, 65),) * 2, resolutionunit=3),
         65e-9,
         "3.908e+05 dpi",
     ),
     "BigTIFF": (by_tifffile(resolution=(300, 300), resolutionunit=2, bigtiff=True), 25.4e-3 / 300, "300 dpi"),
     "ImageJ": (
         by_tifffile(
-            resolution=(Fraction(1000, 65),) * 2,
+            resolution=((1000, 65),) * 2,
             resolutionunit=1,
             description="ImageJ=1.53t\nunit=micron\nspacing=0.2\nmin=0.0\n",
         ),

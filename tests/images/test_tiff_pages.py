@@ -204,8 +204,8 @@ def test_profiles_count_for_the_4_gib(monkeypatch):
 
 @pytest.mark.parametrize("byteorder", ["<", ">"])
 def test_what_imagej_says_stays(byteorder):
-    said = {"axes": "ZYX", "unit": "um", "Labels": ["a", "b", "c"], "Info": "µ", "Ranges": [1.0, 9.0], "max": 9.0}
-    data = tiff_of(STACK, imagej=True, resolution=(15.4, 7.7), byteorder=byteorder, metadata=said)
+    said = {"axes": "ZYX", "unit": "um", "Labels": ["a", "b", "c"], "Info": "µ", "Ranges": (1.0, 9.0), "max": 9.0}
+    data = tiff_of(STACK, imagej=True, resolution=((77, 5), (77, 10)), byteorder=byteorder, metadata=said)
     again = written(pictures_of(data))
     with tifffile.TiffFile(io.BytesIO(data)) as given, tifffile.TiffFile(io.BytesIO(again)) as got:
         assert got.imagej_metadata == given.imagej_metadata
