@@ -1,4 +1,4 @@
-"""What all tests share: an OpenCL with nothing but what pip brought, a cache of their own, images."""
+"""What all tests share: the OpenCL that pip brought, else the system's, a cache of their own, images."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ import hypothesis
 import numpy as np
 import pytest
 
-from tests.helpers import SAMPLES
+from tests.helpers import HAS_POCL_WHEEL, SAMPLES
 
-# Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. The workers that pytest
-# starts have their environment from it already, and with it one cache for all: a kernel is compiled once.
+# Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as for
+# macOS and Windows, the system's drivers serve. The workers that pytest starts have their environment from it already,
+# and with it one cache for all: a kernel is compiled once.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     _HERE = tempfile.TemporaryDirectory(prefix="fftfilter-tests-")
-    (Path(_HERE.name) / "no-vendors").mkdir()
-    os.environ["OCL_ICD_VENDORS"] = str(Path(_HERE.name) / "no-vendors")
+    if HAS_POCL_WHEEL:
+        (Path(_HERE.name) / "no-vendors").mkdir()
+        os.environ["OCL_ICD_VENDORS"] = str(Path(_HERE.name) / "no-vendors")
     os.environ["XDG_CACHE_HOME"] = str(Path(_HERE.name) / "cache")
 os.environ.pop("FFTFILTER_DEVICE", None)
 # Without Python's cache each of the hundreds of processes that tests start would compile the package anew.

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from fftfilter.output.difference import Difference
 from fftfilter.transfer import reference
 
+# Linux on x86-64 has a PoCL from pip; elsewhere the tests take the system's OpenCL.
+HAS_POCL_WHEEL = find_spec("pocl_binary_distribution") is not None
+needs_pocl_wheel = pytest.mark.skipif(not HAS_POCL_WHEEL, reason="needs the PoCL of pip, which is for Linux on x86-64")
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 

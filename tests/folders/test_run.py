@@ -368,8 +368,8 @@ def test_files_go_into_a_folder_as_with_cp(run, tmp_path):
 def test_files_by_processes(tmp_path):
     files = [pgm(tmp_path / f"in/{i}.pgm", i) for i in range(50)]
     done = process("--processes", "2", *files, f"{tmp_path}/out/")
-    assert "50 of 50 files filtered" in done.stderr
-    assert "by 2 processes" in done.stderr
+    # On a busy machine one may be done before the other has begun.
+    assert re.search("50 of 50 files filtered .* by (1 process|2 processes) on", done.stderr)
     assert process("--processes", "1", tmp_path / "in", tmp_path / "alone").returncode == 0
     same(tmp_path / "out", tmp_path / "alone")
 
@@ -632,7 +632,8 @@ def removing(out, tmp_path):
         while len(list(out.glob("*.pgm"))) < 50 and time.monotonic() < deadline:
             time.sleep(0.005)
         out.rename(tmp_path / "gone")
-        shutil.rmtree(tmp_path / "gone")
+        while (tmp_path / "gone").exists():  # a file that was being written as its folder was renamed comes into that
+            shutil.rmtree(tmp_path / "gone", ignore_errors=True)
         yield running
 
 

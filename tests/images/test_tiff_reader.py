@@ -12,7 +12,7 @@ from PIL import ExifTags, Image
 from fftfilter.errors import ReadError, WriteError
 from fftfilter.images import Size, decode, measure, read, tiff_reader, write
 from tests.files.helpers import python
-from tests.images.helpers import GRAY, noise, picture
+from tests.images.helpers import GRAY, interleaved, noise, picture
 
 LAYOUTS = {"gray": ("minisblack", None), "RGB": ("rgb", "contig"), "planar": ("rgb", "separate")}
 
@@ -198,3 +198,12 @@ def test_what_needs_imagecodecs_says_so(monkeypatch):
     monkeypatch.setattr(tiff_reader, "find_spec", lambda _: None)
     with pytest.raises(ReadError, match=r"x.tif: compressed by JPEG2000, which needs imagecodecs: pip install"):
         decode(bytes(data), "x.tif")
+
+
+@pytest.mark.parametrize("compression", ["jpeg2000", "jpegxl", "lerc"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_what_needs_imagecodecs_is_read_with_it(compression, dtype):
+    pytest.importorskip("imagecodecs", reason="imagecodecs is not installed")
+    given = (noise(3) % np.iinfo(dtype).max).astype(dtype)
+    data = tiff_of(given, photometric="rgb", compression=compression)
+    np.testing.assert_array_equal(interleaved(decode(data, "x.tif")), tifffile.imread(io.BytesIO(data)))
