@@ -14,9 +14,9 @@ import pytest
 
 from tests.helpers import HAS_POCL_WHEEL, SAMPLES
 
-# Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as for
-# macOS and Windows, the system's drivers serve. The workers that pytest starts have their environment from it already,
-# and with it one cache for all: a kernel is compiled once.
+# Before anything loads OpenCL: no system driver may hide a fault of the PoCL that pip brought. Where pip has none, as
+# on macOS and Windows, the system's drivers serve. The workers that pytest starts have their environment from it
+# already, and with it one cache for all: a kernel is compiled once.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     _HERE = tempfile.TemporaryDirectory(prefix="fftfilter-tests-")
     if HAS_POCL_WHEEL:

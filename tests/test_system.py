@@ -17,14 +17,18 @@ from pathlib import Path
 import pytest
 
 from tests.folders.helpers import pgm
+from tests.helpers import needs_pocl_wheel
 
 ROOT = Path(__file__).parent.parent
 # A user for each run: a limit on a user's processes counts those of an earlier run that are about to end, too.
 USERS = itertools.count(20_000 + 100 * os.getpid() % 40_000)
-pytestmark = pytest.mark.skipif(
-    not all(map(shutil.which, ("unshare", "setpriv", "prlimit", "taskset", "chroot", "mount"))),
-    reason="needs the tools of a Linux system",
-)
+pytestmark = [
+    needs_pocl_wheel,
+    pytest.mark.skipif(
+        not all(map(shutil.which, ("unshare", "setpriv", "prlimit", "taskset", "chroot", "mount"))),
+        reason="needs the tools of a Linux system",
+    ),
+]
 
 
 def hidden_parent(path):

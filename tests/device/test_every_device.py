@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import fftfilter
+from tests.helpers import HAS_POCL_WHEEL
 
 # Prints each device's name before it is used: a driver that ends the process is the last one named.
 SCRIPT = """
@@ -28,7 +29,8 @@ for index, device in enumerate(all_devices()):
 
 def test_the_reference_is_met_on_every_device():
     environment = {**os.environ, "PYTHONPATH": str(Path(fftfilter.__file__).parents[1])}
-    environment.pop("OCL_ICD_VENDORS")  # which conftest sets for the tests' own process
+    if HAS_POCL_WHEEL:
+        environment.pop("OCL_ICD_VENDORS")  # which conftest sets for the tests' own process
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=120, check=False
     )

@@ -27,7 +27,7 @@ from fftfilter.folders.processes import WantedWorkers, choose_workers, workers_o
 from fftfilter.folders.run import Survey
 from tests.files.helpers import environment
 from tests.folders.helpers import command, names, pgm, process, same, workers
-from tests.helpers import Started
+from tests.helpers import Started, needs_pocl_wheel
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
@@ -76,6 +76,7 @@ def test_few_files_are_done_by_this_process_and_many_by_up_to_a_process_a_core(m
     assert choose_workers(Survey(10**6), [None], None, over_network=True) == WantedWorkers([None], 0, 16)
 
 
+@needs_pocl_wheel
 @pytest.mark.parametrize("device", [None, "auto", "cpu"])
 def test_beside_a_gpu_a_folder_is_filtered_on_the_cores_without_asking_it(monkeypatch, tmp_path, device):
     """Where OpenCL takes a GPU by itself, and pip has brought PoCL."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from fftfilter.device import programs
+from tests.helpers import needs_oclgrind
 
 WATCHFUL = {
     "OCLGRIND_DATA_RACES": "1",
@@ -21,9 +21,7 @@ WATCHFUL = {
 }
 
 
-@pytest.mark.skipif(
-    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
-)
+@needs_oclgrind
 @pytest.mark.parametrize(
     ("job", "more"),
     [

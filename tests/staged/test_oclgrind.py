@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
@@ -16,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from fftfilter.device import programs
+from tests.helpers import needs_oclgrind
 
-pytestmark = pytest.mark.skipif(
-    (sys.platform, platform.machine()) != ("linux", "x86_64"), reason="Oclgrind comes as a wheel for Linux on x86-64"
-)
+pytestmark = needs_oclgrind
 
 HERE = Path(__file__).parent
 KERNELS = programs.folder()
