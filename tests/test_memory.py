@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from fftfilter.memory import free_memory, lacking
+from tests.helpers import needs_posix
 
 ROOT = Path(__file__).parent.parent
 PRINT = "import sys; from fftfilter.memory import free_memory; sys.stdout.write(str(free_memory()))"
@@ -43,6 +44,7 @@ def group():
     pytest.skip("this user may make no control group with a limit of memory")
 
 
+@needs_posix
 def test_what_is_free_is_less_than_all():
     assert 0 < free_memory() < os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert lacking(1000) is None

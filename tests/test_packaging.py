@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from pathlib import Path
@@ -51,9 +52,10 @@ def build(kind, tree, into):
 def new_environment(folder, *install):
     """Make a virtual environment that sees this one's packages behind its own; returns its python."""
     call(sys.executable, "-m", "venv", "--without-pip", folder, cwd=folder.parent)
-    (own,) = folder.glob("lib/python*/site-packages")
-    (own / "tests.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
-    python = folder / "bin" / "python"
+    base = {"base": str(folder)}
+    packages, scripts = (Path(sysconfig.get_path(name, "venv", base)) for name in ("purelib", "scripts"))
+    (packages / "tests.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    python = scripts / "python"
     pip = (sys.executable, "-m", "pip", "--python", python, "--quiet", "--disable-pip-version-check")
     call(*pip, "install", "--no-deps", "--no-index", "--no-build-isolation", *install, cwd=folder)
     return python

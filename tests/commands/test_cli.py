@@ -20,7 +20,7 @@ from fftfilter.cli import Cli, cli
 from fftfilter.device.choice import all_devices
 from fftfilter.files.leftovers import temporary_name
 from fftfilter.transfer import reference
-from tests.helpers import SAMPLES, Started, assert_grey_levels
+from tests.helpers import SAMPLES, Started, assert_grey_levels, needs_links, needs_posix
 
 CAMERA = str(SAMPLES / "camera.pgm")
 
@@ -125,12 +125,14 @@ def test_standard_input_has_a_limit(tmp_path):
     assert process("highpass", "--input-limit", "much", "-", tmp_path / "out.png", stdin=data).returncode == 2
 
 
+@needs_posix
 def test_what_has_no_end_and_is_no_image_is_refused_at_once(tmp_path):
     done = process("highpass", "/dev/zero", tmp_path / "out.png")
     assert (done.returncode, done.stdout) == (1, b"")
     assert done.stderr.startswith(b"fftfilter: /dev/zero: not an image, or damaged at its start; give a PNG")
 
 
+@needs_links
 def test_in_place_overwrites_the_input_only_when_asked(run, tmp_path, camera):
     copy = tmp_path / "copy.pgm"
     copy.write_bytes((SAMPLES / "camera.pgm").read_bytes())
@@ -458,6 +460,7 @@ def test_verbose_twice_shows_where_an_error_came_from(run, tmp_path):
     assert "ReadError" in said
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("number", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
 )

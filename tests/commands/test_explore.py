@@ -15,7 +15,7 @@ import pytest
 from fftfilter.cli import cli
 from fftfilter.commands.explore import Commands, explore, forwarding
 from fftfilter.commands.shared.command_text import parsed
-from tests.helpers import SAMPLES, Started
+from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
     "GET {path}live HTTP/1.1\r\nHost: 127.0.0.1:1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -23,6 +23,7 @@ UPGRADE = (
 )
 
 
+@needs_posix
 def test_the_address_is_printed_and_ctrl_c_ends():
     command = [sys.executable, "-m", "fftfilter", "explore", "--no-browser", SAMPLES / "camera.pgm"]
     with Started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:

@@ -14,6 +14,7 @@ import pytest
 import fftfilter
 from fftfilter.device.choice import all_devices, choose, open_device, rank
 from fftfilter.errors import BuildError, DeviceError
+from tests.helpers import keep_in
 
 GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
 
@@ -82,7 +83,7 @@ def root():
 
 def test_a_device_is_opened_only_if_it_passes_its_test(monkeypatch, tmp_path):
     """A device that has not been seen yet, with a pipeline that cannot be made."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    keep_in(monkeypatch, tmp_path)
 
     def broken(*_):
         raise BuildError("cannot build")

@@ -13,6 +13,7 @@ from fftfilter.device.choice import all_devices, choose
 from fftfilter.device.diagnosis import Driver
 from fftfilter.errors import BuildError
 from fftfilter.fused import fused
+from tests.helpers import keep_in
 
 
 def test_why_a_device_is_taken(monkeypatch):
@@ -66,7 +67,7 @@ def test_drivers_that_are_not_installed_or_have_a_platform_are_no_problem(driver
 
 
 def test_a_device_that_cannot_build_is_named_with_the_ways_out(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    keep_in(monkeypatch, tmp_path)
 
     def broken(launcher, *_):
         raise BuildError(f"{launcher.device.name} cannot build")

@@ -15,12 +15,13 @@ from fftfilter.device.device import Device
 from fftfilter.errors import RefusedError
 from fftfilter.fused import fused
 from fftfilter.transfer import reference
+from tests.helpers import keep_in
 
 
 @pytest.fixture
 def new_here(monkeypatch, tmp_path):
     """The device as if it were new here: no cache remembers it."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    keep_in(monkeypatch, tmp_path / "cache")
     return Device(0, choose().cl_device)
 
 
@@ -77,7 +78,7 @@ def test_the_default_pipeline_is_right_here():
 
 def test_a_cache_that_cannot_be_written_is_no_error(new_here, monkeypatch, tmp_path):
     (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    keep_in(monkeypatch, tmp_path / "file")
     monkeypatch.setenv("POCL_CACHE_DIR", str(tmp_path))
     selftest.check(new_here, Counted())
 

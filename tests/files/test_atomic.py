@@ -14,6 +14,7 @@ import pytest
 
 from fftfilter.files.atomic import _write, is_same_file, is_special, store
 from tests.files.helpers import python
+from tests.helpers import needs_links, needs_posix
 
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 needs_dev_stdout = pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")
@@ -103,6 +104,7 @@ def test_whatever_stops_the_writing_the_temporary_file_goes(tmp_path, failure):
     assert list(tmp_path.iterdir()) == []
 
 
+@needs_posix
 def test_a_kill_in_the_middle_leaves_the_old_file(tmp_path):
     (tmp_path / "out").write_bytes(b"old")
     code = """
@@ -134,6 +136,7 @@ def test_missing_permissions_leave_everything_as_it_is(open_folder):
     assert sorted(path.name for path in open_folder.rglob("*")) == ["locked", "out.pgm"]
 
 
+@needs_links
 def test_links_in_a_circle_are_an_error(tmp_path):
     (tmp_path / "a.png").symlink_to(tmp_path / "b.png")
     (tmp_path / "b.png").symlink_to(tmp_path / "a.png")
@@ -144,6 +147,7 @@ def test_links_in_a_circle_are_an_error(tmp_path):
 # What an output inherits
 
 
+@needs_posix
 def test_permissions_are_those_of_an_ordinary_new_file(tmp_path):
     before = os.umask(0o027)
     try:
@@ -153,6 +157,7 @@ def test_permissions_are_those_of_an_ordinary_new_file(tmp_path):
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
 
 
+@needs_posix
 def test_permissions_of_an_existing_file_are_kept(tmp_path):
     target = tmp_path / "out"
     target.touch()
@@ -176,6 +181,7 @@ def test_times_can_be_given(tmp_path):
     assert (tmp_path / "out").stat().st_mtime_ns == 1_200_000_000_987_654_321
 
 
+@needs_links
 def test_a_symbolic_link_is_followed(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "folder" / "real")
@@ -256,6 +262,7 @@ def test_streams_pipes_and_devices_are_special_and_nothing_else_is(tmp_path):
 # The same file
 
 
+@needs_links
 def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
     file, hard, soft = (tmp_path / name for name in ("file", "hard", "soft"))
     file.touch()

@@ -11,6 +11,7 @@ import pytest
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.files.sources import content, times
 from tests.files.helpers import message, python
+from tests.helpers import needs_links, needs_posix
 
 PRINT = "import sys; from fftfilter.files.sources import content; sys.stdout.buffer.write(content('-'))"
 
@@ -60,6 +61,7 @@ def test_missing_files_and_folders_are_errors(tmp_path):
         content(tmp_path)
 
 
+@needs_links
 def test_links_in_a_circle_are_an_error(tmp_path):
     (tmp_path / "a.png").symlink_to("a.png")
     for action in content, times:
@@ -87,6 +89,7 @@ def test_a_file_larger_than_memory_is_refused_before_it_is_read(tmp_path):
         content(tmp_path / "x.png")
 
 
+@needs_posix
 def test_the_first_bytes_are_looked_at_before_the_rest_is_read(tmp_path):
     with (tmp_path / "x.png").open("wb") as file:
         file.truncate(1 << 30)
@@ -99,6 +102,7 @@ def test_the_first_bytes_are_looked_at_before_the_rest_is_read(tmp_path):
             content(source, look)
 
 
+@needs_posix
 def test_a_stream_has_a_limit(tmp_path):
     with pytest.raises(TooLargeError, match="/dev/zero: more than 3,000,000 bytes, and no end; --input-limit"):
         content("/dev/zero", limit=3_000_000)

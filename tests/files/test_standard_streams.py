@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.files.helpers import environment, python
+from tests.helpers import needs_posix
 
 # The command ends as the program does, with one line for what was raised on purpose.
 COMMAND = """
@@ -45,6 +46,7 @@ def shell(redirection, statement, tmp_path):
     return done.returncode, done.stdout, done.stderr
 
 
+@needs_posix
 def test_what_is_printed_arrives(tmp_path):
     statement = "print('result'); print('message', file=sys.stderr); sys.stdout.buffer.write(b'bytes')"
     code, out, said = shell("", statement, tmp_path)
@@ -73,6 +75,7 @@ def test_what_is_left_in_a_buffer_brings_no_complaint_at_the_end(tmp_path):
     assert shell(">/dev/full", "print('x')", tmp_path) == (0, "", "")
 
 
+@needs_posix
 def test_a_reader_that_is_gone_is_a_broken_pipe(tmp_path):
     (tmp_path / "command.py").write_text(COMMAND.format("print('x' * 1_000_000)"))
     given, taken = os.pipe()
@@ -84,6 +87,7 @@ def test_a_reader_that_is_gone_is_a_broken_pipe(tmp_path):
         assert (writing.stderr.read(), writing.wait(60)) == (b"", 141)
 
 
+@needs_posix
 def test_no_file_gets_the_number_of_a_stream_that_is_closed(tmp_path):
     """Else what is printed would go into the file, as it would for a process started with it."""
     statement = "file = open('log', 'w'); file.write(str(file.fileno())); print('x', file=sys.stderr, flush=True)"
@@ -91,12 +95,14 @@ def test_no_file_gets_the_number_of_a_stream_that_is_closed(tmp_path):
     assert int((tmp_path / "log").read_text()) > 2
 
 
+@needs_posix
 def test_a_process_that_is_started_has_streams_too(tmp_path):
     child = "import os; [os.fstat(number) for number in range(3)]"
     statement = f"import subprocess; subprocess.run([sys.executable, '-c', '{child}'], check=True)"
     assert shell("<&- >&- 2>&-", statement, tmp_path) == (0, "", "")
 
 
+@needs_posix
 def test_a_closed_standard_input_fails_when_it_is_read(tmp_path):
     code, _, said = shell("<&-", "sys.stdin.buffer.read()", tmp_path)
     assert (code, "Bad file descriptor" in said) == (1, True)

@@ -22,7 +22,7 @@ def pgm(path, seed=0, height=8, width=12):
 def names(folder):
     """Return the files below a folder but for journals."""
     return sorted(
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != JOURNAL
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() and path.name != JOURNAL
     )
 
 

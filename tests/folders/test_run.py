@@ -29,7 +29,7 @@ from fftfilter.files import leftovers
 from fftfilter.folders import journal
 from fftfilter.folders.tree import natural
 from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
-from tests.helpers import SAMPLES, Started
+from tests.helpers import SAMPLES, Started, needs_links, needs_posix
 
 
 @pytest.fixture
@@ -222,6 +222,7 @@ def test_natural_order(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@needs_links
 def test_links_are_followed_but_not_in_circles(run, tmp_path):
     given, out = tmp_path / "in", tmp_path / "out"
     pgm(given / "sub/a.pgm")
@@ -295,6 +296,7 @@ def test_two_inputs_for_one_output_are_refused(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@needs_links
 def test_inputs_are_not_overwritten(run, tmp_path):
     given = pgm(tmp_path / "all/in/a.pgm").parent
     before = (given / "a.pgm").read_bytes()
@@ -374,6 +376,7 @@ def test_files_by_processes(tmp_path):
     same(tmp_path / "out", tmp_path / "alone")
 
 
+@needs_links
 def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp_path):
     a, b, other = (pgm(tmp_path / name) for name in ("in/a.pgm", "in/b.pgm", "x/a.pgm"))
     out, before = tmp_path / "out", a.read_bytes()
@@ -637,6 +640,7 @@ def removing(out, tmp_path):
         yield running
 
 
+@needs_posix
 def test_an_output_folder_that_is_removed_is_made_again(run, tmp_path):
     out = tmp_path / "out"
     with removing(out, tmp_path) as running:
@@ -648,6 +652,7 @@ def test_an_output_folder_that_is_removed_is_made_again(run, tmp_path):
     assert f"{len(names(out))} skipped" in run("highpass", "--skip-existing", tmp_path / "in", out)[2]
 
 
+@needs_posix
 def test_an_output_folder_that_cannot_be_made_again_ends_the_run(tmp_path):
     out = tmp_path / "out"
     with removing(out, tmp_path) as running:
@@ -780,6 +785,7 @@ def noted(out):
     return sum(journal.read_bytes().count(b"\n") for journal in out.rglob(JOURNAL))
 
 
+@needs_posix
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, processes):
     """Killed as soon as it has noted something new, again and again: it never comes to its end."""
@@ -804,6 +810,7 @@ def test_a_killed_run_leaves_whole_files_and_can_be_resumed(run, tmp_path, proce
     same(out, whole)
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("number", "word", "code"), [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
 )
@@ -833,6 +840,7 @@ def test_a_signal_finishes_what_is_under_way(tmp_path, number, word, code):
 # Long runs
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss is the system's own")
 def test_memory_stays_bounded(tmp_path):
     """Six times the pictures take no more memory: what the process held at most, from its own account."""
     code = (

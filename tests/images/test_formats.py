@@ -10,6 +10,7 @@ from fftfilter.errors import ParameterError, WriteError
 from fftfilter.images import Coding, Picture, check_fits, extension_of, extensions, read, refuse_coding, write
 from fftfilter.images.formats import FORMATS, suffix_of
 from tests.files.helpers import message, python
+from tests.helpers import needs_posix
 from tests.images.helpers import picture
 
 
@@ -86,7 +87,7 @@ def test_a_format_with_a_largest_size_says_so():
         ("x.dat", "TIFF", ".tif"),
         ("-", "jpeg", ".jpg"),
         ("-", None, ".png"),
-        ("/dev/null", None, ".png"),
+        pytest.param("/dev/null", None, ".png", marks=needs_posix),
         ("s3://bucket/x.webp", None, ".webp"),
     ],
 )
@@ -94,6 +95,7 @@ def test_a_named_format_goes_before_the_extension(target, format_, wanted):
     assert suffix_of(target, format_) == wanted
 
 
+@needs_posix
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [

@@ -11,6 +11,7 @@ from PIL import Image
 from fftfilter.errors import ImageError, ParameterError, WriteError
 from fftfilter.images import COMPRESSIONS, Coding, Picture, check_output, read, refuse_coding, write
 from tests.files.helpers import message, python
+from tests.helpers import needs_links
 from tests.images.helpers import picture
 
 ECHO = "from fftfilter import images; images.write(images.read('-'), '-')"
@@ -117,6 +118,7 @@ def test_a_gif_of_partly_transparent_pixels_is_refused(tmp_path):
         write(picture(alpha=True), tmp_path / "x.gif")
 
 
+@needs_links
 def test_errors_of_the_system_begin_with_the_name(tmp_path):
     (tmp_path / "a.png").symlink_to("a.png")
     for name, words in (
@@ -148,6 +150,7 @@ def test_an_extension_that_cannot_be_written_is_refused(tmp_path, name):
         check_output("in.pgm", tmp_path / name)
 
 
+@needs_links
 def test_folders_as_targets_are_refused(tmp_path):
     with pytest.raises(WriteError, match="a folder; give the name"):
         check_output("in.pgm", tmp_path)
@@ -181,6 +184,7 @@ def test_a_write_protected_target_is_refused(open_folder):
     assert target.read_bytes() == b"precious"
 
 
+@needs_links
 @pytest.mark.parametrize("relation", ["same path", "hard link", "symbolic link", "link to it as input"])
 def test_the_input_is_never_the_output_unless_in_place(tmp_path, relation):
     source, target = tmp_path / "in.png", tmp_path / "out.png"

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.helpers import needs_posix
 from tests.soak.__main__ import command
 from tests.soak.cases import make
 from tests.soak.check import attempt, filtered, judge
@@ -54,6 +55,7 @@ def test_a_picture_that_was_altered_is_found():
         judge(case, picture[:, :4])
 
 
+@needs_posix
 def test_a_process_that_dies_is_found_and_another_goes_on():
     results = soak(time.monotonic() + 600, 3, processes=1, threads=False)
     assert next(results).is_right
