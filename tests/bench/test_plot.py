@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from fftfilter.bench import plot
@@ -36,3 +38,9 @@ def test_a_folder_that_is_missing_is_an_error(tmp_path, table):
     pytest.importorskip("matplotlib")
     with pytest.raises(WriteError, match="cannot be written"):
         plot.draw([table], tmp_path / "missing" / "table.png")
+
+
+def test_without_matplotlib_nothing_is_measured_first(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    with pytest.raises(ParameterError, match=r"^--plot needs matplotlib: pip install matplotlib$"):
+        plot.check(tmp_path / "table.svg")

@@ -12,6 +12,7 @@ import pyopencl as cl
 import pytest
 
 import fftfilter
+from fftfilter.device import choice
 from fftfilter.device.choice import all_devices, choose, open_device, rank
 from fftfilter.errors import BuildError, DeviceError
 from tests.helpers import keep_in
@@ -90,3 +91,24 @@ def test_a_device_is_opened_only_if_it_passes_its_test(monkeypatch, tmp_path):
 
     with pytest.raises(BuildError):
         open_device("cpu", broken)
+
+
+def test_a_platform_that_has_no_devices_leaves_those_of_the_others(monkeypatch):
+    """As a driver does whose card was taken out: asked for its devices, it fails."""
+
+    def failing():
+        raise cl.RuntimeError("clGetDeviceIDs failed: DEVICE_NOT_FOUND")
+
+    empty, own = SimpleNamespace(get_devices=failing), SimpleNamespace(get_devices=lambda: ["a device"])
+    monkeypatch.setattr(cl, "get_platforms", lambda: [empty, own, empty])
+    assert all_devices.__wrapped__() == ("a device",)
+
+
+def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):
+    simulator = fake("Oclgrind", GPU | CPU)
+    simulator.name = "Oclgrind Simulator"
+    monkeypatch.setattr(choice, "all_devices", lambda: (simulator,))
+    with pytest.raises(DeviceError, match=r"^no OpenCL device but a simulator: choose it by its name with --device$"):
+        choose("auto")
+    with pytest.raises(DeviceError, match=r"no OpenCL device 'cpu': there is 0 Oclgrind Simulator; choose one of"):
+        choose("cpu")

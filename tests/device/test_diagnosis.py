@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ctypes.util
 import json
+import platform
 import subprocess
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +16,7 @@ from fftfilter.device.choice import all_devices, choose
 from fftfilter.device.diagnosis import Driver
 from fftfilter.errors import BuildError
 from fftfilter.fused import fused
-from tests.helpers import keep_in
+from tests.helpers import keep_in, needs_posix
 
 
 def test_why_a_device_is_taken(monkeypatch):
@@ -48,6 +51,7 @@ def driver():
     return Driver(ctypes.util.find_library("c"), "nvidia.icd", "NVIDIA")
 
 
+@needs_posix
 def test_a_driver_without_its_icd_file_is_found_with_the_line_that_repairs_it(driver, monkeypatch, tmp_path):
     monkeypatch.setenv("OCL_ICD_VENDORS", str(tmp_path / "vendors"))
     (problem,) = diagnosis.problems(fused, [driver])
@@ -61,6 +65,7 @@ def test_a_driver_without_its_icd_file_is_found_with_the_line_that_repairs_it(dr
     )
 
 
+@needs_posix
 def test_drivers_that_are_not_installed_or_have_a_platform_are_no_problem(driver):
     missing, present = Driver("libnothing.so.9", "no.icd", "None"), driver._replace(vendor="Portable")
     assert diagnosis.problems(fused, [missing, present]) == []
@@ -75,3 +80,22 @@ def test_a_device_that_cannot_build_is_named_with_the_ways_out(monkeypatch, tmp_
     (problem,) = diagnosis.problems(broken, [])
     assert problem.what == f"{choose('cpu').name} cannot build"
     assert "apt install pocl-opencl-icd" in problem.repair
+
+
+def test_a_machine_without_any_device_is_told_what_to_install(monkeypatch):
+    monkeypatch.setattr(diagnosis, "all_devices", tuple)
+    (problem,) = diagnosis.problems(fused, [])
+    assert problem.what == "no OpenCL platform has a device"
+    assert ("pip install 'pyopencl[pocl]'" in problem.repair) == (
+        (sys.platform, platform.machine()) == ("linux", "x86_64")
+    )
+    assert "install the OpenCL driver of the GPU's vendor" in problem.repair
+
+
+@pytest.mark.parametrize(
+    ("is_gpu", "why"), [(True, "auto takes a GPU first"), (False, "auto: no GPU, and the best CPU runtime")]
+)
+def test_of_several_devices_it_is_said_which_auto_takes(monkeypatch, is_gpu, why):
+    monkeypatch.setattr(diagnosis, "choose", lambda _: SimpleNamespace(index=1, is_gpu=is_gpu))
+    monkeypatch.setattr(diagnosis, "all_devices", lambda: all_devices() * 2)
+    assert diagnosis.chosen() == (1, why)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
+from fftfilter.device import device
 from fftfilter.device.choice import choose
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
@@ -91,3 +93,35 @@ def test_times_are_kept_by_step_in_the_order_of_first_use_until_they_are_asked_f
 def test_without_profile_no_times_are_kept(launcher):
     launcher.write(launcher.allocate(8), np.zeros(8, np.uint8))
     assert launcher.timings() == []
+
+
+def test_a_device_without_memory_is_told_with_ways_out(launcher, monkeypatch):
+    def full(*_):
+        raise cl.MemoryError("clCreateBuffer failed: MEM_OBJECT_ALLOCATION_FAILURE")
+
+    monkeypatch.setattr(cl, "Buffer", full)
+    with pytest.raises(
+        TooLargeError, match=r"ran out of memory \(.*FAILURE\): take a smaller image, or another device"
+    ):
+        launcher.allocate(8)
+
+
+def test_memory_that_is_not_free_is_not_asked_for(launcher, monkeypatch):
+    """A CPU says that it has all of the machine's."""
+    monkeypatch.setattr(device, "lacking", lambda need: 7 if need > 7 else None)
+    launcher.device.check_memory("it", [3, 4])
+    with pytest.raises(
+        TooLargeError, match=r"^it needs 8 bytes, more than the 7 of memory that are free: take a smaller"
+    ):
+        launcher.device.check_memory("it", [4, 4])
+
+
+def test_other_platforms_than_pocl_are_asked_for_what_they_wrote():
+    class Other(Device):
+        platform = "NVIDIA CUDA"
+
+    launcher, array = Launcher(Other(0, choose().cl_device)), np.zeros(8, np.float32)
+    buffer = launcher.wrap(array)
+    launcher.write(buffer, np.full(8, 3, np.float32))
+    launcher.finish(buffer, array)
+    assert (array == 3).all()

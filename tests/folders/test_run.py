@@ -869,6 +869,7 @@ def test_memory_stays_bounded(tmp_path):
     assert many - few < 30_000
 
 
+@needs_posix
 def test_progress_is_for_terminals(tmp_path):
     import pty
 
