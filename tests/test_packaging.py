@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import email
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 import fftfilter
 from fftfilter import transfer as H
@@ -124,6 +127,56 @@ def test_the_wheel_says_what_it_is(wheel):
     ]
     # Who says "typed" has to mark it, or no type checker believes it.
     assert ("Typing :: Typed" in metadata.get_all("Classifier")) == ("fftfilter/py.typed" in files.namelist())
+
+
+def requirements(wheel):
+    """Return what a wheel asks for."""
+    info = f"fftfilter-{fftfilter.__version__}.dist-info"
+    metadata = email.message_from_bytes(zipfile.ZipFile(wheel).read(f"{info}/METADATA"))
+    return [Requirement(line) for line in metadata.get_all("Requires-Dist")]
+
+
+def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree):
+    distributions = {"PIL": "pillow", "cv2": "opencv_python_headless"}
+    by_hand = {"cupy", "cupyx", "fftfilter", "pyvkfft", "torch"}  # peers, which are as large as their drivers demand
+    imported = set()
+    for file in (tree / "fftfilter").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            imported |= {name.partition(".")[0] for name in names}
+    imported -= {*sys.stdlib_module_names, *by_hand}
+    asked = {each.name.replace("-", "_") for each in requirements(wheel) if 'extra == "test"' not in str(each.marker)}
+    # tifffile imports it.
+    assert asked == {distributions.get(name, name) for name in imported} | {"imagecodecs"}
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "extras"),
+    [
+        ("linux", "x86_64", {"pocl"}),
+        ("linux", "aarch64", set()),
+        ("darwin", "x86_64", set()),
+        ("win32", "AMD64", set()),
+    ],
+)
+def test_opencl_for_the_cpu_comes_along_where_pip_has_one(wheel, system, machine, extras):
+    here = {"sys_platform": system, "platform_machine": machine, "extra": ""}
+    asked = [each for each in requirements(wheel) if each.marker is None or each.marker.evaluate(here)]
+    assert [each.extras for each in asked if each.name == "pyopencl"] == [extras]
+
+
+def test_the_extras_that_documents_and_messages_name_are_there(wheel, tree):
+    info = f"fftfilter-{fftfilter.__version__}.dist-info"
+    metadata = email.message_from_bytes(zipfile.ZipFile(wheel).read(f"{info}/METADATA"))
+    texts = [file.read_text("utf-8") for file in [*tree.rglob("*.md"), *(tree / "fftfilter").rglob("*.py")]]
+    named = {
+        name
+        for text in texts
+        for names in re.findall(r"install .*'(?:\.|fftfilter)\[([\w,]+)\]", text)
+        for name in names.split(",")
+    }
+    assert named == set(metadata.get_all("Provides-Extra"))
 
 
 def test_the_sdist_has_tests_samples_and_kernels(sdist, tree):

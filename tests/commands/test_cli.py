@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 import tifffile
@@ -17,7 +18,9 @@ from PIL import Image
 
 from fftfilter import __version__, transfer
 from fftfilter.cli import Cli, cli
+from fftfilter.device import diagnosis
 from fftfilter.device.choice import all_devices
+from fftfilter.errors import RefusedError
 from fftfilter.files.leftovers import temporary_name
 from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels, needs_links, needs_posix
@@ -376,6 +379,35 @@ def test_no_such_device_is_exit_code_3(run, tmp_path):
         assert_one_line(run("highpass", CAMERA, tmp_path / "out.png", "--device", "gpu")[2], "its vendor's driver")
 
 
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (MemoryError(), 1, "^fftfilter: out of memory: take a smaller image$"),
+        (
+            ModuleNotFoundError("No module named 'isal.zlib'", name="isal.zlib"),
+            1,
+            "^fftfilter: the package isal is missing: pip install isal$",
+        ),
+        (click.ClickException("cannot"), 1, "^fftfilter: cannot$"),
+        (RefusedError("computes wrongly"), 3, "^fftfilter: computes wrongly$"),
+        (
+            ZeroDivisionError("by\nzero"),
+            1,
+            "^fftfilter: internal error: ZeroDivisionError: by zero; -v -v shows where$",
+        ),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_what_no_command_expects_is_one_line_too(run, monkeypatch, error, code, message):
+    def failing(*_):
+        raise error
+
+    monkeypatch.setattr(diagnosis, "devices", failing)
+    found, out, said = run("devices")
+    assert (found, out) == (code, b"")
+    assert_one_line(said, message)
+
+
 def test_a_missing_opencl_package_is_told(tmp_path):
     code = (
         "import sys; sys.modules['pyopencl'] = None\n"
@@ -575,9 +607,10 @@ def test_messages_that_nobody_can_take_cost_no_file(tmp_path, redirection):
     assert redirected(tmp_path, f"highpass {redirection}").returncode == 2
 
 
-def test_a_closed_pipe_is_quiet():
+@pytest.mark.parametrize("command", [("highpass", CAMERA, "-"), ("engines",)], ids=["picture", "text"])
+def test_a_closed_pipe_is_quiet(command):
     with Started(
-        [sys.executable, "-m", "fftfilter", "highpass", CAMERA, "-"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "fftfilter", *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as writing:
         writing.stdout.close()
         assert writing.wait(60) == 1
