@@ -8,6 +8,7 @@ from fftfilter.bench.compare import Stats
 from fftfilter.bench.measure import Times, check_peer, check_picture, check_transform, measure
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
+from fftfilter.transfer import highpass
 
 
 class FakeLauncher:
@@ -28,6 +29,13 @@ def test_the_first_run_only_warms_up():
     assert len(calls) == 5
 
 
+def test_what_is_measured_filters_on_the_device_of_its_setting(monkeypatch):
+    setting = Setting("cpu")
+    monkeypatch.setenv("FFTFILTER_DEVICE", "no such device")
+    with setting.filter(highpass(), engine="book") as book:
+        assert book.launcher.device is setting.device
+
+
 def test_slow_work_is_measured_less_often():
     assert len(measure(FakeLauncher(), lambda: None, runs=100, patience=0).runs) == 3
 
@@ -40,11 +48,12 @@ def test_times_of_steps():
     assert times.of(*times.steps) == Stats.of([6, 5])
 
 
-def test_a_wrong_transform_is_refused():
-    launcher = Setting().launcher()
-    x = np.ones(64, np.complex64)
-    check_transform("right", launcher, x, x, 64)
-    for wrong in (x * (1 + 1e-5), x * np.nan):
+@pytest.mark.parametrize(("precision", "unit"), [("single", 1e-7), ("double", 1e-15)])
+def test_a_wrong_transform_is_refused(precision, unit):
+    launcher = Setting(precision=precision).launcher()
+    x = np.ones(64)
+    check_transform("right", launcher, x * (1 + 5 * unit), x, 64)
+    for wrong in (x * (1 + 7 * unit), x * np.nan):
         with pytest.raises(RefusedError, match=r"wrong .* not timed"):
             check_transform("wrong", launcher, wrong, x, 64)
 

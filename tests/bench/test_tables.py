@@ -59,10 +59,12 @@ def test_a_table_as_markdown(table):
 
 
 def test_a_table_as_csv(table):
+    table.put(("slow", "ENIAC"), n=16, ms=5.0)
     assert list(csv.reader(tables.comma_separated(table).splitlines())) == [
         ["name", "hardware", "n", "ms", "ms_low", "ms_high", "ms_runs", "rate"],
         ["fast", "here", "8", "0.125", "0.1", "0.15", "9", "12.5"],
         ["slow", "here", "16", "1234.5", "1200", "1300", "3", ""],
+        ["slow", "ENIAC", "16", "5.0", "", "", "", ""],
     ]
 
 
