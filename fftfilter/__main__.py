@@ -16,6 +16,7 @@ from . import signals, startup, system
 
 def main() -> None:
     """Run the command line and end the process."""
+    system.ignore_current_directory()
     startup.pause_collector()
     startup.postpone_unused_imports()
     try:
