@@ -119,6 +119,8 @@ def _check_segments(page: tifffile.TiffPage, data: bytes | Slices, name: str) ->
         length > 0 and offset + length <= len(data)
         for offset, length in zip(page.dataoffsets, page.databytecounts, strict=False)
     )
+    if wanted > len(data):
+        raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it")
     if found < wanted:
         raise ReadError(f"{name}: {wanted - found} of its {wanted} {what} are missing; get a whole copy of it")
     if page.compression == tifffile.COMPRESSION.JPEG:

@@ -94,7 +94,8 @@ def originals():
         found[f"{name}.TIFF"] = file.getvalue()
     for bits, samples in ((8, gray), (16, gray.astype(">i2")), (-32, gray.astype(">f4"))):
         cards = ("SIMPLE  = T", f"BITPIX  = {bits}", "NAXIS   = 2", "NAXIS1  = 53", "NAXIS2  = 37", "END")
-        found[f"{bits}.FITS"] = "".join(f"{card:80}" for card in cards).ljust(2880).encode() + samples.tobytes().ljust(8640)
+        head = "".join(f"{card:80}" for card in cards).ljust(2880)
+        found[f"{bits}.FITS"] = head.encode() + samples.tobytes().ljust(8640)
     found["gray.SUN"] = struct.pack(">8I", 0x59A66A95, 52, 37, 8, 52 * 37, 1, 0, 0) + gray[:, :52].tobytes()
     found["color.PSD"] = (
         struct.pack(">4sH6sHIIHH", b"8BPS", 1, b"", 3, 37, 53, 8, 3) + bytes(14) + np.moveaxis(color, 2, 0).tobytes()
