@@ -113,7 +113,7 @@ def _index(asked: str, found: tuple[cl.Device, ...]) -> int:
     if choice in ("gpu", "cpu"):
         kind = cl.device_type.GPU if choice == "gpu" else cl.device_type.CPU
         matching = [i for i in by_rank if found[i].type & kind and rank(found[i])[0] > 0]
-    elif choice.isdecimal():
+    elif choice.isdecimal() and len(choice) < 10:  # of thousands of digits Python makes no number
         matching = [int(choice)] if int(choice) < len(found) else []
     else:
         matching = [i for i in by_rank if choice in f"{found[i].name} {found[i].platform.name}".lower()]

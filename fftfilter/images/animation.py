@@ -9,7 +9,6 @@ import io
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PIL import Image
 
 from ..errors import ReadError
 from .chunks import png_chunks, riff_chunks
@@ -24,7 +23,7 @@ from .pillow_reader import (
     refuse_unfit,
     with_alpha_of_one_color,
 )
-from .quiet import damage_as_error, quiet_pillow
+from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
     from PIL import ImageFile
@@ -41,7 +40,7 @@ class AnimationPages(Pages):
     def __init__(self, data: bytes, name: str) -> None:
         self.name, self._data = name, data
         with quiet_pillow():
-            self._image = Image.open(io.BytesIO(data))
+            self._image = open_raster(io.BytesIO(data))
             self.format = self._image.format or ""
             refuse_unfit(self._image, len(data), name, None)
             self.count, self.is_cut = frames_of(data, self.format, getattr(self._image, "n_frames", 1))

@@ -13,13 +13,12 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from PIL import Image
 
 from .chunks import png_chunks
-from .quiet import quiet_pillow
+from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
-    from PIL import ImageFile
+    from PIL import Image, ImageFile
 
 _PNG = re.compile(rb"\x89PNG\r\n\x1a\n")
 _INTERLACED = 28  # where the header says so
@@ -136,5 +135,5 @@ def _needs_more(data: bytes, end: int) -> bool:
     """Whether a JPEG's pixels go on behind the end of its data: then they depend on what follows."""
     ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
     with quiet_pillow():
-        first, second = (Image.open(io.BytesIO(each)) for each in ends)
+        first, second = (open_raster(io.BytesIO(each), "JPEG") for each in ends)
     return first.tobytes() != second.tobytes()

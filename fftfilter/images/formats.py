@@ -95,6 +95,32 @@ FORMATS = {
 _SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
 # Read, but never written.
 _READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
+# Pillow's names of the formats that it may open, each with its module: pixels that are stored as such. What starts a
+# program (PostScript), draws (WMF), asks for plug-ins (HDF5, GRIB) or opens whatever it holds (IPTC) is none of them.
+# The last two have no signature, and are tried when all others have refused a file.
+RASTERS = {
+    "PNG": "Png",
+    "JPEG": "Jpeg",
+    "GIF": "Gif",
+    "BMP": "Bmp",
+    "DIB": "Bmp",
+    "PPM": "Ppm",
+    "TIFF": "Tiff",
+    "JPEG2000": "Jpeg2K",
+    "WEBP": "WebP",
+    "AVIF": "Avif",
+    "SGI": "Sgi",
+    "PCX": "Pcx",
+    "PSD": "Psd",
+    "ICO": "Ico",
+    "ICNS": "Icns",
+    "QOI": "Qoi",
+    "DDS": "Dds",
+    "FITS": "Fits",
+    "SUN": "Sun",
+    "TGA": "Tga",
+    "SPIDER": "Spider",
+}
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 
 

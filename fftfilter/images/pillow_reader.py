@@ -21,7 +21,7 @@ from .limits import refuse_oversize, refuse_undersize
 from .metadata import gather, lies_on_its_side
 from .orientation import without_orientation
 from .picture import F32, MAXVAL_OF, Picture, Samples, Size
-from .quiet import damage_as_error, quiet_pillow
+from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> Picture:
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
     with quiet_pillow():
-        image = Image.open(io.BytesIO(data))
+        image = open_raster(io.BytesIO(data))
         _refuse_several(image, name)
         refuse_unfit(image, len(data), name, working)
     if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
@@ -57,7 +57,7 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
 def read_tiff_with_pillow(data: bytes | Slices, number: int, name: str, working: Working | None = None) -> Picture:
     """Read a page of a TIFF, counted from 0 among all of its lists of tags; as :func:`read_with_pillow`."""
     with quiet_pillow():
-        image = Image.open(as_file(data))
+        image = open_raster(as_file(data), "TIFF")
         image.seek(number)
         refuse_unfit(image, len(data), name, working)
     samples = _read_16_bit_color(image, data, name) if is_narrowed(image) else read_as_it_is(image)
@@ -83,7 +83,7 @@ def picture_of(image: ImageFile.ImageFile, samples: Samples, name: str) -> Pictu
 def measure_with_pillow(file: BinaryIO) -> Size:
     """Return the size of the image in a file, from its header alone."""
     with quiet_pillow():
-        image = Image.open(file)
+        image = open_raster(file)
         size = size_of(image)._replace(pages=_frames(image))
         return size._replace(width=size.height, height=size.width) if lies_on_its_side(image) else size
 
@@ -130,13 +130,15 @@ def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
         return False
     try:
         with quiet_pillow():
-            return Image.open(io.BytesIO(rest)).width >= jpeg.width
+            return open_raster(io.BytesIO(rest), "JPEG").width >= jpeg.width
     except OSError:
         return False
 
 
 def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
     """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
+    if image.tile and image.tile[0].codec_name == "fits_gzip":  # Python's own loop over pixels, at 40 bytes each
+        raise ReadError(f"{name}: a compressed FITS; decompress it with funpack")
     refuse_undersize(name, image, nbytes)
     refuse_oversize(name, size_of(image), working)
 
@@ -223,7 +225,7 @@ def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: s
         way_out = "RGB, or to 8 bits a sample" if layout == "CMYK" else "a 16-bit PNG"
         raise ReadError(f"{name}: 16 bits a sample, laid out in an unusual way ({rawmode}); convert it to {way_out}")
     with quiet_pillow():
-        twin = Image.open(as_file(data))
+        twin = open_raster(as_file(data), "PNG")
     _set_rawmode(twin, f"{layout};16L")
     image.load()
     twin.load()

@@ -8,17 +8,23 @@ import threading
 import warnings
 from contextlib import contextmanager, suppress
 from functools import cache
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, BinaryIO
 
 from PIL import Image, UnidentifiedImageError, _imaging
 
 from ..errors import FftfilterError, ReadError
 from ..files.messages import first_line
+from .formats import RASTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from PIL import ImageFile
 
 _lock = threading.Lock()
+# Pillow imports these for whatever it opens.
+_IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
 
 
 @contextmanager
@@ -50,6 +56,28 @@ def silence() -> None:
         library = ctypes.CDLL(_imaging.__file__)
         library.TIFFSetErrorHandler(None)
         library.TIFFSetWarningHandler(None)
+
+
+def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
+    """Open an image of one of some formats (Pillow's names), by default of those in RASTERS, whatever its name is.
+
+    Left to itself, Pillow opens all that it knows, and starts Ghostscript for PostScript.
+    """
+    first = formats or _IMPORTED_FIRST
+    import_plugins(first)
+    try:
+        return Image.open(file, formats=first)
+    except UnidentifiedImageError:
+        if formats:
+            raise
+    import_plugins(RASTERS)
+    return Image.open(file, formats=tuple(name for name in RASTERS if name not in first))
+
+
+def import_plugins(formats: Iterable[str]) -> None:
+    """Import what reads and writes these formats: for one that is missing Pillow would import all that it has."""
+    for name in formats:
+        import_module(f"PIL.{RASTERS[name]}ImagePlugin")
 
 
 @contextmanager

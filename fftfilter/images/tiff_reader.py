@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import tifffile
-from PIL import Image
 from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
@@ -26,10 +25,12 @@ from .metadata import ORIENTATION_TAG, of_tiff
 from .orientation import upright
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
 from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
-from .quiet import quiet_pillow
+from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from PIL import Image
 
     from ..files.sources import Slices
     from .limits import Working
@@ -118,6 +119,8 @@ def _check_segments(page: tifffile.TiffPage, data: bytes | Slices, name: str) ->
         length > 0 and offset + length <= len(data)
         for offset, length in zip(page.dataoffsets, page.databytecounts, strict=False)
     )
+    if wanted > len(data):
+        raise ReadError(f"{name}: the tags of this TIFF are damaged; get a whole copy of it")
     if found < wanted:
         raise ReadError(f"{name}: {wanted - found} of its {wanted} {what} are missing; get a whole copy of it")
     if page.compression == tifffile.COMPRESSION.JPEG:
@@ -201,7 +204,7 @@ def _raw(
         head = io.BytesIO()
         tags.save(head)
         with quiet_pillow():
-            image = Image.open(io.BytesIO(b"".join((head.getvalue(), *stored))))
+            image = open_raster(io.BytesIO(b"".join((head.getvalue(), *stored))), "TIFF")
         whole, end = memoryview(image.tobytes()), 0
         for rows in tall:
             end += rows * bytes_per_row

@@ -186,6 +186,9 @@ def _is_16_bit_color(samples: Samples) -> bool:
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> memoryview:
     from PIL import Image
 
+    from .quiet import import_plugins
+
+    import_plugins((format_,))
     file = io.BytesIO()
     if format_ == "GIF" and samples.shape[2] in (2, 4):
         from .gif_palette import CLEAR, with_transparent_entry

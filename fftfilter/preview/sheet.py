@@ -119,7 +119,7 @@ class Sheet:
 
     @staticmethod
     def _draw(canvas: Canvas, row: Row, top: int, usual: tuple[float, float] | None) -> None:
-        with Image.open(io.BytesIO(row.strip)) as strip:
+        with Image.open(io.BytesIO(row.strip), formats=("JPEG",)) as strip:
             canvas.paste(np.asarray(strip), MARGIN + NAMES, top)
         canvas.line([(MARGIN, top - GAP // 2), (MARGIN + NAMES - GAP, top - GAP // 2)], FAINT)
         canvas.text(MARGIN + 8, top + 18, fitting(row.name, NAMES - 24), TEXT, INK)

@@ -13,8 +13,6 @@ Gain = NDArray[np.float64]
 Near = NDArray[np.bool_]
 Bins = NDArray[np.int64]
 
-# Larger radii pass the same bins, and their squares would exceed float64's range.
-LARGEST_RADIUS = 1e100
 # Gains this small vanish in single precision beside any gain of 1.
 NEGLIGIBLE = 2.0**-32
 # What is passed by this gain changes by less than half a level of 255.

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .units import RadiusLike
 
 USUAL_WIDTH = "0.006cyc"
+# Multiples of a wave of 2000 pixels reach the highest frequency with these.
+MOST_HARMONICS = 1000
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,8 @@ class Notch:
             )
         if shape not in SHAPES:
             raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
-        if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or harmonics < 1:
-            raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 up")
+        if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or not 1 <= harmonics <= MOST_HARMONICS:
+            raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 to {MOST_HARMONICS}")
         radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
         return cls((fx, fy), radius, shape, int(harmonics), None if channels is None else _checked(channels))
 

@@ -122,12 +122,12 @@ class Radial:
 
     def cutoffs(self, height: int, width: int) -> tuple[Cutoff, Cutoff | None]:
         """Return the outer and the inner cutoff on a ``(height, width)`` grid; raises what :meth:`radii` raises."""
-        from .grid import LARGEST_RADIUS, Cutoff
+        from .grid import Cutoff
 
         outer, inner = self.radii(height, width)
 
         def cutoff(radius: float) -> Cutoff:
-            return Cutoff(height, width, min(radius, LARGEST_RADIUS), self.falloff(radius, height, width))
+            return Cutoff(height, width, radius, self.falloff(radius, height, width))
 
         return cutoff(outer), None if inner is None else cutoff(inner)
 

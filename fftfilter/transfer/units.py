@@ -23,6 +23,8 @@ _PER_PIXEL = ("px", "cyc", "%")
 UNITS = "a number ({}), or one with px, cyc, % or a physical unit: 40, 8px, 0.125cyc, 25%, 2.6um, 150lpi, 12lp/mm"
 BARE = {"bins": "cycles across the shorter side", "px": "pixels"}
 """What a number without a unit is."""
+SMALLEST, LARGEST = 1e-100, 1e100
+"""Radii on a grid beyond which no filter changes any more, and squares leave float64's range."""
 _PIXEL_SIZES = "a length, or dots per inch: 65nm, 0.1mm, 300dpi"
 
 
@@ -94,13 +96,15 @@ class Radius(NamedTuple):
     def bins(self, height: int, width: int) -> float:
         """Return the radius in cycles across the shorter side of a ``(height, width)`` image.
 
-        Raises ParameterError for a physical one without the size of a pixel, and for one that is 0 there.
+        Raises ParameterError for a physical one without the size of a pixel, and for one that is next to nothing there.
         """
         found = self._bins(min(height, width))
-        if not found > 0:
+        if not found >= SMALLEST:
             of_pixel = "" if self.pixel is None else f" of pixels of {length_text(self.pixel)}"
-            raise ParameterError(f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS}")
-        return found
+            raise ParameterError(
+                f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS.format(BARE['bins'])}"
+            )
+        return min(found, LARGEST)
 
     def _bins(self, n: int) -> float:
         match self.unit:

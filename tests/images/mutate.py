@@ -66,7 +66,10 @@ def originals():
             "JPEG2000",
             "AVIF",
             "ICO",
+            "ICNS",
             "QOI",
+            "DDS",
+            "SPIDER",
         ):
             add(f"{kind}.{format_}", kind, format_)
         for compression in ("tiff_lzw", "tiff_adobe_deflate", "packbits", "jpeg", "zstd"):
@@ -89,6 +92,14 @@ def originals():
         file = io.BytesIO()
         tifffile.imwrite(file, samples, **options)
         found[f"{name}.TIFF"] = file.getvalue()
+    for bits, samples in ((8, gray), (16, gray.astype(">i2")), (-32, gray.astype(">f4"))):
+        cards = ("SIMPLE  = T", f"BITPIX  = {bits}", "NAXIS   = 2", "NAXIS1  = 53", "NAXIS2  = 37", "END")
+        head = "".join(f"{card:80}" for card in cards).ljust(2880)
+        found[f"{bits}.FITS"] = head.encode() + samples.tobytes().ljust(8640)
+    found["gray.SUN"] = struct.pack(">8I", 0x59A66A95, 52, 37, 8, 52 * 37, 1, 0, 0) + gray[:, :52].tobytes()
+    found["color.PSD"] = (
+        struct.pack(">4sH6sHIIHH", b"8BPS", 1, b"", 3, 37, 53, 8, 3) + bytes(14) + np.moveaxis(color, 2, 0).tobytes()
+    )
     file = io.BytesIO()
     np.save(file, color)
     found["color.NPY"] = file.getvalue()

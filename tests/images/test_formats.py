@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from fftfilter.errors import ParameterError, WriteError
 from fftfilter.images import Coding, Picture, check_fits, extension_of, extensions, read, refuse_coding, write
-from fftfilter.images.formats import FORMATS, suffix_of
-from tests.files.helpers import message, python
+from fftfilter.images.formats import FORMATS, RASTERS, suffix_of
+from tests.files.helpers import ROOT, message, python
 from tests.helpers import needs_posix
 from tests.images.helpers import picture
 
@@ -169,3 +172,68 @@ def test_pillow_knows_the_extensions_that_are_only_read():
 def test_extensions_do_not_wait_for_numpy():
     code = "import sys; from fftfilter import images; images.extensions(read_only=True); print('numpy' in sys.modules)"
     assert python(code).stdout == b"False\n"
+
+
+FOREIGN = {
+    "PostScript": b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 20 20\n%%EndComments\nshowpage\n%%EOF\n",
+    "EPS with a preview": b"\xc5\xd0\xd3\xc6\x1e\0\0\0\x40\0\0\0" + bytes(18) + b"%!PS\n%%BoundingBox: 0 0 9 9\n",
+    "PDF": b"%PDF-1.4\n1 0 obj <</Type/Catalog>> endobj\ntrailer <</Root 1 0 R>>\n%%EOF\n",
+    "WMF": b"\xd7\xcd\xc6\x9a\0\0\0\0\0\0\x64\0\x64\0\x60\0" + bytes(6) + b"\x01\0\x09\0" + bytes(40),
+    "EMF": b"\x01\0\0\0" + bytes(36) + b" EMF" + bytes(60),
+    "HDF5": b"\x89HDF\r\n\x1a\n" + bytes(60),
+    "GRIB": b"GRIB\0\0\0\x01" + bytes(60),
+    "FPX": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(1000),
+}
+OPEN_ALL = """
+import sys
+from pathlib import Path
+from fftfilter import errors, images
+from fftfilter.images import page_formats
+for path in sorted(Path("files").iterdir()):
+    for read in images.read, images.measure, lambda path: page_formats.opened(images.raw(path), path):
+        try:
+            print("READ", path, read(path))
+        except errors.ReadError as error:
+            assert str(error).isprintable() and "not an image" in str(error), error
+gray = images.read("gray.pgm")
+for suffix in images.extensions(read_only=False):
+    images.write(gray, "gray" + suffix)
+    images.read("gray" + suffix)
+print(*sorted(name for name in sys.modules if name.startswith("PIL.") and name.endswith("Plugin")))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="its programs are no scripts")
+def test_what_is_no_raster_starts_no_program_and_loads_no_plugin_whatever_its_name_is(tmp_path):
+    (tmp_path / "files").mkdir()
+    for kind, data in FOREIGN.items():
+        for suffix in sorted(extensions(read_only=True) | {".eps", ".ps", ".pdf", ".wmf"}):
+            (tmp_path / "files" / f"{kind}{suffix}").write_bytes(data)
+    (tmp_path / "gray.pgm").write_bytes(b"P5 4 3 255\n" + bytes(range(12)))
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gs").write_text(f"#!/bin/sh\necho 10.0; touch {tmp_path}/started\n")
+    (tmp_path / "bin" / "gs").chmod(0o755)
+    code = f"import os; os.environ['PATH'] = '{tmp_path}/bin' + os.pathsep + os.environ['PATH']\n{OPEN_ALL}"
+    done = python(code, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr.decode()
+    assert not (tmp_path / "started").exists()
+    # A camera's file of several pictures is opened as a JPEG.
+    allowed = {f"PIL.{module}ImagePlugin" for module in (*RASTERS.values(), "Mpo")}
+    assert set(done.stdout.decode().split()) <= allowed
+
+
+def test_pillow_opens_nothing_without_the_list():
+    calls = [
+        (path.name, line.strip())
+        for path in (ROOT / "fftfilter").rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"\bImage\.(open|init|preinit)\(", line)
+    ]
+    assert {name for name, _ in calls} == {"quiet.py", "sheet.py"}
+    assert all("formats=" in line for _, line in calls)
+
+
+def test_the_readme_names_what_is_read():
+    text = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Files")[2].partition("##")[0]
+    words = set(re.findall(r"[A-Z0-9]+", text.replace("JPEG 2000", "JPEG2000").upper()))
+    assert set(RASTERS) - {"PPM"} <= words, set(RASTERS) - words

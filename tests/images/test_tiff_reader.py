@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import numpy as np
 import pytest
@@ -207,3 +208,11 @@ def test_what_needs_imagecodecs_is_read_with_it(compression, dtype):
     given = (noise(3) % np.iinfo(dtype).max).astype(dtype)
     data = tiff_of(given, photometric="rgb", compression=compression)
     np.testing.assert_array_equal(interleaved(decode(data, "x.tif")), tifffile.imread(io.BytesIO(data)))
+
+
+def test_tiles_of_no_height_are_damage():
+    data = tiff_of(np.zeros((37, 53), np.uint8), tile=(16, 16))
+    asked, given = struct.pack("<HHII", 323, 4, 1, 16), struct.pack("<HHII", 323, 12, 1, len(data))
+    assert asked in data
+    with pytest.raises(ReadError, match=r"^x: the tags of this TIFF are damaged; get a whole copy of it$"):
+        decode(data.replace(asked, given) + struct.pack("<d", 1e-300), "x")

@@ -79,6 +79,7 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
         ((0.1, 0.1), {"width": "wide"}, "width 'wide' is not a number"),
         ((0.1, 0.1), {"shape": "square"}, "'square' is not a shape"),
         ((0.1, 0.1), {"harmonics": 0}, "harmonics 0 is invalid"),
+        ((1e-11, 0), {"harmonics": 1001}, "harmonics 1001 is invalid: give a whole number from 1 to 1000"),
         ((0.1, 0.1), {"channels": ()}, r"channels \(\) are invalid"),
         ((0.1, 0.1), {"channels": (-1,)}, "channels .* are invalid"),
     ],

@@ -27,7 +27,7 @@ _options = combined(
     ),
     click.option(
         "--runs",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 10_000),
         default=9,
         show_default=True,
         metavar="N",

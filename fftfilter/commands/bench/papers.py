@@ -7,13 +7,19 @@ from typing import Any
 import click
 
 from .command import benchmark_command, run
-from .options import power_of_two, size_option
+from .options import power_of_two, side_that_fits, size_option
 
 
 @benchmark_command
 @click.option("--engine", metavar="NAME", default="book", show_default=True, help="FFT algorithm.")
 @click.option(
-    "--side", type=click.IntRange(min=1), metavar="N", default=512, show_default=True, help="Side of the square image."
+    "--side",
+    type=click.IntRange(min=1),
+    callback=side_that_fits,
+    metavar="N",
+    default=512,
+    show_default=True,
+    help="Side of the square image.",
 )
 @click.option(
     "--transpose",

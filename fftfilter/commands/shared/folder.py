@@ -76,7 +76,7 @@ folder_options = combined(
     option(
         "--processes",
         group="Folders",
-        type=click.IntRange(min=1),
+        type=click.IntRange(1, 1024),
         metavar="N",
         help="Let N processes share the files; 1 is this process alone.  [default: one a core where many files pay "
         "for their start]",

@@ -171,7 +171,7 @@ class Bytes(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number of bytes."""
-        found = re.fullmatch(r"(\d+(?:\.\d+)?) *([kMGT]?)B?", str(value).strip(), re.IGNORECASE)
+        found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", str(value).strip(), re.IGNORECASE)
         if not found:
             self.fail(f"{value!r} is not a size: give bytes, or for example 500MB or 4GB.", param, ctx)
         return int(float(found[1]) * 1000 ** " kMGT".lower().index(found[2].lower() or " "))

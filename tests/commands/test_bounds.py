@@ -1,0 +1,48 @@
+"""Numbers that are too large, too small or none end in a line with a way out, and exit code 2, before any work."""
+
+from __future__ import annotations
+
+import pytest
+from PIL import Image
+
+from tests.images.helpers import GRAY
+
+DIGITS = "9" * 5000
+FILES = ("in.png", "out.png")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["notch", "--at", "0.00000000001,0", "--harmonics", 10**11], "whole number from 1 to 1000"),
+        (
+            ["notch", "--at", "0.2,0.1,1e-300"],
+            "1e-300 is no frequency that can be computed with: give a number (c",
+        ),
+        (["stripes", "--angle", 0, "--width", "1e300px"], "1e+300px is no frequency"),
+        (["imagej", "--large", "1e300px"], "1e+300px is no frequency"),
+        (["lowpass", "--input-limit", DIGITS], "is not a size"),
+        (["lowpass", "--processes", 2**63], "is not in the range 1<=x<=1024"),
+        (["bench", "stages", "--runs", 2**31], "is not in the range 1<=x<=10000"),
+        (["bench", "stages", "--side", 2**63], "of memory that are free"),
+        (["bench", "sizes", "--largest", "2^30"], "of memory that are free"),
+        (["bench", "engines", "--size", "99999999x99999999"], "of memory that are free"),
+        (["bench", "transforms", "--size", f"{DIGITS}x8"], "give width x height"),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, list) else "",
+)
+def test_a_number_out_of_bounds_ends_before_the_work(run, tmp_path, monkeypatch, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    Image.fromarray(GRAY).save("in.png")
+    code, stdout, stderr = run(*arguments, *(FILES if arguments[0] != "bench" else ()))
+    assert (code, stdout) == (2, b"")
+    assert words in stderr
+    assert len(stderr.splitlines()) == 1
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_a_device_of_thousands_of_digits_is_none(run, tmp_path):
+    Image.fromarray(GRAY).save(tmp_path / "in.png")
+    code, _, stderr = run("lowpass", "--device", DIGITS, tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, len(stderr.splitlines())) == (3, 1)
+    assert "no OpenCL device '999" in stderr
