@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+    from .device.device import Device
     from .device.launcher import Precision
     from .device.memory_pool import PageLocked
     from .device.pipeline import Pipeline
@@ -96,6 +98,7 @@ class Options(FilterOptions, PixelOptions):
 class _Call:
     """An image ``(count, height, width)`` ready for its pipeline."""
 
+    transfer: Transfer
     stack: Stack
     pipeline: Pipeline
     pixels: Array
@@ -210,11 +213,21 @@ class Filter:
         )
         _ = self.launcher  # without a usable device there is no filter
 
-    def again(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Filter:
-        """Return this filter with other options, or of another transfer function, on the same open device."""
-        made = unopened(type(self), transfer or self.transfer, {**self._options, **options})
-        made.launcher = self.launcher
+    def with_options(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Filter:
+        """Return a filter as this one but for some options, or for its transfer function.
+
+        It has the open device of this one, unless the options name another, and filters as one that is made anew.
+        """
+        made = unopened(type(self), self.transfer if transfer is None else transfer, {**self._options, **options})
+        if made._options.get("device") == self._options.get("device"):
+            made.launcher = made._queue_on(self.launcher.device)
+        _ = made.launcher  # without a usable device there is no filter
         return made
+
+    def again(self, transfer: Transfer | None = None, **options: Unpack[FilterOptions]) -> Filter:
+        """Return what :meth:`with_options` does, whose old name this is."""
+        warnings.warn("Filter.again is now called with_options", DeprecationWarning, stacklevel=2)
+        return self.with_options(transfer, **options)
 
     def _describe(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
         """Check and keep what the filter is made of; no device is opened."""
@@ -236,7 +249,7 @@ class Filter:
         if self._scale is not None and self._output == "magnitude" and not transfer.is_even:
             raise ParameterError("a magnitude of complex values has no scale: leave the scale out")
         self._choose_engine(options)
-        self._options = {name: value for name, value in given.items() if value != defaults[name]}
+        self._options = {name: given[name] for name in defaults if given.get(name, defaults[name]) != defaults[name]}
         # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
         self._on_grid = transfer.keeping_mean() if self._output == "keep" else transfer
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
@@ -287,6 +300,7 @@ class Filter:
 
         The fused form for CPUs keeps its buffers and its program, so that a new cutoff costs little more than an image.
         Raises ParameterError for a transfer function that does not fit the options, and leaves the filter as it was.
+        Whether it fits a picture is known when that is filtered.
 
             with fftfilter.Filter(H.lowpass(10)) as f:
                 for radius in range(10, 60):
@@ -294,16 +308,15 @@ class Filter:
                     out = f(image)
         """
         with self._alone():
-            made, stack = unopened(type(self), transfer, self._options), self._stack
-            if stack is not None:
-                made._grid(stack.height, stack.width).at_dc()  # raises what does not fit
+            made = unopened(type(self), transfer, self._options)
             self.transfer, self._on_grid = made.transfer, made._on_grid
             self._algorithm = made._algorithm
             self._mean_gain_of, self._dc_of, self._ramps_of = made._mean_gain_of, made._dc_of, made._ramps_of
             # A pipeline that has none is made anew.
             retune, fits = getattr(self._pipeline, "retune", None), False
             try:
-                fits = retune is not None and made.engine == FUSED and retune(self._on_grid)
+                with suppress(ParameterError):  # it may fit the next picture
+                    fits = retune is not None and made.engine == FUSED and retune(self._on_grid)
             finally:
                 if not fits or self._of_channels:
                     self.close()
@@ -321,8 +334,10 @@ class Filter:
     @cached_property
     def launcher(self) -> Launcher:
         """The queue on the device, opened on first use."""
-        of_launcher = {name: self._options[name] for name in LAUNCHER_OPTIONS if name in self._options}
-        return Launcher(open_device(self._options.get("device"), fused), **of_launcher)
+        return self._queue_on(open_device(self._options.get("device"), fused))
+
+    def _queue_on(self, device: Device) -> Launcher:
+        return Launcher(device, **{name: self._options[name] for name in LAUNCHER_OPTIONS if name in self._options})
 
     def __call__(
         self,
@@ -355,18 +370,18 @@ class Filter:
         Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture
         without its ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
-        if observe is not None and self._algorithm is None:
-            raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
-        if channel_axis is not None and self.transfer.is_by_channel:
-            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-            planes, _ = planes_of(image, channel_axis)
-            if len(planes) > 1:
-                return np.moveaxis(self._by_channel(planes, of_pixels, observes=observe is not None), 0, channel_axis)
         with self._alone():
-            call = self._prepare(image, channel_axis, dtype, levels, white)
-            run: Any = call.pipeline.run
-            result = run(call.pixels, call.ramps, **({} if observe is None else {"observe": observe}))
-            return self._finish(call, result, call.pipeline)
+            if observe is not None and self._algorithm is None:
+                raise ParameterError(
+                    "the fused engine has no intermediate results: choose another one, for example book"
+                )
+            if channel_axis is not None and self.transfer.is_by_channel:
+                of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+                planes, _ = planes_of(image, channel_axis)
+                if len(planes) > 1:
+                    results = self._by_channel(planes, of_pixels, observes=observe is not None)
+                    return np.moveaxis(results, 0, channel_axis)
+            return self._run(self._prepare(image, channel_axis, dtype, levels, white), observe)
 
     def stream(
         self,
@@ -384,32 +399,35 @@ class Filter:
         fill the same array again. Arrays of :meth:`empty`, which a GPU reads without another copy, have to be two in
         turn: one is read while the next is filled.
         """
-        if channel_axis is not None and self.transfer.is_by_channel:
-            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-            yield from (self(image, channel_axis=channel_axis, **of_pixels) for image in images)
-            return
+        call_again = partial(self, channel_axis=channel_axis, dtype=dtype, levels=levels, white=white)
         on_their_way: deque[tuple[Started, _Call]] = deque()
 
         def first() -> Array:
             started, call = on_their_way.popleft()
             result = started.result()
             with self._alone():
-                return self._finish(call, result, started)
+                # The filter may have been retuned meanwhile.
+                tuned = self if call.transfer is self.transfer else self.with_options(call.transfer)
+                picture = tuned._finish(call, result, started)
+                self._found, self._clipped, self._weak = tuned._found, tuned._clipped, tuned._weak
+                return picture
 
         for image in images:
+            done = stream = None
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                call = self._prepare(image, channel_axis, dtype, levels, white)
-                # What was rounded on its way to the device may be needed again as it was.
-                stream = None if call.is_rounded else self._stream_of(call.pipeline)
-                if stream is not None:
-                    on_their_way.append((stream.start(call.pixels, call.ramps), call))
+                if channel_axis is None or not self.transfer.is_by_channel:
+                    call = self._prepare(image, channel_axis, dtype, levels, white)
+                    # What was rounded on its way to the device may be needed again as it was.
+                    stream = None if call.is_rounded else self._stream_of(call.pipeline)
+                    if stream is not None:
+                        on_their_way.append((stream.start(call.pixels, call.ramps), call))
+                    elif not on_their_way:
+                        done = self._run(call)
             while len(on_their_way) > (0 if stream is None else ON_THEIR_WAY):
                 yield first()
             if stream is None:
-                with self._alone():
-                    result = self._finish(call, call.pipeline.run(call.pixels, call.ramps), call.pipeline)
-                yield result
+                yield call_again(image) if done is None else done
         while on_their_way:
             yield first()
 
@@ -511,6 +529,7 @@ class Filter:
         pipeline = self._pipeline_for(stack)
         pixels, exponents = pixels_of(planes, stack)
         return _Call(
+            self.transfer,
             stack,
             pipeline,
             pixels,
@@ -540,6 +559,11 @@ class Filter:
             made = ramps(self._output, self._scale, units, white=white, dtype=dtype, maxval=maxval)
             self._ramps_of = key, made
         return self._ramps_of[1]
+
+    def _run(self, call: _Call, observe: Callable[[str, Array], None] | None = None) -> Array:
+        run: Any = call.pipeline.run
+        result = run(call.pixels, call.ramps, **({} if observe is None else {"observe": observe}))
+        return self._finish(call, result, call.pipeline)
 
     def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
         """Return what has become of a stack as the caller wants it; keeps the extremes."""

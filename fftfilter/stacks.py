@@ -236,7 +236,7 @@ def filter_pages(
         reading = partial(_read_ahead, pages, way, working, to_threads, advance or _nothing)
         if one_scale:
             range_of_all = scales.up_to(_largest(filter_, reading()), both_signs=way.output == "signed")
-            filter_, way = filter_.again(scale=range_of_all), replace(way, scale=range_of_all)
+            filter_, way = filter_.with_options(scale=range_of_all), replace(way, scale=range_of_all)
         try:
             with growing(target, times, spared) as file:
                 sink = images.sink(file, suffix, way.coding, count=len(pages), plays=pages.plays)
@@ -281,7 +281,7 @@ def largest(filter_: Filter, pages: Pages, way: Way, submit: Submit) -> float:
 
 def _largest(filter_: Filter, pages: Iterator[Read]) -> float:
     found = 0.0
-    with filter_.again(output="magnitude", scale=None) as measuring:
+    with filter_.with_options(output="magnitude", scale=None) as measuring:
         for picture, _ in pages:
             result = _filtered(measuring, picture, images.Depth(picture.planes.dtype, picture.maxval))
             if result.any():  # else it is all rounding noise

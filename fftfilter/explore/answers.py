@@ -110,7 +110,7 @@ class Answers:
             if other is None:
                 found = Filter(transfer, output=output, scale=scale, **described.filter)
             else:
-                found = other.again(transfer, output=output, scale=scale, **described.filter)
+                found = other.with_options(transfer, output=output, scale=scale, **described.filter)
             if len(self._ready) >= READY:
                 self._ready.popitem(last=False)[1].close()
             self._ready[key] = found
