@@ -6,7 +6,6 @@ Pages -> [a thread: read, decode] -> filter -> [threads: encode] -> a file that 
 from __future__ import annotations
 
 import math
-import sys
 from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from . import images, system
 from .errors import ParameterError, WriteError
-from .files.atomic import growing, identity
+from .files.atomic import growing
 from .files.messages import reason, shown
 from .files.sources import Slices
 from .filters import Filter, check_transfer
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from .files.atomic import Identity, Times
+    from .files.atomic import Times
     from .filters import FilterOptions, PixelOptions
     from .images import Coding, Depth, Pages, Picture, PixelSize
     from .images.limits import Working
@@ -143,18 +142,17 @@ def filter_stack(
     asked = images.Asked.parse(str(pages)) if pages is not None else None
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
-    spared = None if in_place else identity(source, sys.stdin)
     found = open_input(source, asked, output=way.output)
     transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):
-                return filter_pages(filter_, found, target, way, one_scale=one_scale, spared=spared).pages
+                return filter_pages(filter_, found, target, way, one_scale=one_scale).pages
         images.check_fits(found, target)
         depth = images.output_depth(found, target, is_real=way.output == "real")
         planes = _filtered(filter_, found, depth)
         picture = found.stripped() if strip else found
-        images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding, spared=spared)
+        images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding)
     return 1
 
 
@@ -213,7 +211,6 @@ def filter_pages(
     *,
     one_scale: bool = False,
     times: Times | None = None,
-    spared: Identity | None = None,
     compare: bool = False,
     working: Working | None = None,
     submit: Submit | None = None,
@@ -221,7 +218,7 @@ def filter_pages(
 ) -> Done:
     """Filter pages into a file; ``one_scale`` is that of all, ``compare`` compares them with the reference.
 
-    ``spared`` is never overwritten; ``submit`` gives work to threads, ``advance`` is called after each page.
+    ``submit`` gives work to threads, ``advance`` is called after each page.
     """
     name = shown(target, "standard output")
     check_scale(way.output, scales.STACK if one_scale else way.scale)
@@ -238,7 +235,7 @@ def filter_pages(
             range_of_all = scales.up_to(_largest(filter_, reading()), both_signs=way.output == "signed")
             filter_, way = filter_.with_options(scale=range_of_all), replace(way, scale=range_of_all)
         try:
-            with growing(target, times, spared) as file:
+            with growing(target, times) as file:
                 sink = images.sink(file, suffix, way.coding, count=len(pages), plays=pages.plays)
                 encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -72,7 +71,6 @@ def spectrum(
     import numpy as np
 
     from .. import images
-    from ..files.atomic import identity
     from ..files.leftovers import remove_leftovers_beside
     from ..files.messages import shown
     from ..preview.steps import log_magnitude, within_single
@@ -101,7 +99,6 @@ def spectrum(
         return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
 
     asked = pages_of({"pages": pages})
-    spared = None if in_place else identity(source, sys.stdin)
     found = open_input(source, asked, output="keep", working=working, limit=input_limit)
     picture = only(found, shown(source, "standard input"))
     # Frequencies have no transparency, no color profile and no place where they were taken.
@@ -110,7 +107,7 @@ def spectrum(
     planes, unit = within_single(picture.planes)
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    images.write(picture, target, coding=coding, spared=spared)
+    images.write(picture, target, coding=coding)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from . import urls
 from .leftovers import temporary_name
@@ -29,25 +29,17 @@ Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
 Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
-Identity = tuple[int, int]
-"""A file by its device and its number there, whatever names it has."""
 
 # Systems with writev take at least this many parts in one call.
 _PARTS_A_CALL = 1024
 _PART = 1 << 20
 
 
-def store(
-    target: str | os.PathLike[str],
-    parts: Iterable[bytes | memoryview],
-    times: Times | None = None,
-    spared: Identity | None = None,
-) -> None:
+def store(target: str | os.PathLike[str], parts: Iterable[bytes | memoryview], times: Times | None = None) -> None:
     """Write a file's parts; raises OSError.
 
     A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
-    ("-"), pipes and devices are written into as they are. ``times`` are for files alone. ``spared`` is a file that is
-    never overwritten, even if it gets the target's name while this runs.
+    ("-"), pipes and devices are written into as they are. ``times`` are for files alone.
     """
     if os.fsdecode(target) == STANDARD_STREAM:
         stream = open_stream(sys.stdout)
@@ -67,8 +59,7 @@ def store(
             return
         path = os.path.realpath(path)
         old = _status(path)
-    with _replacing(path, old, times, spared) as file:
-        _write(file, parts)
+    _replace(path, old, parts, times)
 
 
 def refuse_unwritable(folder: str) -> None:
@@ -93,9 +84,7 @@ def _system_error(number: int) -> OSError:
 def is_special(path: Path) -> bool:
     """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
-    if str(path) in ("/dev/stdout", "/dev/stderr") or str(path.parent) == "/dev/fd":
-        return True
-    if path.name.isdecimal() and os.path.realpath(path.parent).startswith("/proc/"):  # /proc/self/fd/1
+    if str(path) in ("/dev/stdout", "/dev/stderr") or str(path).startswith(("/dev/fd/", "/proc/")):
         return True
     try:
         mode = path.stat().st_mode
@@ -104,20 +93,14 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def identity(path: str | os.PathLike[str], stream: TextIO | None = None) -> Identity | None:
-    """Return which regular file a path leads to, None for none; "-" is what ``stream`` is redirected to."""
+def is_same_file(source: str | os.PathLike[str], target: Path) -> bool:
+    """Whether a target is the source: the same path, a hard link or a symbolic link to it."""
     try:
-        is_stream = os.fsdecode(path) == STANDARD_STREAM
-        status = os.fstat(open_stream(stream).fileno()) if is_stream else os.stat(path)
+        is_stream = os.fsdecode(source) == STANDARD_STREAM
+        status = os.fstat(open_stream(sys.stdin).fileno()) if is_stream else Path(source).stat()
+        return os.path.samestat(status, target.stat())
     except (OSError, ValueError):
-        return None
-    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
-
-
-def is_same_file(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
-    """Whether a target is the source: by the same path, a link of either kind, or an open stream."""
-    found = identity(source, sys.stdin)
-    return found is not None and found == identity(target, sys.stdout)
+        return False
 
 
 def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None:
@@ -127,10 +110,14 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
         return None
 
 
+def _replace(path: str, old: os.stat_result | None, parts: Iterable[bytes | memoryview], times: Times | None) -> None:
+    """Create a file, or replace the old one in one step; a failure leaves the old one and no other."""
+    with _replacing(path, old, times) as file:
+        _write(file, parts)
+
+
 @contextmanager
-def _replacing(
-    path: str, old: os.stat_result | None, times: Times | None, spared: Identity | None
-) -> Iterator[io.FileIO]:
+def _replacing(path: str, old: os.stat_result | None, times: Times | None) -> Iterator[io.FileIO]:
     """Give a file to be written, which gets a path at the end; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
@@ -145,8 +132,6 @@ def _replacing(
             yield file
         if times:
             os.utime(temporary, ns=times)
-        if spared and identity(path) == spared:
-            raise OSError(errno.EEXIST, "is the input itself by now")
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
@@ -155,13 +140,10 @@ def _replacing(
 
 
 @contextmanager
-def growing(
-    target: str | os.PathLike[str], times: Times | None = None, spared: Identity | None = None
-) -> Iterator[BinaryIO]:
+def growing(target: str | os.PathLike[str], times: Times | None = None) -> Iterator[BinaryIO]:
     """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
 
-    The target and what is ``spared`` are as for :func:`store`. Standard output, pipes, devices and URLs get the whole
-    file at the end.
+    The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.
     """
     path = os.fsdecode(target)
     if path == STANDARD_STREAM or urls.is_url(target) or is_special(Path(path)):
@@ -173,7 +155,7 @@ def growing(
             store(target, iter(lambda: file.read(_PART), b""), times)
         return
     path = os.path.realpath(path)
-    with _replacing(path, _status(path), times, spared) as raw, io.BufferedRandom(raw) as file:
+    with _replacing(path, _status(path), times) as raw, io.BufferedRandom(raw) as file:
         yield file
 
 

@@ -203,7 +203,6 @@ class Batch:
                 way,
                 one_scale=settings.scale_of_stack,
                 times=opened.times,
-                spared=opened.spared,
                 compare=opened.job.verify,
                 submit=self._submit,
             ),

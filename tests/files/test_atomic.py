@@ -7,14 +7,12 @@ import io
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from fftfilter.files.atomic import _write, growing, identity, is_same_file, is_special, store
+from fftfilter.files.atomic import _write, is_same_file, is_special, store
 from tests.files.helpers import python
 from tests.helpers import needs_links, needs_posix
 
@@ -289,33 +287,3 @@ def test_the_file_behind_standard_input_is_the_same(tmp_path):
         with (tmp_path / "in").open("rb") as file:
             done = python(code.format(name), stdin=file, cwd=tmp_path)
         assert done.stdout == (b"True\n" if name == "in" else b"False\n"), done.stderr
-
-
-def written_in_parts(target, parts, spared):
-    with growing(target, spared=spared) as file:
-        file.writelines(parts)
-
-
-@needs_links
-@pytest.mark.parametrize("write", [store, written_in_parts])
-def test_the_input_is_not_overwritten_even_if_its_name_becomes_the_outputs_while_it_is_written(tmp_path, write):
-    """As by another program that puts a link in the output's place between the check and the writing."""
-    given, target = tmp_path / "in", tmp_path / "out"
-    given.write_bytes(b"precious")
-    target.symlink_to(given)
-    with pytest.raises(OSError, match="is the input itself"):
-        write(target, [b"new"], spared=identity(given))
-    assert given.read_bytes() == b"precious"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
-
-
-@needs_posix
-@pytest.mark.parametrize("redirected", [">> in.pgm", "1<> in.pgm"])
-def test_standard_output_that_is_the_input_is_refused(tmp_path, redirected):
-    (tmp_path / "in.pgm").write_bytes(b"P5 2 1 255\n\1\2")
-    for target in ("-", "/dev/stdout"):
-        line = f"{sys.executable} -m fftfilter highpass in.pgm {target} {redirected}"
-        done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert "is the input itself" in done.stderr
-        assert (tmp_path / "in.pgm").read_bytes() == b"P5 2 1 255\n\1\2"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ...files.atomic import Identity
     from ...filters import Filter
     from ...images import Depth, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
@@ -36,8 +34,6 @@ class Input(NamedTuple):
     """With the size of the file's pixels, and with notches for the peaks that were found."""
     pixel_size: PixelSize | None
     """What the file says, if the filter needs it."""
-    spared: Identity | None
-    """The file itself, unless it may be overwritten."""
 
 
 def run_file(transfer: Transfer, source: str, target: str, options: CommandOptions) -> None:
@@ -99,9 +95,7 @@ def _filter_picture(
         before = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-        left_out = images.write(
-            picture, target, format=options.format, coding=options.coding, times=times, spared=given.spared
-        )
+        left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
         if options.verbose:
             click.echo(_summary(filter_, picture.planes.shape, given.pixel_size, clipped, left_out), err=True)
         if options.profile:
@@ -151,7 +145,6 @@ def _filter_pages(
                     way,
                     one_scale=is_of_stack,
                     times=times,
-                    spared=given.spared,
                     compare=options.verify is not None,
                     working=_working_bytes(options),
                     advance=progress.advance,
@@ -253,11 +246,9 @@ def _caution(transfer: Transfer, picture: Picture, options: CommandOptions, *, i
 def _read(transfer: Transfer, source: str, options: CommandOptions) -> Input:
     """Read a picture, or open a file of several pages; say which peaks are found, if they are looked for."""
     from ... import images
-    from ...files.atomic import identity
     from ...files.messages import shown
     from ...stacks import for_pixels_of, open_input
 
-    spared = None if options.in_place else identity(source, sys.stdin)
     found = open_input(
         source,
         options.pages,
@@ -270,7 +261,7 @@ def _read(transfer: Transfer, source: str, options: CommandOptions) -> Input:
         found = found.stripped()
     name = shown(source, "standard input")
     transfer, pixel_size = for_pixels_of(found, transfer, name)
-    return Input(found, name, transfer * _automatic(found, name, options), pixel_size, spared)
+    return Input(found, name, transfer * _automatic(found, name, options), pixel_size)
 
 
 def _working_bytes(options: CommandOptions) -> Callable[[Size], int] | None:
