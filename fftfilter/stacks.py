@@ -16,7 +16,7 @@ from . import images, system
 from .errors import ParameterError, WriteError
 from .files.atomic import growing
 from .files.messages import reason, shown
-from .files.sources import Slices
+from .files.sources import Slices, identity
 from .filters import Filter, check_transfer
 from .images.formats import AS_USUAL, FORMATS, misfit
 from .output import scale as scales
@@ -24,12 +24,13 @@ from .output.modes import check_scale
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
     from .files.atomic import Times
+    from .files.sources import Identity
     from .filters import FilterOptions, PixelOptions
     from .images import Coding, Depth, Pages, Picture, PixelSize
     from .images.limits import Working
@@ -142,17 +143,18 @@ def filter_stack(
     asked = images.Asked.parse(str(pages)) if pages is not None else None
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
+    spare = () if in_place else (identity(source),)
     found = open_input(source, asked, output=way.output)
     transfer, _ = for_pixels_of(found, transfer, shown(source, "standard input"))
     with Filter(transfer, **options) as filter_:
         if isinstance(found, images.Pages):
             with closing(found):
-                return filter_pages(filter_, found, target, way, one_scale=one_scale).pages
+                return filter_pages(filter_, found, target, way, one_scale=one_scale, spare=spare).pages
         images.check_fits(found, target)
         depth = images.output_depth(found, target, is_real=way.output == "real")
         planes = _filtered(filter_, found, depth)
         picture = found.stripped() if strip else found
-        images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding)
+        images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding, spare=spare)
     return 1
 
 
@@ -211,6 +213,7 @@ def filter_pages(
     *,
     one_scale: bool = False,
     times: Times | None = None,
+    spare: Collection[Identity | None] = (),
     compare: bool = False,
     working: Working | None = None,
     submit: Submit | None = None,
@@ -218,7 +221,8 @@ def filter_pages(
 ) -> Done:
     """Filter pages into a file; ``one_scale`` is that of all, ``compare`` compares them with the reference.
 
-    ``submit`` gives work to threads, ``advance`` is called after each page.
+    ``submit`` gives work to threads, ``advance`` is called after each page. ``spare`` are files that the target must
+    not be, as for :func:`files.atomic.store`.
     """
     name = shown(target, "standard output")
     check_scale(way.output, scales.STACK if one_scale else way.scale)
@@ -235,7 +239,7 @@ def filter_pages(
             range_of_all = scales.up_to(_largest(filter_, reading()), both_signs=way.output == "signed")
             filter_, way = filter_.with_options(scale=range_of_all), replace(way, scale=range_of_all)
         try:
-            with growing(target, times) as file:
+            with growing(target, times, spare=spare) as file:
                 sink = images.sink(file, suffix, way.coding, count=len(pages), plays=pages.plays)
                 encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):

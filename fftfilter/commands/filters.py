@@ -41,7 +41,7 @@ RADIUS = (
 )
 
 # Outputs of what has no options for them.
-KEPT = {"output": "keep", "scale": "each"}
+KEPT = {"output": "keep", "scale": "each", "masks": ()}
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -317,7 +317,7 @@ def filter_command(
 def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the transfer function that the options of a filter's command say, and take them away.
 
-    ``auto`` stays: how peaks are to be found in each picture, if they are.
+    ``auto`` stays: how peaks are to be found in each picture, if they are; and ``masks``, the names of their files.
     """
     from .. import transfer
 
@@ -326,6 +326,7 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
     if "inner" in given:
         _take_large_and_small(given)
     mode, given["auto"] = automatic.take_options(given)
+    given["masks"] = masks
     own = {each: given.pop(each) for each in getattr(transfer, name).__annotations__ if each in given}
     made = [] if name == "mask" else _own(name, own)
     made += _own("notch", {"at": notches}) + _own("stripes", {"angle": stripes})

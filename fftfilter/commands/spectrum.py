@@ -71,6 +71,7 @@ def spectrum(
     import numpy as np
 
     from .. import images
+    from ..files import sources
     from ..files.leftovers import remove_leftovers_beside
     from ..files.messages import shown
     from ..preview.steps import log_magnitude, within_single
@@ -99,6 +100,7 @@ def spectrum(
         return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
 
     asked = pages_of({"pages": pages})
+    spare = () if in_place else (sources.identity(source),)
     found = open_input(source, asked, output="keep", working=working, limit=input_limit)
     picture = only(found, shown(source, "standard input"))
     # Frequencies have no transparency, no color profile and no place where they were taken.
@@ -107,7 +109,7 @@ def spectrum(
     planes, unit = within_single(picture.planes)
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    images.write(picture, target, coding=coding)
+    images.write(picture, target, coding=coding, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Sequence
@@ -18,31 +19,45 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
+from ..errors import ParameterError
 from . import urls
 from .leftovers import temporary_name
+from .messages import shown
+from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
 Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
 
+_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+")
 # Systems with writev take at least this many parts in one call.
 _PARTS_A_CALL = 1024
 _PART = 1 << 20
 
 
-def store(target: str | os.PathLike[str], parts: Iterable[bytes | memoryview], times: Times | None = None) -> None:
+def store(
+    target: str | os.PathLike[str],
+    parts: Iterable[bytes | memoryview],
+    times: Times | None = None,
+    *,
+    spare: Collection[Identity | None] = (),
+) -> None:
     """Write a file's parts; raises OSError.
 
     A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
     ("-"), pipes and devices are written into as they are. ``times`` are for files alone.
+
+    ``spare`` are files that stay as they are, such as the input, by :func:`sources.identity`: ParameterError is raised
+    if the target is one of them when it would be replaced, whatever it was before.
     """
     if os.fsdecode(target) == STANDARD_STREAM:
         stream = open_stream(sys.stdout)
+        refuse_inputs(target, spare)
         stream.writelines(parts)
         stream.flush()
         return
@@ -54,12 +69,14 @@ def store(target: str | os.PathLike[str], parts: Iterable[bytes | memoryview], t
     old = _status(path, follow_symlinks=False)
     if old and not stat.S_ISREG(old.st_mode):
         if is_special(Path(path)):
+            refuse_inputs(path, spare)
             with open(path, "wb") as file:
                 file.writelines(parts)
             return
         path = os.path.realpath(path)
         old = _status(path)
-    _replace(path, old, parts, times)
+    with _replacing(path, old, times, spare) as file:
+        _write(file, parts)
 
 
 def refuse_unwritable(folder: str) -> None:
@@ -84,7 +101,7 @@ def _system_error(number: int) -> OSError:
 def is_special(path: Path) -> bool:
     """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
-    if str(path) in ("/dev/stdout", "/dev/stderr") or str(path).startswith(("/dev/fd/", "/proc/")):
+    if _OPEN_FILE.fullmatch(str(path)):
         return True
     try:
         mode = path.stat().st_mode
@@ -93,14 +110,11 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def is_same_file(source: str | os.PathLike[str], target: Path) -> bool:
-    """Whether a target is the source: the same path, a hard link or a symbolic link to it."""
-    try:
-        is_stream = os.fsdecode(source) == STANDARD_STREAM
-        status = os.fstat(open_stream(sys.stdin).fileno()) if is_stream else Path(source).stat()
-        return os.path.samestat(status, target.stat())
-    except (OSError, ValueError):
-        return False
+def refuse_inputs(target: str | os.PathLike[str], inputs: Collection[Identity | None]) -> None:
+    """Raise ParameterError if a target is one of the inputs, by whatever name: hard links are one file, too."""
+    if any(inputs) and (own := identity(target, is_output=True)) and own in inputs:
+        name = shown(target, "standard output")
+        raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
 
 
 def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None:
@@ -110,14 +124,10 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
         return None
 
 
-def _replace(path: str, old: os.stat_result | None, parts: Iterable[bytes | memoryview], times: Times | None) -> None:
-    """Create a file, or replace the old one in one step; a failure leaves the old one and no other."""
-    with _replacing(path, old, times) as file:
-        _write(file, parts)
-
-
 @contextmanager
-def _replacing(path: str, old: os.stat_result | None, times: Times | None) -> Iterator[io.FileIO]:
+def _replacing(
+    path: str, old: os.stat_result | None, times: Times | None, spare: Collection[Identity | None]
+) -> Iterator[io.FileIO]:
     """Give a file to be written, which gets a path at the end; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
@@ -132,6 +142,7 @@ def _replacing(path: str, old: os.stat_result | None, times: Times | None) -> It
             yield file
         if times:
             os.utime(temporary, ns=times)
+        refuse_inputs(path, spare)
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
@@ -140,7 +151,9 @@ def _replacing(path: str, old: os.stat_result | None, times: Times | None) -> It
 
 
 @contextmanager
-def growing(target: str | os.PathLike[str], times: Times | None = None) -> Iterator[BinaryIO]:
+def growing(
+    target: str | os.PathLike[str], times: Times | None = None, *, spare: Collection[Identity | None] = ()
+) -> Iterator[BinaryIO]:
     """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
 
     The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.
@@ -152,10 +165,10 @@ def growing(target: str | os.PathLike[str], times: Times | None = None) -> Itera
         with tempfile.TemporaryFile() as file:
             yield cast("BinaryIO", file)
             file.seek(0)
-            store(target, iter(lambda: file.read(_PART), b""), times)
+            store(target, iter(lambda: file.read(_PART), b""), times, spare=spare)
         return
     path = os.path.realpath(path)
-    with _replacing(path, _status(path), times) as raw, io.BufferedRandom(raw) as file:
+    with _replacing(path, _status(path), times, spare) as raw, io.BufferedRandom(raw) as file:
         yield file
 
 

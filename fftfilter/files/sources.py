@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from .atomic import Times
 
+Identity = tuple[int, int]
+"""The device and inode of a file, which are the same for all its names."""
 LARGE = 1 << 24
 """Bytes of a file that is read in parts where that is possible."""
 # What is looked at before the rest is read, and how much of a stream is read at a time.
@@ -142,6 +144,21 @@ def _most(limit: int | None) -> int:
 def _refuse_beyond(most: int, length: int, name: str) -> None:
     if length > most:
         raise TooLargeError(f"{name}: more than {most:,} bytes, and no end; --input-limit sets another limit")
+
+
+def identity(path: str | os.PathLike[str], *, is_output: bool = False) -> Identity | None:
+    """Return what is the same for all names of a file; "-" is standard input, or output.
+
+    None for a pipe, a device, a URL, and what is missing.
+    """
+    try:
+        if (name := os.fsdecode(path)) == STANDARD_STREAM:
+            status = os.fstat(open_stream(sys.stdout if is_output else sys.stdin).fileno())
+        else:
+            status = os.stat(name.removeprefix("local://"))  # noqa: PTH116  pathlib costs as much as a small file
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 def times(source: str | os.PathLike[str]) -> Times:

@@ -196,6 +196,7 @@ class Batch:
             return
         done = codec.with_folder(
             opened.job.target,
+            settings,
             lambda: stacks.filter_pages(
                 self._filter,
                 pages,
@@ -203,6 +204,7 @@ class Batch:
                 way,
                 one_scale=settings.scale_of_stack,
                 times=opened.times,
+                spare=opened.spare,
                 compare=opened.job.verify,
                 submit=self._submit,
             ),

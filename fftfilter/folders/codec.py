@@ -20,7 +20,7 @@ from .journal import digest_of
 from .tree import is_inside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from ..analysis.automatic import AutoNotches
     from ..files.atomic import Times
@@ -48,6 +48,8 @@ class Loaded:
     times: Times | None = None
     given: Picture | None = None
     """The picture that was read, if the output is compared with it."""
+    spare: Sequence[sources.Identity | None] = ()
+    """The file that was opened, unless its output may replace it."""
 
     def stays(self, settings: Settings) -> bool:
         """Whether nothing is filtered, so that its pixels are to stay as they are."""
@@ -64,6 +66,8 @@ class Opened:
     transfer: Transfer
     """What filters it, as for a :class:`Loaded` one."""
     times: Times | None
+    spare: Sequence[sources.Identity | None]
+    """Likewise."""
 
 
 def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | Outcome:
@@ -79,6 +83,7 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
         if not settings.measure_only:
             _check_target(job, settings)
         times = sources.times(job.source) if settings.preserve_times else None
+        spare = () if settings.in_place else (sources.identity(job.source),)
         data = images.raw(job.source)
         outcome.digest = digest_of(data)
         done_before = outcome.digest == job.done_from and not settings.measure_only
@@ -91,11 +96,11 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
         if settings.auto:
             transfer *= _automatic(picture, settings.auto, outcome, device)
         if isinstance(picture, images.Pages):
-            found = _opened(Opened(job, picture, outcome, transfer, times), settings, done_before=done_before)
+            found = _opened(Opened(job, picture, outcome, transfer, times, spare), settings, done_before=done_before)
             stays_open = isinstance(found, Opened)
             return found
         loaded = _loaded(job, picture, outcome, transfer, settings)
-        loaded.times = times
+        loaded.times, loaded.spare = times, spare
         if done_before:
             _verify(loaded, settings)
             return replace(outcome, status=SKIPPED)
@@ -166,17 +171,25 @@ def _check_target(job: Job, settings: Settings) -> None:
     if not os.path.lexists(job.target):
         return
     images.check_output(job.source, job.target, in_place=settings.in_place)
-    keep_out = settings.keep_out
-    if keep_out and Path(job.target).is_symlink() and is_inside(os.path.realpath(job.target), keep_out):
-        name = quoted_if_odd(job.target)
-        raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
+    _check_link(job.target, settings)
+
+
+def _check_link(target: str, settings: Settings) -> None:
+    """Raise ParameterError for an output that is a link into the input's folder."""
+    if settings.keep_out and os.path.islink(target):  # noqa: PTH114  pathlib takes as long as a small file
+        path = Path(target)
+        leads_to = Path(os.path.realpath(path))
+        is_own = leads_to.parent == Path(os.path.realpath(path.parent))
+        if is_inside(leads_to, Path(settings.keep_out)) and not is_own:
+            name = quoted_if_odd(target)
+            raise ParameterError(f"{name}: is a link to one of the inputs; remove it or choose another folder")
 
 
 def write(loaded: Loaded, settings: Settings, device: str | None) -> Outcome:
     """Write a file that was filtered; ``device`` is as for :func:`read`, for the row in a contact sheet."""
     began = time.perf_counter()
     try:
-        with_folder(loaded.job.target, lambda: _write(loaded, settings))
+        with_folder(loaded.job.target, settings, lambda: _write(loaded, settings))
         loaded.outcome.stamp = journal.stamp(loaded.job.target)
         loaded.outcome.row = _row(loaded, settings, device)
         _verify(loaded, settings)
@@ -216,11 +229,14 @@ def _row(loaded: Loaded, settings: Settings, device: str | None) -> Row | None:
 
 def _write(loaded: Loaded, settings: Settings) -> None:
     target, coding = loaded.job.target, settings.coding
-    loaded.outcome.left_out = images.write(loaded.picture, target, coding=coding, times=loaded.times)
+    loaded.outcome.left_out = images.write(
+        loaded.picture, target, coding=coding, times=loaded.times, spare=loaded.spare
+    )
 
 
-def with_folder(target: str, work: Callable[[], T]) -> T:
+def with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:
     """Do what writes an output, once more if its folder was removed meanwhile."""
+    _check_link(target, settings)  # which it may have become
     try:
         return work()
     except WriteError as error:

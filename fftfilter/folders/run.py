@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from .. import __version__, images, verify
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
-from ..files.atomic import refuse_unwritable
+from ..files import sources
+from ..files.atomic import refuse_inputs, refuse_unwritable
 from ..files.leftovers import remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from .journal import Journal
     from .pool import Workers
+    from .tree import Identity
 
 OPEN_JOURNALS = 8
 # About what a file takes a core, and what each of its bytes adds.
@@ -92,6 +94,8 @@ class FolderRun:
     report: Path | None = None
     verify: int = 0
     """How many outputs are compared with the reference."""
+    masks: Sequence[str] = ()
+    """Files of gains, which no output replaces."""
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
@@ -122,6 +126,7 @@ class FolderRun:
         self._warned: set[str] = set()
         self._report = Report(self.report, self._warn_once) if self.report else None
         self._files, self._file_seconds = 0, 0.0
+        self._mask_files = [*map(sources.identity, self.masks)]
         self._tree: Tree | Files
         if isinstance(source, Files):
             self._tree = source
@@ -134,8 +139,9 @@ class FolderRun:
             None if in_place else self.target,
             self._report.identity if self._report else None,
         )
-        if not in_place and not is_inside(real(self.target), real(source)):
+        if not in_place:
             self.settings = replace(self.settings, keep_out=real(source))
+            self._is_within = is_inside(self.target, source)
 
     @staticmethod
     def _refuse_unwritable(target: Path) -> None:
@@ -183,14 +189,22 @@ class FolderRun:
         """
         found = Survey()
         try:
+            inputs: set[Identity | None] = set()
+            outputs: dict[Identity | None, Path | Url] = {}
             for branch in self._tree.walk():
                 self._refuse_collisions(branch.relative, branch.names)
                 found.files += len(branch.names)
+                if branch.folder is not None:
+                    target = self.target / branch.relative
+                    inputs.add(identity(branch.folder))
+                    outputs[identity(target)] = target
         except OSError as error:
             raise ReadError(
                 f"{self.source}: cannot be listed: {error.strerror}; check its name and permissions"
             ) from error
         self._files = found.files
+        if not self.settings.in_place and (both := inputs & outputs.keys() - {None}):
+            self._refuse_among_inputs(outputs[both.pop()])
         if isinstance(self.source, Files):
             targets = [job.target for job in self.jobs(prepare=False)]
             report = self._report.identity if self._report else None
@@ -214,11 +228,18 @@ class FolderRun:
                     f"{join(relative, target)}: rename one, or keep their formats"
                 )
             made[target] = name
-        keep_out = self.settings.keep_out
-        if keep_out and is_inside(real(self.target / relative), keep_out):
-            raise ParameterError(
-                f"{self.target / relative}: lies among the inputs, which would be overwritten; choose another folder"
-            )
+            if self.masks:
+                refuse_inputs(file_in(self.target / relative, target), self._mask_files)
+        if self.settings.in_place or isinstance(self.source, Files):
+            return
+        folder = self.target / relative
+        is_own = self._is_within and is_inside(folder, self.target)
+        if is_inside(folder, self.source) and not is_own:
+            self._refuse_among_inputs(folder)
+
+    @staticmethod
+    def _refuse_among_inputs(folder: Path | Url) -> NoReturn:
+        raise ParameterError(f"{folder}: lies among the inputs, which would be overwritten; choose another folder")
 
     def _target_name(self, name: str) -> str:
         if isinstance(self.source, Files):

@@ -214,6 +214,10 @@ def real(path: Path | Url) -> str:
     return path.text.rstrip("/") if isinstance(path, Url) else os.path.realpath(path)
 
 
-def is_inside(path: str, folder: str) -> bool:
-    """Whether a real path is a real folder or lies below it."""
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+def is_inside(path: Path | Url, folder: Path | Url) -> bool:
+    """Whether a path is a folder or lies below it, whatever names they are given by."""
+    if isinstance(path, Url) or isinstance(folder, Url):
+        return f"{path}/".startswith(real(folder) + "/") if type(path) is type(folder) else False
+    found, own = Path(real(path)), identity(folder)
+    above = (found, *found.parents)
+    return Path(real(folder)) in above or (own is not None and own in map(identity, above))

@@ -16,8 +16,9 @@ import numpy as np
 
 from ..errors import ParameterError, TooLargeError, WriteError
 from ..files import urls
-from ..files.atomic import is_same_file, is_special, refuse_unwritable, store
+from ..files.atomic import is_special, refuse_inputs, refuse_unwritable, store
 from ..files.messages import first_line, quoted_if_odd, reason, shown
+from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import npy, pfm, pnm
 from .depth import depth_as
@@ -25,9 +26,10 @@ from .formats import AS_USUAL, FORMATS, Coding, check_fits, compression_of, suff
 from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from ..files.atomic import Parts, Times
+    from ..files.sources import Identity
     from .metadata import Metadata
 
 T = TypeVar("T")
@@ -46,22 +48,22 @@ def check_output(
     """Refuse, before any work, a target that could not be written afterwards.
 
     Raises ParameterError for an extension that cannot be written, for a terminal, and for a target that is the source
-    (the same path, a hard link or a symbolic link to it) unless `in_place`; WriteError for a folder, for a target in a
-    folder that is missing, read-only or full, and for one that may not be written.
+    (by any of its names, hard links and streams) unless `in_place`; WriteError for a folder, for a target in a folder
+    that is missing, read-only or full, and for one that may not be written.
     """
     name = shown(target, "standard output")
     if os.fsdecode(target) == STANDARD_STREAM and sys.stdout and sys.stdout.isatty():
         raise ParameterError(f"{name}: is a terminal, which shows no pictures; redirect it to a file or a pipe")
-    if os.fsdecode(target) == STANDARD_STREAM or is_special(path := Path(target)):
+    if not in_place:
+        refuse_inputs(target, {identity(source)})
+    if os.fsdecode(target) == STANDARD_STREAM or is_special(Path(target)):
         return
-    if urls.is_url(target):
-        urls.refuse_reading_only(os.fsdecode(target))
-        suffix_of(target, format)
-        is_source = source == target
-    else:
+    if not urls.is_url(target):
         _check_path(target, name, format)
-        is_source = is_same_file(source, path)
-    if is_source and not in_place:
+        return
+    urls.refuse_reading_only(os.fsdecode(target))
+    suffix_of(target, format)
+    if source == target and not in_place:
         raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
 
 
@@ -88,6 +90,7 @@ def write(
     format: str | None = None,  # noqa: A002
     coding: Coding = AS_USUAL,
     times: Times | None = None,
+    spare: Collection[Identity | None] = (),
 ) -> list[str]:
     """Write an image file; return what of its metadata stays behind, in words.
 
@@ -98,15 +101,15 @@ def write(
     Planes and alpha of another depth than `output_depth` says are rescaled. The picture's metadata go along as far as
     the format can hold them; where an orientation cannot, the picture is turned upright. `times` become the file's own.
 
-    A file appears whole or not at all, with the owner and permissions of the one that it replaces.
-    Raises WriteError, and ParameterError for an extension that cannot be written.
+    A file appears whole or not at all, with the owner and permissions of the one that it replaces; it replaces none of
+    `spare`. Raises WriteError, and ParameterError for an extension that cannot be written and a target of `spare`.
     """
     name = shown(target, "standard output")
     check_fits(picture, target, format=format)
     suffix = suffix_of(target, format, picture)
     parts, left_out = encoded(picture, suffix, name, lambda fitting: encode(fitting, suffix, coding))
     try:
-        store(target, parts, times)
+        store(target, parts, times, spare=spare)
     except OSError as error:
         raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return left_out

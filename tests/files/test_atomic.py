@@ -7,12 +7,16 @@ import io
 import os
 import signal
 import stat
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
 import pytest
 
-from fftfilter.files.atomic import _write, is_same_file, is_special, store
+from fftfilter.errors import ParameterError
+from fftfilter.files.atomic import _write, growing, is_special, refuse_inputs, store
+from fftfilter.files.sources import identity
 from tests.files.helpers import python
 from tests.helpers import needs_links, needs_posix
 
@@ -255,11 +259,12 @@ def test_streams_pipes_and_devices_are_special_and_nothing_else_is(tmp_path):
         assert is_special(Path(special)), special
     (tmp_path / "file").touch()
     (tmp_path / "link").symlink_to("file")
-    for ordinary in "file", "link", "missing", ".":
+    for ordinary in "file", "link", "missing", ".", "proc/self/fd/1":
         assert not is_special(tmp_path / ordinary), ordinary
+    assert not is_special(Path(f"/proc/self/cwd{tmp_path}/file"))
 
 
-# The same file
+# Inputs
 
 
 @needs_links
@@ -269,21 +274,67 @@ def test_a_file_is_the_same_by_each_of_its_names(tmp_path):
     hard.hardlink_to(file)
     soft.symlink_to(file)
     roundabout = tmp_path / ".." / tmp_path.name / "file"
-    assert all(
-        is_same_file(source, target) for source in (file, hard, soft) for target in (file, hard, soft, roundabout)
-    )
+    assert {identity(name) for name in (file, hard, soft, roundabout, f"local://{file}")} == {identity(file)}
+    assert identity(file) is not None
     (tmp_path / "other").touch()
-    for other in "other", "missing", "nul\0":
-        assert not is_same_file(file, tmp_path / other)
-        assert not is_same_file(tmp_path / other, file)
+    assert identity(tmp_path / "other") not in (None, identity(file))
+    for nothing in tmp_path, tmp_path / "missing", tmp_path / "nul\0", "/dev/null", "s3://bucket/file":
+        assert identity(nothing) is None, nothing
+    refuse_inputs(tmp_path / "missing", [None])
+    for name in file, hard, soft, roundabout:
+        with pytest.raises(ParameterError, match="is the input itself"):
+            refuse_inputs(name, [None, identity(file)])
 
 
-def test_the_file_behind_standard_input_is_the_same(tmp_path):
+def test_the_files_behind_standard_input_and_output_are_told_apart(tmp_path):
     code = (
-        "import pathlib; from fftfilter.files.atomic import is_same_file; print(is_same_file('-', pathlib.Path('{}')))"
+        "import sys; from fftfilter.files.sources import identity; "
+        "print(*(identity('-', is_output=i) == identity(n) for i in (0, 1) for n in ('in', 'out')), file=sys.stderr)"
     )
-    for name in "in", "out":
-        (tmp_path / name).touch()
-        with (tmp_path / "in").open("rb") as file:
-            done = python(code.format(name), stdin=file, cwd=tmp_path)
-        assert done.stdout == (b"True\n" if name == "in" else b"False\n"), done.stderr
+    (tmp_path / "in").touch()
+    with (tmp_path / "in").open("rb") as given, (tmp_path / "out").open("wb") as out:
+        done = python(code, stdin=given, stdout=out, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert done.stderr == b"True False False True\n"
+
+
+def replaced_by(kind, target, file):
+    """Put another name of a file in the place of a target."""
+    target.unlink(missing_ok=True)
+    {"symbolic": target.symlink_to, "hard": target.hardlink_to, "moved": file.rename}[kind](
+        target if kind == "moved" else file
+    )
+
+
+@pytest.mark.parametrize("write", ["store", "growing"])
+@pytest.mark.parametrize("kind", ["symbolic", "hard", "moved"])
+def test_an_output_that_becomes_the_input_while_it_is_written_replaces_nothing(tmp_path, kind, write):
+    file, target = tmp_path / "in", tmp_path / "out"
+    file.write_bytes(b"precious")
+    spare = [identity(file)]
+
+    def parts():
+        replaced_by(kind, target, file)
+        yield b"new"
+
+    def grow():
+        with growing(target, spare=spare) as growing_file:
+            growing_file.writelines(parts())
+
+    with pytest.raises(ParameterError, match="out: is the input itself"):
+        store(target, parts(), spare=spare) if write == "store" else grow()
+    assert target.read_bytes() == b"precious"
+    assert not [path.name for path in tmp_path.iterdir() if path.name not in ("in", "out")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+@pytest.mark.parametrize("name", ["-", "/dev/stdout", "/proc/self/fd/1"])
+def test_an_open_stream_that_is_the_input_is_not_written_into(tmp_path, name):
+    code = (
+        "from fftfilter.files.atomic import store\nfrom fftfilter.files.sources import identity\n"
+        f"try: store({name!r}, [b'new'], spare=[identity('in')])\n"
+        "except ValueError as error: raise SystemExit(7)"
+    )
+    (tmp_path / "in").write_bytes(b"precious")
+    with (tmp_path / "in").open("r+b") as out:
+        assert python(code, stdout=out, stderr=subprocess.PIPE, cwd=tmp_path).returncode == 7
+    assert (tmp_path / "in").read_bytes() == b"precious"

@@ -26,8 +26,9 @@ from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import leftovers
+from fftfilter.files.urls import Url
 from fftfilter.folders import journal
-from fftfilter.folders.tree import natural
+from fftfilter.folders.tree import is_inside, natural
 from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
 
@@ -315,6 +316,89 @@ def test_inputs_are_not_overwritten(run, tmp_path):
     assert (given / "a.pgm").read_bytes() == before
     assert run("highpass", "--in-place", given, given)[0] == 0
     assert (given / "a.pgm").read_bytes() != before
+
+
+def test_a_folder_is_inside_another_by_its_path_not_by_its_letters(tmp_path):
+    for name in "in/inner", "in2", "out":
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "out/way").symlink_to(tmp_path / "in/inner")
+    within = [
+        name
+        for name in ("in", "in/inner", "in/new", "in2", "out", "out/way")
+        if is_inside(tmp_path / name, tmp_path / "in")
+    ]
+    assert within == ["in", "in/inner", "in/new", "out/way"]
+    urls = [Url(f"s3://{name}") for name in ("b/in", "b/in/inner/", "b/in2", "b")]
+    assert [is_inside(url, Url("s3://b/in/")) for url in urls] == [True, True, False, False]
+    assert not is_inside(tmp_path, Url("s3://b"))
+
+
+def test_a_folder_beside_the_input_whose_name_begins_alike_takes_the_outputs(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    (tmp_path / "in2").mkdir()
+    (tmp_path / "out").symlink_to("in2")
+    (tmp_path / "in2/a.pgm").symlink_to(tmp_path / "in2/b.pgm")
+    for out in "in2", "out":
+        assert run("highpass", "-q", given, tmp_path / out) == (0, "", ""), out
+
+
+@pytest.mark.parametrize("within", [False, True], ids=["beside the input", "within it"])
+def test_links_in_an_output_folder_never_lead_into_the_input(run, tmp_path, within):
+    given = tmp_path / "in"
+    for name in "a", "b", "sub/a":
+        pgm(given / f"{name}.pgm")
+    before = {path: path.read_bytes() for path in given.rglob("*.pgm")}
+    out = given / "out" if within else tmp_path / "out"
+    out.mkdir()
+    (out / "a.pgm").symlink_to(given / "b.pgm")
+    code, _, said = run("highpass", "-r", given, out)
+    assert (code, said.count("a link to one of the inputs")) == (1, 1), said
+    (out / "a.pgm").unlink()
+    shutil.rmtree(out / "sub")
+    (out / "sub").symlink_to(given)
+    code, _, said = run("highpass", "-r", given, out)
+    assert (code, "among the inputs" in said) == (2, True), said
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_an_output_folder_that_is_a_folder_of_the_input_by_a_mount_is_refused(tmp_path):
+    given = tmp_path / "in"
+    for name in "a/a.pgm", "b/a.pgm":
+        pgm(given / name)
+    out = tmp_path / "out"
+    (out / "a").mkdir(parents=True)
+    before = (given / "b/a.pgm").read_bytes()
+    for folder, place in (given / "b", out / "a"), (given, out):
+        script = 'mount --bind "$1" "$2" || exit 77; exec "$3" -m fftfilter highpass -r "$4" "$5"'
+        command = ["unshare", "-rm", "sh", "-c", script, "sh", folder, place, sys.executable, given, out]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        except FileNotFoundError:
+            pytest.skip("no unshare")
+        if done.returncode in (1, 77) and "fftfilter" not in done.stderr:
+            pytest.skip("may not mount")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert (given / "b/a.pgm").read_bytes() == before
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+def test_an_output_that_becomes_a_link_to_an_input_in_the_middle_fails_alone(run, tmp_path, monkeypatch, pages):
+    frames = [Image.new("L", (12, 10), 10 * i) for i in range(pages)]
+    for name in "ab":
+        (tmp_path / "in").mkdir(exist_ok=True)
+        frames[0].save(tmp_path / f"in/{name}.tif", save_all=True, append_images=frames[1:])
+    before = (tmp_path / "in/b.tif").read_bytes()
+    own = images.raw
+
+    def swapping(source, *rest):
+        if (target := tmp_path / "out/a.tif").parent.exists() and not target.is_symlink():
+            target.symlink_to(tmp_path / "in/b.tif")
+        return own(source, *rest)
+
+    monkeypatch.setattr(images, "raw", swapping)
+    code, _, said = run("highpass", "--processes", "1", tmp_path / "in", tmp_path / "out")
+    assert (code, "a link to one of the inputs" in said, "1 failed" in said) == (1, True, True), said
+    assert (tmp_path / "in/b.tif").read_bytes() == before
 
 
 def test_options_that_make_no_sense_are_usage_errors(run, tmp_path):

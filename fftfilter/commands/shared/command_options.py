@@ -45,6 +45,8 @@ class CommandOptions:
     verbose: int
     auto: AutoNotches | None
     """How peaks are found and removed, if they are."""
+    masks: tuple[str, ...]
+    """Files of gains, which are inputs, too."""
     recursive: bool
     pattern: tuple[str, ...]
     skip_existing: bool

@@ -116,6 +116,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         fail_fast=options.fail_fast,
         report=options.report,
         verify=options.verify or 0,
+        masks=options.masks,
     )
     startup.resume_collector()
     if given_range and options.output == "magnitude" and not options.quiet:

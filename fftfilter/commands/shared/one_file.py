@@ -13,10 +13,11 @@ from . import preview
 from .options import device_that_is_done_first, needs_staged, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from ...files.sources import Identity
     from ...filters import Filter
     from ...images import Depth, Pages, Picture, PixelSize, Size
     from ...output.modes import Output
@@ -34,6 +35,12 @@ class Input(NamedTuple):
     """With the size of the file's pixels, and with notches for the peaks that were found."""
     pixel_size: PixelSize | None
     """What the file says, if the filter needs it."""
+    files: Sequence[Identity | None]
+    """The file that was opened, and then those of masks: nothing that is written may replace them."""
+
+    def spared(self, options: CommandOptions) -> Sequence[Identity | None]:
+        """Return the files that OUT may not replace."""
+        return self.files[1:] if options.in_place else self.files
 
 
 def run_file(transfer: Transfer, source: str, target: str, options: CommandOptions) -> None:
@@ -88,20 +95,22 @@ def _filter_picture(
     if options.save_stages is not None:
         from .step_pictures import SavedSteps
 
-        observe = SavedSteps(options.save_stages)
+        observe = SavedSteps(options.save_stages, given.files)
         options.filter["engine"] = options.filter["engine"] or "book"  # the fused engine has no results between
     with open_filter(given.transfer, options.output, options.given_range, options.of_filter) as filter_:
         planes, clipped = _filtered(filter_, picture, depth, options.output, observe)
         before = replace(picture) if options.verify or options.preview else picture
         picture.planes, picture.maxval = planes, depth.maxval
         filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
-        left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times)
+        spare = given.spared(options)
+        left_out = images.write(picture, target, format=options.format, coding=options.coding, times=times, spare=spare)
         if options.verbose:
             click.echo(_summary(filter_, picture.planes.shape, given.pixel_size, clipped, left_out), err=True)
         if options.profile:
             click.echo(_times(filter_), err=target == "-")
     if options.preview:
-        preview.write_page(options.preview, before, picture, given.transfer, options.of_filter, name=given.name)
+        files, name = given.files, given.name
+        preview.write_page(options.preview, before, picture, given.transfer, options.of_filter, name=name, spare=files)
     if options.verify:
         _verify(before, given.transfer, target, depth, options)
 
@@ -145,6 +154,7 @@ def _filter_pages(
                     way,
                     one_scale=is_of_stack,
                     times=times,
+                    spare=given.spared(options),
                     compare=options.verify is not None,
                     working=_working_bytes(options),
                     advance=progress.advance,
@@ -188,17 +198,21 @@ def look(transfer: Transfer, source: str, target: str, options: CommandOptions) 
     with open_filter(given.transfer, options.output, options.given_range, options.of_filter) as filter_:
         planes, _ = _filtered(filter_, picture, depth, options.output, None)
     made = replace(picture, planes=planes, maxval=depth.maxval)
-    preview.write_page(target, picture, made, given.transfer, options.of_filter, name=given.name)
+    preview.write_page(target, picture, made, given.transfer, options.of_filter, name=given.name, spare=given.files)
 
 
 def _check(source: str, target: str, options: CommandOptions) -> None:
     """Refuse, before any work, what could not be written; raises FftfilterError."""
     from ... import images
+    from ...files.atomic import refuse_inputs
+    from ...files.sources import identity
     from ...output import modes
     from ...output.scale import STACK
 
     modes.check_scale(options.output, STACK if options.scale == STACK else options.given_range)
     images.check_output(source, target, in_place=options.in_place, format=options.format)
+    for written in filter(None, (target, options.preview)):
+        refuse_inputs(written, [*map(identity, options.masks)])
     images.refuse_coding(target, options.coding, format=options.format)
     if options.output == "real":
         images.refuse_whole_numbers(target, format=options.format)
@@ -247,8 +261,10 @@ def _read(transfer: Transfer, source: str, options: CommandOptions) -> Input:
     """Read a picture, or open a file of several pages; say which peaks are found, if they are looked for."""
     from ... import images
     from ...files.messages import shown
+    from ...files.sources import identity
     from ...stacks import for_pixels_of, open_input
 
+    files = [*map(identity, (source, *options.masks))]
     found = open_input(
         source,
         options.pages,
@@ -261,7 +277,7 @@ def _read(transfer: Transfer, source: str, options: CommandOptions) -> Input:
         found = found.stripped()
     name = shown(source, "standard input")
     transfer, pixel_size = for_pixels_of(found, transfer, name)
-    return Input(found, name, transfer * _automatic(found, name, options), pixel_size)
+    return Input(found, name, transfer * _automatic(found, name, options), pixel_size, files)
 
 
 def _working_bytes(options: CommandOptions) -> Callable[[Size], int] | None:

@@ -12,10 +12,11 @@ import click
 from .options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from ...files.sources import Identity
     from ...files.urls import Url
     from ...folders.jobs import Outcome
     from ...folders.run import FolderRun
@@ -52,13 +53,15 @@ def check(preview: str, source: str, target: str) -> None:
 
 def check_of_folder(preview: str, source: Path | Url | Files, target: Path | Url) -> None:
     """Refuse, before any work, a contact sheet that could not be written, or among the files of a run."""
-    from ...folders.tree import Files, is_inside, real
+    from ...files.sources import identity
+    from ...folders.tree import Files, is_inside
 
     check(preview, "-", "-")
-    own = os.path.realpath(preview)
+    own = Path(os.path.realpath(preview))
     folders = [folder for folder in (source, target) if isinstance(folder, Path)]
     names = source.names if isinstance(source, Files) else []
-    if any(is_inside(str(Path(own).parent), real(folder)) for folder in folders) or own in map(os.path.realpath, names):
+    is_input = identity(own) in map(identity, names) if own.exists() else False
+    if is_input or any(is_inside(own.parent, folder) for folder in folders):
         raise click.UsageError(f"--preview {preview} lies among the pictures of IN or OUT: give another folder.")
 
 
@@ -82,9 +85,19 @@ def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, 
 
 
 def write_page(
-    preview: str, given: Picture, made: Picture, transfer: Transfer, options: Mapping[str, Any], *, name: str
+    preview: str,
+    given: Picture,
+    made: Picture,
+    transfer: Transfer,
+    options: Mapping[str, Any],
+    *,
+    name: str,
+    spare: Collection[Identity | None],
 ) -> None:
-    """Write what a filter made of a picture; ``options`` are those of :class:`Filter`. Raises WriteError."""
+    """Write what a filter made of a picture; ``options`` are those of :class:`Filter`. Raises WriteError.
+
+    ``spare`` are the inputs, which the page must not replace.
+    """
     from ...preview.look import Look
     from ...preview.page import page
 
@@ -92,7 +105,7 @@ def write_page(
     title = f"{Path(name).name}   {width} x {height}"
     about = _about(transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     look = Look(given.planes, given.maxval, transfer, options.get("edges", "wrap"), options["device"])
-    _write(preview, page(look, made.planes, made.maxval, title, about))
+    _write(preview, page(look, made.planes, made.maxval, title, about), spare)
 
 
 def _about(transfer: Transfer) -> str:
@@ -107,7 +120,8 @@ def _about(transfer: Transfer) -> str:
     return " * ".join([*([str(Transfer(tuple(others)))] if others else []), f"{notches} notches"])
 
 
-def _write(preview: str, pixels: NDArray[Any]) -> None:
+def _write(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None] = ()) -> None:
     from ... import images
 
-    images.write(images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG"), preview, coding=images.Coding(6))
+    picture = images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG")
+    images.write(picture, preview, coding=images.Coding(6), spare=spare)

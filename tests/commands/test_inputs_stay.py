@@ -1,0 +1,135 @@
+"""Whatever an output is called, it replaces no input that --in-place does not name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from fftfilter import images
+from tests.folders.helpers import pgm
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, and streams that are files")
+here = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+
+
+@pytest.fixture
+def given(tmp_path, monkeypatch):
+    """A folder with a picture and other names of it, as the current one."""
+    folder = tmp_path / "given"
+    pgm(folder / "a.pgm")
+    (folder / "hard.pgm").hardlink_to(folder / "a.pgm")
+    (folder / "soft.pgm").symlink_to("a.pgm")
+    (tmp_path / "way").symlink_to(folder)
+    monkeypatch.chdir(folder)
+    return folder / "a.pgm"
+
+
+OTHER_NAMES = [
+    "a.pgm",
+    "hard.pgm",
+    "soft.pgm",
+    "../way/a.pgm",
+    pytest.param("/proc/self/cwd/a.pgm", marks=here),
+    "local://{}/a.pgm",
+]
+
+
+@pytest.mark.parametrize("name", OTHER_NAMES)
+def test_an_output_that_is_the_input_by_another_name_is_refused(run, given, name):
+    before, name = given.read_bytes(), name.format(given.parent)
+    for command in (["highpass"], ["spectrum"]):
+        code, out, said = run(*command, "a.pgm", name)
+        assert (code, out, said.count("\n"), "is the input itself" in said) == (2, b"", 1, True), said
+    assert given.read_bytes() == before
+    assert sorted(path.name for path in given.parent.iterdir()) == ["a.pgm", "hard.pgm", "soft.pgm"]
+
+
+@pytest.mark.parametrize("name", ["a.pgm", "hard.pgm", "../way/a.pgm"])
+def test_in_place_is_what_allows_it(run, given, name):
+    before = given.read_bytes()
+    assert run("highpass", "--in-place", "a.pgm", name)[0] == 0
+    # A hard link's name gets a file of its own: the other names keep the old one.
+    assert (given.read_bytes() == before) == (name == "hard.pgm")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "stdout"),
+    [
+        (("-", "a.pgm"), True, False),
+        (("-", "-"), True, True),
+        (("a.pgm", "-"), False, True),
+        (("a.pgm", "/dev/stdout"), False, True),
+    ],
+    ids=str,
+)
+def test_streams_that_are_the_input_are_refused(given, arguments, stdin, stdout):
+    before = given.read_bytes()
+    with given.open("rb") as read, given.open("r+b") as written:
+        done = subprocess.run(
+            [sys.executable, "-m", "fftfilter", "highpass", *arguments],
+            stdin=read if stdin else subprocess.DEVNULL,
+            stdout=written if stdout else subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=60,
+        )
+    assert (done.returncode, b"is the input itself" in done.stderr) == (2, True), done.stderr
+    assert given.read_bytes() == before
+
+
+def test_a_mask_a_page_and_steps_replace_no_input(run, given):
+    Image.new("L", (12, 10), 255).save("mask.png")
+    Image.new("L", (12, 10), 9).save("01-image.png")
+    before = {name: (given.parent / name).read_bytes() for name in ("mask.png", "01-image.png", "a.pgm")}
+    for arguments in (
+        ("mask", "--mask", "mask.png", "a.pgm", "mask.png"),
+        ("mask", "--in-place", "--mask", "mask.png", "a.pgm", "../way/mask.png"),
+        ("mask", "--mask", "mask.png", "--preview", "mask.png", "a.pgm", "out.pgm"),
+        ("mask", "--mask", "mask.png", "a.pgm", "01-image.png", "../way/"),
+        ("mask", "--mask", "mask.png", "01-image.png", "mask.png", "../way/"),
+        ("highpass", "--preview", "01-image.png", "01-image.png", "out.png"),
+        ("highpass", "--save-stages", ".", "01-image.png", "out.png"),
+    ):
+        code, _, said = run(*arguments)
+        assert (code, said.count("\n")) == (2, 1), (arguments, said)
+        assert {name: (given.parent / name).read_bytes() for name in before} == before, arguments
+
+
+def swapping(monkeypatch, function, swap):
+    """Let something happen when the input has been read."""
+    own = getattr(images, function)
+
+    def changed(*arguments, **options):
+        found = own(*arguments, **options)
+        swap()
+        return found
+
+    monkeypatch.setattr(images, function, changed)
+
+
+@pytest.mark.parametrize("pages", [1, 3])
+def test_an_output_that_becomes_a_link_to_the_input_in_the_middle_replaces_nothing(run, given, monkeypatch, pages):
+    """Also if the input has another file's name by then: what was opened counts."""
+    frames = [Image.new("L", (12, 10), i) for i in range(pages)]
+    frames[0].save("in.tif", save_all=True, append_images=frames[1:])
+    before = (given.parent / "in.tif").read_bytes()
+
+    moved, out = given.with_name("moved.tif"), given.with_name("out.tif")
+
+    def swap():
+        if not out.is_symlink():
+            Path("in.tif").rename(moved)
+            pgm(given.with_name("in.tif"))
+            out.symlink_to(moved)
+
+    swapping(monkeypatch, "opened", swap)
+    for command in (("highpass",), ("spectrum", "--pages", "1")):
+        code, _, said = run(*command, "in.tif", "out.tif")
+        assert (code, said.count("\n"), "moved.tif: is the input itself" in said) == (2, 1, True), said
+        assert moved.read_bytes() == before
+        out.unlink()
+        moved.replace("in.tif")
