@@ -7,6 +7,7 @@ import sys
 import time
 
 _SECONDS_BETWEEN = 0.1
+_WORTH_A_WORD = 120  # seconds
 _CLEAR = "\r\x1b[K"
 
 
@@ -19,6 +20,11 @@ class Progress:
         self._began = time.monotonic()
         self._shown = 0.0
         self._on = not quiet and sys.stderr.isatty()
+
+    def foretell(self, what: str, seconds: float) -> None:
+        """Say how long the work is going to take, if it is minutes."""
+        if self._on and seconds > _WORTH_A_WORD:
+            sys.stderr.write(f"fftfilter: {what} take about {clock(seconds)}\n")
 
     def advance(self) -> None:
         """Count one more; the line is drawn anew a few times a second."""

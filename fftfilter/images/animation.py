@@ -38,7 +38,7 @@ class AnimationPages(Pages):
     """The frames of a file's bytes; raises ReadError."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        self.name, self._data = name, data
+        self.name, self._data, self.nbytes = name, data, len(data)
         with quiet_pillow():
             self._image = open_raster(io.BytesIO(data))
             self.format = self._image.format or ""
@@ -55,6 +55,11 @@ class AnimationPages(Pages):
             self.left_out += ("the low bytes of 16-bit color",)
         self._rawmode = rawmode_of(self._image)
         self._kind: tuple[bool, bool] | None = None
+
+    @property
+    def pixels(self) -> int:
+        """How many pixels are decoded: also those of the frames before."""
+        return (self.chosen[-1] + 1) * self._size[0] * self._size[1]
 
     def read(self, index: int, working: Working | None = None) -> Picture:
         """Return a chosen frame."""

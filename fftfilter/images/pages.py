@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ParameterError, ReadError
+from .limits import refuse_endless
 
 if TYPE_CHECKING:
     from .limits import Working
@@ -54,6 +55,8 @@ class Pages(ABC):
     """How many whole pages the file has."""
     is_cut: bool
     """Whether it should have more."""
+    nbytes: int
+    """How long the file is."""
     format: str
     """Pillow's name of the file's format."""
     plays: int = 0
@@ -69,17 +72,26 @@ class Pages(ABC):
     """Whether the output has floats, whatever the input has."""
 
     def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
-        """Choose pages, and say what they become; raises ReadError if one is cut off, ParameterError for no page."""
+        """Choose pages, and say what they become; raises ReadError if one is cut off, ParameterError for no page.
+
+        Raises TooLargeError for so many pixels that reading them would not end.
+        """
         if self.is_cut and (asked.last is None or asked.last > self.count):
             raise ReadError(
                 f"{self.name}: page {self.count + 1} is missing, the file ends before it; get a whole copy of it"
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.chosen = asked.of(self.count, self.name)
+        refuse_endless(self.name, self.pixels, self.nbytes)
         self.keeps_levels, self.are_floats = keeps_levels, are_floats
 
     def __len__(self) -> int:
         return len(self.chosen)
+
+    @property
+    @abstractmethod
+    def pixels(self) -> int:
+        """How many pixels are decoded for the chosen pages, if all are as large as the first."""
 
     def page_name(self, index: int) -> str:
         """Return the name of a chosen page in messages."""

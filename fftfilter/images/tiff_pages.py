@@ -83,7 +83,7 @@ class TiffPages(Pages):
 
     def __init__(self, data: bytes | Slices, name: str) -> None:
         silence()
-        self.name, self._data = name, data
+        self.name, self._data, self.nbytes = name, data, len(data)
         try:
             links, self.is_cut = chain(data)
             self._file = tifffile.TiffFile(as_file(data))
@@ -112,6 +112,13 @@ class TiffPages(Pages):
             raise SeveralPagesError(
                 f"{self.name}: {self.count} frames or pages in one file; save one of them as a file of its own"
             )
+
+    @property
+    def pixels(self) -> int:
+        """How many pixels are decoded."""
+        with damage_as_error(self.name):
+            size = self.size()
+        return len(self.chosen) * size.width * size.height
 
     def size(self) -> Size:
         """Return the size of the first page, with the number of pages."""

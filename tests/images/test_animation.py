@@ -75,6 +75,15 @@ def joined(suffix, pictures, shown, plays=0, coding=Coding()):  # noqa: B008
 # Reading
 
 
+@pytest.mark.parametrize(("promised", "wanted"), [(2, (2, False)), (4, (4, False)), (5, (4, True))])
+def test_a_png_has_as_many_frames_as_it_promises_and_holds(promised, wanted):
+    data = saved(".png", GRAY)
+    at = data.index(b"acTL")
+    chunk = b"acTL" + struct.pack(">II", promised, 0)
+    data = data[:at] + chunk + struct.pack(">I", zlib.crc32(chunk)) + data[at + len(chunk) + 4 :]
+    assert frames_of(data, "PNG", 0) == wanted
+
+
 @pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("frames", [GRAY, COLOR], ids=["gray", "color"])
 def test_frames_are_whole_as_they_are_shown(suffix, frames, tmp_path):

@@ -20,6 +20,8 @@ from tests.images.helpers import picture
         (picture(maxval=100, format="GIF"), "-", (np.uint8, 255)),
         (picture(dtype=np.uint16, maxval=1000), "x.pnm", (np.uint16, 1000)),
         (picture(dtype=np.uint16, maxval=100), "x.pnm", (np.uint8, 100)),
+        (picture(dtype=np.uint16, maxval=255), "x.pnm", (np.uint8, 255)),
+        (picture(dtype=np.uint16, maxval=256), "x.pnm", (np.uint16, 256)),
         (picture(dtype=np.uint16, maxval=1000), "x.png", (np.uint16, 65535)),
         (picture(dtype=np.uint16, maxval=1000), "x.tif", (np.uint16, 65535)),
         (picture(dtype=np.uint16, maxval=1000), "x.jpg", (np.uint8, 255)),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from fftfilter.errors import ReadError, TooLargeError
-from fftfilter.images import Picture, decode, write
+from fftfilter.images import Asked, Picture, decode, opened, write
 from fftfilter.images.limits import _TAKEN
 from tests.files.helpers import message, python
 from tests.images.helpers import png, png_header
@@ -89,3 +90,45 @@ def test_a_header_that_promises_more_than_its_bytes_can_hold_is_refused(tmp_path
 def test_what_filters_counts_too():
     with pytest.raises(TooLargeError, match="x: 8 x 8 pixels take 1,000,000,000,000,192 bytes"):
         decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)
+
+
+def gif_of_many(width, height, frames):
+    """Return a GIF of frames of one pixel on a large screen."""
+    frame = struct.pack("<BHHHHB", 0x2C, 0, 0, 1, 1, 0) + b"\x02\x02\x4c\x01\x00"
+    return struct.pack("<6sHHBBB", b"GIF89a", width, height, 0x80, 0, 0) + bytes(6) + frame * frames + b";"
+
+
+def tiff_of_many(width, height, pages):
+    """Return a TIFF whose pages share one strip."""
+    data, tags = b"II*\0" + struct.pack("<I", 24) + bytes(16), 9
+    for page in range(pages):
+        following = len(data) + 2 + 12 * tags + 4 if page < pages - 1 else 0
+        values = (
+            (256, width),
+            (257, height),
+            (258, 8),
+            (259, 8),
+            (262, 1),
+            (273, 8),
+            (277, 1),
+            (278, height),
+            (279, 16),
+        )
+        data += struct.pack("<H", tags) + b"".join(struct.pack("<HHII", tag, 4, 1, value) for tag, value in values)
+        data += struct.pack("<I", following)
+    return data
+
+
+@pytest.mark.parametrize("data", [gif_of_many(3000, 3000, 5000), tiff_of_many(3000, 3000, 5000)], ids=["GIF", "TIFF"])
+def test_pages_of_more_pixels_than_a_day_can_decode_are_refused(data):
+    with pytest.raises(TooLargeError) as caught:
+        opened(data, "x")
+    begins = (
+        f"x: its pages have 45,000,000,000 pixels to decode, too many for {len(data):,} bytes; take fewer by --pages"
+    )
+    assert message(caught).startswith(begins)
+    pages = opened(data, "x", Asked(11, 12))
+    assert (len(pages), pages.pixels) == (2, (12 if data.startswith(b"GIF") else 2) * 9_000_000)
+    pages.close()
+    with pytest.raises(TooLargeError) if data.startswith(b"GIF") else nullcontext():  # which decodes those before, too
+        opened(data, "x", Asked(4999, 5000)).close()

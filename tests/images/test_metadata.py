@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 from dataclasses import replace
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image, ImageCms, ImageOps, PngImagePlugin
 
-from fftfilter.images import Coding, measure, read, write
+from fftfilter.images import Coding, decode, measure, read, write
 from fftfilter.images.metadata import Metadata, gather
 from tests.images.helpers import png, png_header
 
@@ -144,6 +145,19 @@ def test_sixteen_bit_color_has_it_too(tmp_path, channels, target):
     got = read(tmp_path / f"out{target}").planes
     assert got.shape[1:] == (20, 10)
     assert (got == 1000).all()
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+def test_alpha_is_turned_with_its_picture(orientation):
+    tags = Image.Exif()
+    tags[ExifTags.Base.Orientation] = orientation
+    ramp = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    file = io.BytesIO()
+    Image.fromarray(np.dstack([ramp, ramp, ramp, 100 + ramp])).save(file, "PNG", exif=tags.tobytes())
+    got = decode(file.getvalue(), "x")
+    upright = np.asarray(ImageOps.exif_transpose(Image.open(file)))
+    np.testing.assert_array_equal(got.planes[0], upright[..., 0])
+    np.testing.assert_array_equal(got.alpha, upright[..., 3])
 
 
 @pytest.mark.parametrize("order", ["<", ">"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import numpy as np
 import pytest
@@ -34,6 +35,12 @@ def by_tifffile(**options):
     return file.getvalue()
 
 
+def without_unit(data):
+    """Return a TIFF's bytes with the tag of the resolution's unit made one that nobody knows."""
+    at = data.index(struct.pack("<HHI", 296, 3, 1))
+    return data[:at] + struct.pack("<H", 297) + data[at + 2 :]
+
+
 def exif(**tags):
     made = Image.Exif()
     for tag, value in tags.items():
@@ -54,6 +61,12 @@ FILES = {
         65e-9,
         "3.908e+05 dpi",
     ),
+    "TIFF whose unit is left out, which is the inch": (
+        without_unit(by_tifffile(resolution=(300, 300))),
+        25.4e-3 / 300,
+        "300 dpi",
+    ),
+    "EXIF that leaves it out": (by_pillow("WEBP", exif=exif(across=254.0, down=254.0)), 1e-4, "254 dpi"),
     "BigTIFF": (by_tifffile(resolution=(300, 300), resolutionunit=2, bigtiff=True), 25.4e-3 / 300, "300 dpi"),
     "ImageJ": (
         by_tifffile(
@@ -109,6 +122,20 @@ def test_files_say_the_size_of_their_pixels(what):
     size = found(data)
     assert (size.across, size.down) == pytest.approx((meters, meters), rel=1e-4)
     assert size.source == source
+
+
+@pytest.mark.parametrize(
+    ("data", "dpi"),
+    [
+        (by_tifffile(resolution=(300, 150), resolutionunit=2), (300, 150)),
+        (by_tifffile(resolution=(100, 50), resolutionunit=3), (254, 127)),
+        (without_unit(by_tifffile(resolution=(300, 150))), (300, 150)),
+        (by_tifffile(resolution=(300, 150), resolutionunit=1), None),
+    ],
+    ids=["inch", "centimeter", "left out", "none"],
+)
+def test_the_resolution_of_a_tiff_is_kept_in_dots_per_inch(data, dpi):
+    assert images.decode(data, "file").metadata.dpi == dpi
 
 
 SILENT = {

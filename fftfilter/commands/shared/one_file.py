@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from .step_pictures import SavedSteps
 
 
+# Of a stack on two cores, decoding and encoding included: enough to say that it takes minutes.
+PIXELS_A_SECOND = 3e7
+
+
 class Input(NamedTuple):
     """A file that was read, or opened, and what filters it."""
 
@@ -145,6 +149,7 @@ def _filter_pages(
         given_range, is_of_stack = options.given_range, options.scale == STACK
         way = Way(options.format, options.coding, options.strip, options.output, given_range, options.of_filter)
         progress = Progress(len(pages) * (1 + is_of_stack), quiet=options.quiet)
+        progress.foretell(f"{len(pages)} pages", pages.pixels * (1 + is_of_stack) / PIXELS_A_SECOND)
         with open_filter(given.transfer, options.output, given_range, options.of_filter) as filter_:
             try:
                 done = filter_pages(
