@@ -51,6 +51,19 @@ def wanted(image, transfer, output, dtype=np.uint8, white=255):
 # Python
 
 
+@both_engines
+@pytest.mark.parametrize("options", [{"output": "keep"}, {"output": "real"}, {"output": "signed", "scale": (-1, 1)}])
+def test_floats_of_any_size_come_back_where_everything_passes(engine, options, rng):
+    """No part at all, as where no peak was found: also its largest gain is a float."""
+    for size in (1e-20, 1, 1e6):
+        image = (rng.random((12, 10)) - 0.5).astype(np.float32)
+        options = {**options, "scale": (-size, size)} if "scale" in options else options
+        with Filter(H.Transfer(()), engine=engine, **options) as everything:
+            got = everything(image * np.float32(size), white=size if options["output"] == "keep" else None)
+        wanted = {"keep": image, "real": image * size, "signed": (image + 1) / 2}[options["output"]]
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
 def held_to_the_contract(got, given, transfer, output, scale):
     """Return how a result with channels first differs from the reference, whether it is right, and what right is."""
     planes, found = given.reshape(-1, *given.shape[-2:]), got.reshape(-1, *got.shape[-2:])
