@@ -120,6 +120,23 @@ def test_keep_keeps_what_passes(engine, transfer, image):
     assert_grey_levels(got, wanted(image, transfer, "keep")[0])
 
 
+@pytest.mark.parametrize("form", ["fused", "book", "for GPUs"])
+@pytest.mark.parametrize("scale", [(-40, 40), (0, 40), (-10, 30), (10, 30)])
+def test_signed_on_a_given_scale_is_black_at_its_lower_end(form, scale):
+    """Special points: both ends, 0 and what lies beyond; and a constant without its mean, which becomes what 0 does."""
+    low, high = scale
+    image = np.tile(np.array([0, low, high, 2 * low - high, 2 * high - low], np.float32), (4, 2))
+    black = np.floor((0 - low) / (high - low) * 255 + 0.5).clip(0, 255)
+    for transfer, given, right in (
+        (H.Transfer(()), image, np.tile([black, 0, 255, 0, 255], (4, 2))),
+        (H.highpass(1), np.full((4, 10), 7, np.float32), np.full((4, 10), black)),
+    ):
+        made = Filter(transfer, engine="book" if form == "book" else None, output="signed", scale=scale)
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        np.testing.assert_array_equal(made(given, dtype=np.uint8), right)
+
+
 @both_engines
 def test_keep_keeps_the_mean_and_signed_the_middle_of_each_picture(engine):
     flat = np.stack([np.full((8, 64), level, np.uint8) for level in (0, 7, 255)])

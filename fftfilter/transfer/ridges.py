@@ -68,6 +68,8 @@ class Stripes:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
+        from .grid import LARGEST_RADIUS, Cutoff
+
         n = min(height, width)
         kx, ky = (np.rint(np.fft.fftfreq(n, 1 / n)) for n in (width, height))
         fx, fy = kx[:columns] / width, ky[:rows, None] / height
@@ -77,7 +79,9 @@ class Stripes:
         is_both = (fx == -0.5) | (fy == -0.5)
         distance = np.where(is_both, np.minimum(distance, np.abs(y * fy - x * fx)), distance)
         ridge = gaussian((distance * n / self.width.bins(height, width)) ** 2, 0)
-        return np.where(np.hypot(fx, fy) * n < self.spare.bins(height, width), 1.0, 1 - ridge)
+        # As an ideal low-pass decides it: exactly where a frequency lies at the radius itself.
+        spared = Cutoff(height, width, min(self.spare.bins(height, width), LARGEST_RADIUS))
+        return np.where(spared.near(kx[:columns], ky[:rows, None]), 1.0, 1 - ridge)
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line if all frequencies of the ridge are spared, None if not."""
