@@ -5,7 +5,6 @@ Pages -> [a thread: read, decode] -> filter -> [threads: encode] -> a file that 
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -83,18 +82,21 @@ class Done:
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
-    extremes: tuple[float, float] = (math.inf, 0.0)
-    """The smallest and the largest magnitude of all pages."""
+    extremes: tuple[float, float] | None = None
+    """The smallest and the largest magnitude of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     difference: Difference | None = None
     """From the reference, if the pages were compared with it."""
 
-    def note(self, filter_: Filter, picture: Picture, cautions: list[str]) -> None:
-        """Note what became of one more page, which the filter has just filtered."""
-        (low, high), size = filter_.extremes()[0], picture.planes.size
-        self.extremes = min(low, self.extremes[0]), max(high, self.extremes[1])
-        self.clipped = (self.clipped * self.samples + filter_.clipped()[0] * size) / (self.samples + size)
+    def note(self, filter_: Filter, picture: Picture, cautions: list[str], *, stays: bool) -> None:
+        """Note what became of one more page, which the filter has just filtered, unless it stays as it is."""
+        clipped, size = 0.0, picture.planes.size
+        if not stays:
+            ((low, high),), (clipped,) = filter_.extremes(), filter_.clipped()
+            most = self.extremes or (low, high)
+            self.extremes = min(low, most[0]), max(high, most[1])
+        self.clipped = (self.clipped * self.samples + clipped * size) / (self.samples + size)
         self.samples += size
         cautions = [*filter_.transfer.cautions(*picture.planes.shape[1:]), *cautions]
         self.cautions += [line for line in cautions if line not in self.cautions]
@@ -152,7 +154,7 @@ def filter_stack(
                 return filter_pages(filter_, found, target, way, one_scale=one_scale, spare=spare).pages
         images.check_fits(found, target)
         depth = images.output_depth(found, target, is_real=way.output == "real")
-        planes = _filtered(filter_, found, depth)
+        planes = found.planes if stays(found, transfer, way.output, depth) else _filtered(filter_, found, depth)
         picture = found.stripped() if strip else found
         images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding, spare=spare)
     return 1
@@ -201,6 +203,11 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
     return transfer.with_pixel_size(pixel_size.across), pixel_size
 
 
+def stays(picture: Picture, transfer: Transfer, output: Output, depth: Depth) -> bool:
+    """Return whether nothing is filtered: pixels are to stay as they are, floats to the last bit, too."""
+    return not transfer.parts and output == "keep" and picture.is_stored_as(depth)
+
+
 def _first(found: Picture | Pages) -> Picture:
     return found.read(0) if isinstance(found, images.Pages) else found
 
@@ -246,8 +253,10 @@ def filter_pages(
                     _check_page(picture, number, first, suffix, name)
                     depth = way.depth(suffix, picture)
                     cautions = picture.cautions(way.output, is_of_floats=depth.dtype.kind == "f")
-                    picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval
-                    done.note(filter_, picture, cautions)
+                    as_it_is = stays(picture, filter_.transfer, way.output, depth)
+                    if not as_it_is:
+                        picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval
+                    done.note(filter_, picture, cautions, stays=as_it_is)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     while len(encoding) > _WAITING_BYTES // picture.planes.nbytes:

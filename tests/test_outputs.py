@@ -51,6 +51,19 @@ def wanted(image, transfer, output, dtype=np.uint8, white=255):
 # Python
 
 
+@both_engines
+@pytest.mark.parametrize("options", [{"output": "keep"}, {"output": "real"}, {"output": "signed", "scale": (-1, 1)}])
+def test_floats_of_any_size_come_back_where_everything_passes(engine, options, rng):
+    """No part at all, as where no peak was found: also its largest gain is a float."""
+    for size in (1e-20, 1, 1e6):
+        image = (rng.random((12, 10)) - 0.5).astype(np.float32)
+        options = {**options, "scale": (-size, size)} if "scale" in options else options
+        with Filter(H.Transfer(()), engine=engine, **options) as everything:
+            got = everything(image * np.float32(size), white=size if options["output"] == "keep" else None)
+        wanted = {"keep": image, "real": image * size, "signed": (image + 1) / 2}[options["output"]]
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-5 * np.abs(wanted).max())
+
+
 def held_to_the_contract(got, given, transfer, output, scale):
     """Return how a result with channels first differs from the reference, whether it is right, and what right is."""
     planes, found = given.reshape(-1, *given.shape[-2:]), got.reshape(-1, *got.shape[-2:])
@@ -105,6 +118,23 @@ def test_of_a_large_picture_the_same_samples_are_counted_as_by_the_reference(for
 def test_keep_keeps_what_passes(engine, transfer, image):
     got = Filter(transfer, engine=engine, output="keep")(image)
     assert_grey_levels(got, wanted(image, transfer, "keep")[0])
+
+
+@pytest.mark.parametrize("form", ["fused", "book", "for GPUs"])
+@pytest.mark.parametrize("scale", [(-40, 40), (0, 40), (-10, 30), (10, 30)])
+def test_signed_on_a_given_scale_is_black_at_its_lower_end(form, scale):
+    """Special points: both ends, 0 and what lies beyond; and a constant without its mean, which becomes what 0 does."""
+    low, high = scale
+    image = np.tile(np.array([0, low, high, 2 * low - high, 2 * high - low], np.float32), (4, 2))
+    black = np.floor((0 - low) / (high - low) * 255 + 0.5).clip(0, 255)
+    for transfer, given, right in (
+        (H.Transfer(()), image, np.tile([black, 0, 255, 0, 255], (4, 2))),
+        (H.highpass(1), np.full((4, 10), 7, np.float32), np.full((4, 10), black)),
+    ):
+        made = Filter(transfer, engine="book" if form == "book" else None, output="signed", scale=scale)
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        np.testing.assert_array_equal(made(given, dtype=np.uint8), right)
 
 
 @both_engines

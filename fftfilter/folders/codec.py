@@ -53,7 +53,7 @@ class Loaded:
 
     def stays(self, settings: Settings) -> bool:
         """Whether nothing is filtered, so that its pixels are to stay as they are."""
-        return not self.transfer.parts and settings.output == "keep" and self.picture.is_stored_as(self.depth)
+        return stacks.stays(self.picture, self.transfer, settings.output, self.depth)
 
 
 @dataclass(eq=False)

@@ -2,7 +2,8 @@
 
     notch = product of 1 - low(width) around m (fx, fy) and around -m (fx, fy), m = 1 ... harmonics
 
-low is a shape (``shapes.py``) of the distance from the peak. Frequencies repeat: those beside a peak near the highest
+low is a shape (``shapes.py``) of the distance from the peak. A peak at 0 and 0.5 cycles per pixel alone, such as
+(0.5, 0.5), is its own conjugate, and counts once: its gain is 1/2 at the width, too. Frequencies repeat: those beside a peak near the highest
 frequency go on at the opposite side. A print has a screen of its own for each ink: a notch may be that of some channels
 alone. NumPy is imported only for gains on a grid.
 """
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 USUAL_WIDTH = "0.006cyc"
 # Multiples of a wave of 2000 pixels reach the highest frequency with these.
 MOST_HARMONICS = 1000
+# Frequencies nearer than this are the same.
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -86,11 +89,10 @@ class Notch:
         The conjugate of a peak at 0 and 0.5 cycles per pixel alone is the peak itself.
         """
         fx, fy = self.at
-        count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy))))
+        # Of 0.5/49 the 49th multiple is 0.5, but for rounding.
+        count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy)) + ROUNDING))
         multiples = [(m * fx, m * fy) for m in range(1, count + 1)]
-        return [
-            (sign * x, sign * y) for x, y in multiples for sign in ((1,) if {abs(x), abs(y)} <= {0.0, 0.5} else (1, -1))
-        ]
+        return [(sign * x, sign * y) for x, y in multiples for sign in ((1,) if _is_own_conjugate(x, y) else (1, -1))]
 
     def _passes(self, dx: NDArray[Any], dy: NDArray[Any], height: int, width: int) -> Gain:
         """Return the gain at distances from a peak, in cycles per pixel and less than 1, for images of a size."""
@@ -163,6 +165,10 @@ class Notch:
         harmonics = f", {self.harmonics} harmonics" if self.harmonics > 1 else ""
         channels = f", channels {', '.join(map(str, self.channels))}" if self.channels is not None else ""
         return f"notch at {self._where}, {self.shape}, width {self.width}{harmonics}{channels}"
+
+
+def _is_own_conjugate(x: float, y: float) -> bool:
+    return all(abs(2 * each - round(2 * each)) < ROUNDING for each in (x, y))
 
 
 def _checked(channels: Iterable[int]) -> tuple[int, ...]:

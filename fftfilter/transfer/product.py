@@ -114,7 +114,7 @@ class Transfer:
     @cached_property
     def largest(self) -> float:
         """A bound of all gains, at least 1; engines compute with gains divided by it."""
-        return prod(part.largest for part in self.parts)
+        return prod((part.largest for part in self.parts), start=1.0)
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H in float64, shape ``(height, width)``, DC in the corner as ``numpy.fft`` has it.

@@ -79,6 +79,7 @@ class Stripes:
         is_both = (fx == -0.5) | (fy == -0.5)
         distance = np.where(is_both, np.minimum(distance, np.abs(y * fy - x * fx)), distance)
         ridge = gaussian((distance * n / self.width.bins(height, width)) ** 2, 0)
+        # As an ideal low-pass decides it: exactly where a frequency lies at the radius itself.
         is_spared = Cutoff(height, width, self.spare.bins(height, width)).near(kx[:columns], ky[:rows, None])
         return np.where(is_spared, 1.0, 1 - ridge)
 

@@ -9,10 +9,12 @@ import shlex
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from fftfilter import transfer as H
 from fftfilter.filters import Filter
+from fftfilter.stacks import filter_stack
 from tests.helpers import SAMPLES
 
 NONE = "no periodic structure of 18 dB or more, 24 if it has fewer than 16 periods"
@@ -195,6 +197,21 @@ def test_a_folder_is_cleaned_by_file_or_by_the_mean(run, save, rng, how, tmp_pat
         assert [[round(peak["fx"], 3) for peak in each] for each in found] == [[0.25], [0.438], []]
         assert f"fftfilter: 1 file: {NONE}: nothing is removed" in err
         assert (tmp_path / "out" / "2.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize("pages", [1, 2])
+def test_floats_without_peaks_stay_to_the_last_bit(run, rng, tmp_path, pages):
+    """As one file, in a folder, and in Python; a filter that has filtered another file says nothing of this one."""
+    (tmp_path / "in").mkdir()
+    floats = rng.normal(0.5, 0.01, (pages, 64, 64)).astype(np.float32)
+    tifffile.imwrite(tmp_path / "in" / "a.tif", floats, photometric="minisblack")
+    report = tmp_path / "report.jsonl"
+    assert run("notch", "--auto", tmp_path / "in" / "a.tif", tmp_path / "one.tif")[0] == 0
+    assert run("notch", "--auto", "--report", report, tmp_path / "in", tmp_path / "out")[0] == 0
+    assert filter_stack(tmp_path / "in" / "a.tif", tmp_path / "two.tif", H.Transfer(()), output="keep") == pages
+    for name in ("one.tif", "out/a.tif", "two.tif"):
+        assert tifffile.imread(tmp_path / name).tobytes() == floats.tobytes()
+    assert json.loads(report.read_text().splitlines()[0])["extremes"] is None
 
 
 def test_a_picture_of_a_folder_that_is_too_small_to_be_searched_stays_and_is_told(run, save, rng, tmp_path):

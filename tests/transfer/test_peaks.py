@@ -36,6 +36,23 @@ def test_a_notch_follows_its_formula(size, at):
     np.testing.assert_allclose(H.notch(at, width="0.04cyc").gain(*size), wanted, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("at", [(0.5, 0.5), (-0.5, 0.5), (0.5, 0), (0, -0.5), (0.5, 0.25)])
+def test_a_peak_that_is_its_own_conjugate_counts_once(size, at):
+    """At 0 and the highest frequency alone; (0.5, 0.25) is one of two."""
+    signs = (1,) if 0.25 not in at else (1, -1)
+    wanted = np.prod([1 - gaussian(apart(size, s * at[0], s * at[1]) / 0.04) for s in signs], axis=0)
+    np.testing.assert_allclose(H.notch(at, width="0.04cyc").gain(*size), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [2, 3, 49, 98, 103])
+def test_the_last_harmonic_is_the_highest_frequency_whatever_rounding_says(parts):
+    notch = H.notch((0.5 / parts, 0), width="0.001cyc", harmonics=1000)
+    (taken_out,) = notch.parts
+    assert len(taken_out.peaks()) == 2 * parts - 1  # the last one once
+    assert notch.gain(2, 2 * parts)[0].round(6).tolist() == [1, *[0] * (2 * parts - 1)]
+
+
 def test_harmonics_are_multiples_up_to_the_highest_frequency():
     one, three = H.notch((0.125, 0.0625)), H.notch((0.125, 0.0625), harmonics=3)
     product = one * H.notch((0.25, 0.125)) * H.notch((0.375, 0.1875))

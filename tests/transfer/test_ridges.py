@@ -24,6 +24,14 @@ def test_stripes_follow_their_formula(size, angle):
     np.testing.assert_allclose(got[inside], wanted[inside], atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [(98, 98), (49, 93), (93, 49), (10, 10)], ids=str)
+def test_a_frequency_at_the_radius_to_spare_is_not_below_it(size):
+    """As an ideal low-pass decides it: on square images by whole numbers, 3-4-5 triangles, too."""
+    for spare in range(1, min(size) // 2):
+        gains = H.stripes(0, spare=spare, width="1e6cyc").gain(*size)  # of which nothing else is left
+        np.testing.assert_array_equal(gains > 0.5, H.lowpass(spare).gain(*size) == 1)
+
+
 @pytest.mark.parametrize("size", [(64, 48), (98, 98), (63, 64)], ids=str)
 def test_stripes_are_even_also_at_the_highest_frequency(size):
     gains = H.stripes(33, width="0.03cyc").gain(*size)

@@ -244,8 +244,10 @@ def _filtered(
     filter_: Filter, picture: Picture, depth: Depth, output: Output, observe: SavedSteps | None
 ) -> tuple[NDArray[Any], float]:
     """Return the pixels of the output, and which part of them was clipped."""
-    if not filter_.transfer.parts and output == "keep" and picture.is_stored_as(depth):
-        return picture.planes, 0.0  # also floats, which no transform gives back to the last bit
+    from ...stacks import stays
+
+    if stays(picture, filter_.transfer, output, depth):
+        return picture.planes, 0.0
     planes = filter_(
         picture.planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=picture.maxval, observe=observe
     )
