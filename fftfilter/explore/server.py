@@ -50,7 +50,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 # Bytes of a request.
-LARGEST = 1 << 17
+LARGEST = 1 << 20
 # Of a number in a request: of thousands Python makes no number.
 MOST_DIGITS = 18
 # Seconds that a page has to close its connection at the end, and that Ctrl-C may take to be seen.
@@ -218,8 +218,11 @@ class Server:
         return web.Response(body=self._pictures[number], content_type="image/png")
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
-        async with asyncio.timeout(IDLE):
-            given = read(await request.read())
+        try:
+            async with asyncio.timeout(IDLE):
+                given = read(await request.read())
+        except (web.RequestPayloadError, TimeoutError):
+            raise ParameterError("the request's body is damaged, or does not come") from None
         wished = given.get("wish")
         if not isinstance(wished, dict):
             raise ParameterError("what is to be saved is missing: give a wish, and out")
