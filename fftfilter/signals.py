@@ -8,10 +8,11 @@ does, has it ignored; a program in C that has Python in it keeps a handler that 
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 BOTH = (signal.SIGINT, signal.SIGTERM)
+# Seconds that the last word may take.
+_PATIENCE = 0.3
 
 
 class TerminatedError(KeyboardInterrupt):
@@ -55,6 +58,29 @@ def asking_first(ask: Callable[[int], None]) -> Iterator[None]:
 
     with _handled_by(once):
         yield
+
+
+@contextmanager
+def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
+    """Within it a signal ends the process, whatever its threads do; ``clean`` removes what is not to stay behind."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        said, code = ending(number)
+        # Nobody may read it, and a buffer may be locked by what this interrupted.
+        saying = threading.Thread(target=_say, args=(f"fftfilter: {said}\n",), daemon=True)
+        with suppress(RuntimeError):
+            saying.start()
+            saying.join(_PATIENCE)
+        clean()
+        os._exit(code)
+
+    with _handled_by(end):
+        yield
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):
+        os.write(2, text.encode())
 
 
 @contextmanager

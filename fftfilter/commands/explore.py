@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from .. import signals
 from ..errors import ParameterError
 from .shared.options import GroupedCommand, combined, device_option, option, verbose_option
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
+REDIRECT = "open.html"
 START = "lowpass --radius 8px --shape gaussian --output keep"
 
 
@@ -84,28 +88,69 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
+    from ..files.leftovers import remove_own
     from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)
     for name in filter(None, (source, target)):
         if name == "-" or is_url(name) or os.path.isdir(name):  # noqa: PTH112  Path's may raise
             raise click.UsageError(f"explore takes a picture among this machine's files, and {name!r} is not one.")
-    if os.path.isfile(source):  # noqa: PTH113  likewise
-        load_ahead(device)
-    always = ("--device", device) if device and _is_typed(context, "device") else ()
-    commands = Commands(context, source, always)
-    start = commands.start(filter_)
-    session = Session(source, target, device)
-    server = Server(session, commands, start)
+    redirect = Redirect()
+    folders: list[str] = []
+
+    def clean() -> None:
+        redirect.remove()
+        for folder in folders:
+            remove_own(folder)
 
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)
         if "SSH_CONNECTION" in os.environ:
             click.echo(f"fftfilter: on your own machine: {forwarding(url)}", err=True)
         if not no_browser:
-            _open(url)
+            redirect.open(url)
 
-    asyncio.run(server.run(port, opened))
+    # Threads are in the middle of something that cannot be interrupted: nobody waits for them.
+    with signals.ending_at_once(clean):
+        if os.path.isfile(source):  # noqa: PTH113  likewise
+            load_ahead(device)
+        always = ("--device", device) if device and _is_typed(context, "device") else ()
+        commands = Commands(context, source, always)
+        start = commands.start(filter_)
+        session = Session(source, target, device)
+        folders.append(session.folder)
+        try:
+            asyncio.run(Server(session, commands, start, redirect.remove).run(port, opened))
+        finally:
+            redirect.remove()
+
+
+class Redirect:
+    """A file that leads the browser to the page: a process's arguments, which all users see, do not have the token."""
+
+    _folder: str | None = None
+
+    def open(self, url: str) -> None:
+        """Show a page in the browser, which may take a while to start."""
+        import tempfile
+        import threading
+        import webbrowser
+
+        with suppress(OSError):  # without it there is the address on the terminal
+            self._folder = tempfile.mkdtemp(prefix="fftfilter-")  # for this user alone
+            file = Path(self._folder, REDIRECT)
+            file.touch(0o600)
+            head = f'<!DOCTYPE html><meta http-equiv="refresh" content="0; url={url}">'
+            file.write_text(f'{head}<a href="{url}">{url}</a>', encoding="ascii")
+            threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
+
+    def remove(self) -> None:
+        """Remove the file: the browser has read it, or will not."""
+        folder, self._folder = self._folder, None
+        if folder:
+            with suppress(OSError):
+                Path(folder, REDIRECT).unlink()
+                Path(folder).rmdir()
 
 
 def forwarding(url: str) -> str:
@@ -113,14 +158,6 @@ def forwarding(url: str) -> str:
     port = url.split(":")[2].partition("/")[0]
     given = os.environ.get("SSH_CONNECTION", "").split()
     return f"ssh -L {port}:127.0.0.1:{port} {given[2] if len(given) > 2 else socket.gethostname()}"
-
-
-def _open(url: str) -> None:
-    """Show a page in the browser, which may take a while to start."""
-    import threading
-    import webbrowser
-
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 @dataclass(frozen=True)
@@ -141,7 +178,7 @@ class Commands:
         def described() -> Described:
             name, *options = words
             command, others = _for_page(self.context, name)
-            made = command.make_context(name, [*options, self.source, NOWHERE], parent=self.context.find_root())
+            made = command.make_context(name, [*options, "--", self.source, NOWHERE], parent=self.context.find_root())
             return self._described(name, {**others, **made.params})
 
         return _in_words(described)

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 LARGEST = 1 << 17
 # Seconds between two of the words that go with results: people read no faster.
 APART = 0.2
+# After as many seconds a page is asked whether it is still there.
+HEARTBEAT = 30
 
 
 class Newest:
@@ -61,7 +63,7 @@ class Live:
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         """Answer until the page goes."""
-        socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST)
+        socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
         newest = Newest()
         answering = asyncio.create_task(self._answer_all(socket, newest))

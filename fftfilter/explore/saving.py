@@ -1,12 +1,25 @@
-"""Saving: the command is run, so that its output is the command's, byte for byte."""
+"""Saving: the command is run, so that its output is the command's, byte for byte, and then the file gets its name.
+
+The command writes a hidden file beside it. What has the name is looked at before the work, and again when the file gets
+it. A new name is given by a hard link, which replaces nothing.
+"""
+
+# Names are compared as they are given, and looked up in a folder that is open: pathlib has no such functions.
+# ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
+import stat
+import sys
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..errors import ParameterError
+from .. import images
+from ..errors import FftfilterError, ParameterError, WriteError
+from ..files.leftovers import temporary_name
+from ..files.messages import quoted_if_odd, reason
 from .words import command_line
 
 if TYPE_CHECKING:
@@ -15,24 +28,148 @@ if TYPE_CHECKING:
     from .session import Session
     from .wish import CommandLine
 
+# Characters of a name in a message.
+_SHOWN = 60
+# Names that Windows has for devices, with any extension, and what it allows in no name or takes off its end.
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
+_ODD = '<>:"|?*'
+
 
 class ElsewhereError(ParameterError):
-    """A name outside the folder that a page may write into."""
+    """A name outside the folder that a page may write into, or of something that is no file."""
 
 
-def target_of(given: object, session: Session) -> str:
-    """Return the file that a page may write: in the folder of OUT. Raises ParameterError, ElsewhereError."""
-    if not isinstance(given, str) or not given.strip() or "\0" in given:
-        raise ParameterError(f"OUT {given!r} is not a name: give one such as {Path(session.target).name}")
-    folder = Path(session.target).parent
-    found = folder / given  # an absolute one stays as it is
-    if Path(os.path.realpath(found)).parent != Path(os.path.realpath(folder)):
-        raise ElsewhereError(f"{given}: lies in another folder: give a name in {folder}")
-    return str(found)
+class ExistsError(FftfilterError):
+    """A name that a file has. A request with ``answer`` replaces that file, unless it has changed since."""
+
+    def __init__(self, message: str, answer: str) -> None:
+        super().__init__(message)
+        self.answer = answer
 
 
-def save(words: Sequence[str], given: object, session: Session, commands: CommandLine) -> dict[str, str]:
-    """Run the command into a file that a page names; raises FftfilterError."""
-    target = target_of(given, session)
-    commands.run(words, target)
+def save(
+    words: Sequence[str], given: object, answer: object, session: Session, commands: CommandLine
+) -> dict[str, str]:
+    """Run the command into a file that a page names; raises FftfilterError.
+
+    ``answer`` is that of an :class:`ExistsError`, after which the page asked whether the file may be replaced.
+    """
+    name = name_of(given, session)
+    target = os.path.join(os.path.dirname(session.target), name)
+    part = temporary_name("save", f"part.{name.rpartition('.')[2]}")
+    try:
+        with _Place(session, name) as place:
+            place.refuse()
+            images.check_output(session.source, place.path)
+            place.refuse(answer, is_asked=True)
+            try:
+                commands.run((*words, "--quiet"), os.path.join(session.folder, part))
+                place.give(part, answer)
+            finally:
+                place.remove(part)
+    except OSError as error:
+        raise WriteError(f"{quoted_if_odd(name[:_SHOWN])}: cannot be written: {reason(error)}") from error
+    except FftfilterError as error:
+        error.args = (str(error).replace(part, name),)
+        raise
     return {"written": target, "command": command_line(words, session.source, target)}
+
+
+def name_of(given: object, session: Session) -> str:
+    """Return the name of a file in the folder of OUT; raises ParameterError, ElsewhereError."""
+    if not isinstance(given, str) or not is_name(os.path.basename(given)) or not is_text(given):
+        raise ParameterError(
+            f"OUT {str(given)[:_SHOWN]!r} is not a name: give one such as {os.path.basename(session.target)}"
+        )
+    head, name = os.path.split(given)
+    if head and os.path.realpath(os.path.join(session.folder, head)) != session.folder:
+        raise ElsewhereError(
+            f"{quoted_if_odd(given[:_SHOWN])}: lies in another folder: give a name in {quoted_if_odd(session.folder)}"
+        )
+    return name
+
+
+def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
+    """Whether a file can have a name, on Windows one that means itself."""
+    if windows and (
+        text.endswith((" ", ".")) or set(_ODD) & set(text) or text.partition(".")[0].rstrip().lower() in _DEVICES
+    ):
+        return False
+    return text.strip() not in ("", ".", "..")
+
+
+def is_text(text: str) -> bool:
+    """Whether a text has no control characters and no halves of characters."""
+    return not any(char < " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in text)
+
+
+class _Place:
+    """A name in the folder that a page may write into. The folder is held open: what takes its place gets no file."""
+
+    def __init__(self, session: Session, name: str) -> None:
+        self._session, self._name = session, name
+        self.path = os.path.join(session.folder, name)
+
+    def __enter__(self) -> _Place:
+        self._folder: int | None = None
+        if sys.platform != "win32":
+            self._folder = os.open(self._session.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder is not None:
+            os.close(self._folder)
+
+    def refuse(self, answer: object = None, *, is_asked: bool = False) -> os.stat_result | None:
+        """Raise FftfilterError for what may not be replaced; return the file that may be, None if there is none.
+
+        ``is_asked`` is whether a file needs an answer that means it as it is now.
+        """
+        try:
+            found = os.stat(self._at(self._name), dir_fd=self._folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        name = quoted_if_odd(self._name)
+        if any(os.path.samestat(found, each) for each in self._session.inputs()):
+            raise ParameterError(f"{name}: is the input itself; choose another name")
+        if not stat.S_ISREG(found.st_mode):
+            kind = {stat.S_IFLNK: "a link", stat.S_IFDIR: "a folder"}.get(
+                stat.S_IFMT(found.st_mode), "a device or pipe"
+            )
+            raise ElsewhereError(f"{name}: is {kind}, and only files are replaced: choose another name")
+        seen = "-".join(
+            f"{each:x}" for each in (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        )
+        if is_asked and answer != seen:
+            date = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.st_mtime))
+            raise ExistsError(f"{name} exists ({found.st_size:,} bytes of {date}): overwrite it?", seen)
+        return found
+
+    def give(self, part: str, answer: object) -> None:
+        """Give the name to a file of the folder, in one step; raises FftfilterError, OSError."""
+        old = self.refuse(answer, is_asked=True)
+        source, target = self._at(part), self._at(self._name)
+        folder = self._folder
+        if old:
+            if sys.platform != "win32":
+                with suppress(OSError):  # Only root may give a file to its old owner.
+                    os.chown(source, old.st_uid, old.st_gid, dir_fd=self._folder)
+            os.chmod(source, stat.S_IMODE(old.st_mode), dir_fd=self._folder)
+            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+            return
+        try:
+            os.link(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+        except FileExistsError:
+            self.refuse(answer, is_asked=True)
+            raise
+        except OSError:  # a disk without hard links
+            os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, dir_fd=self._folder))
+            os.replace(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+
+    def remove(self, part: str) -> None:
+        """Remove a file of the folder, if it is there."""
+        with suppress(OSError):
+            os.unlink(self._at(part), dir_fd=self._folder)
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self._session.folder, name) if self._folder is None else name

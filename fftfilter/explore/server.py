@@ -2,23 +2,27 @@
 
 Outside of the path nothing answers; its token is in the URL that the program prints. Two headers guard against other
 sites: a Host that is not a name of this machine is a foreign name for 127.0.0.1, and an Origin other than its own is
-a foreign page.
+a foreign page. Connections are few, and none is kept that asks for nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from aiohttp import web
 
 from ..errors import FftfilterError, ParameterError
 from .answers import Answers
 from .live import Live, line_of
-from .saving import ElsewhereError, save
+from .saving import ElsewhereError, ExistsError, save
 from .shown import Kind, frame
 from .steps import steps
 from .wish import Wish, read
@@ -46,26 +50,28 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 # Bytes of a request.
-LARGEST = 1 << 17
+LARGEST = 1 << 20
 # Of a number in a request: of thousands Python makes no number.
 MOST_DIGITS = 18
 # Seconds that a page has to close its connection at the end, and that Ctrl-C may take to be seen.
 PATIENCE = 0.5
+# Connections at a time: a browser has six for all pages of a server, and one for each page's wishes.
+MOST = 32
+# Seconds for which a connection may ask for nothing, and that a request's body may take.
+IDLE = 20
+# What is wrong with strangers' requests is nobody's business.
+SILENT = logging.getLogger(f"{__name__}.silent")
+SILENT.propagate = False
+SILENT.addHandler(logging.NullHandler())
 
 
-@web.middleware
-async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer this machine's pages alone, and say nothing to others."""
-    host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
-    if host.rpartition(":")[0] not in HOSTS or origin not in (None, f"http://{host}"):
-        return web.Response(status=403)
-    try:
-        return await handler(request)
-    except web.HTTPException as error:
-        return web.Response(status=error.status)
-    except Exception as error:  # noqa: BLE001  a page has no use for a traceback
-        status = 403 if isinstance(error, ElsewhereError) else 400 if isinstance(error, ParameterError) else 409
-        return web.json_response({"error": line_of(error)}, status=status if isinstance(error, FftfilterError) else 500)
+def _refusal(error: Exception) -> web.Response:
+    """Return the line and the status for an error."""
+    if isinstance(error, ExistsError):
+        return web.json_response({"error": line_of(error), "overwrite": error.answer}, status=409)
+    is_known = isinstance(error, FftfilterError | MemoryError)
+    status = 403 if isinstance(error, ElsewhereError) else 400 if is_known else 500
+    return web.json_response({"error": line_of(error)}, status=status)
 
 
 async def _head(_: web.Request, response: web.StreamResponse) -> None:
@@ -73,10 +79,19 @@ async def _head(_: web.Request, response: web.StreamResponse) -> None:
 
 
 class Server:
-    """A file that is explored: the routes, and the threads behind them. ``start`` is the first wish of a page."""
+    """A file that is explored: the routes, and the threads behind them.
 
-    def __init__(self, session: Session, commands: CommandLine, start: dict[str, Any]) -> None:
-        self._session, self._commands, self._start = session, commands, start
+    ``start`` is the first wish of a page; ``visited`` is called when a browser has come.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        commands: CommandLine,
+        start: dict[str, Any],
+        visited: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._session, self._commands, self._start, self._visited = session, commands, start, visited
         self.token = secrets.token_urlsafe(16)
         # Filtering has one thread; spectra and peaks, which take long, have another.
         self._live = ThreadPoolExecutor(1, "filtering")
@@ -84,10 +99,12 @@ class Server:
         self._answers = Answers(session, commands)
         # Of the steps that were gone through last.
         self._pictures: list[bytes] = []
+        # Connections on which somebody asked who has the token.
+        self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
     def app(self) -> web.Application:
         """Return the application, for a loop that runs."""
-        app = web.Application(middlewares=[guard], client_max_size=LARGEST)
+        app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
         app.add_routes(
             [
@@ -105,35 +122,64 @@ class Server:
             ]
         )
         app.on_response_prepare.append(_head)
-        app.on_startup.append(self._warm)
         app.on_cleanup.append(self._end)
         return app
 
+    @web.middleware
+    async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Answer this machine's pages alone, and say nothing to others."""
+        host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
+        if host.rpartition(":")[0] not in HOSTS or origin not in (None, f"http://{host}"):
+            return web.Response(status=403)
+        is_ours = request.path.startswith(f"/{self.token}/")
+        if is_ours and request.transport:
+            self._ours.add(request.transport)
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            if not is_ours or error.status == HTTPStatus.NOT_FOUND:
+                return web.Response(status=error.status)
+            return web.json_response({"error": error.reason}, status=error.status)
+        except Exception as error:  # noqa: BLE001  a page has no use for a traceback
+            return _refusal(error)
+
+    def _connection(self, server: web.Server | None) -> asyncio.Protocol:
+        """Return what speaks on a new connection; where there are many, the oldest of a stranger ends."""
+        assert server is not None  # noqa: S101  the runner is set up
+        if len(server.connections) >= MOST:
+            strangers = (each for each in server.connections if each.transport not in self._ours)
+            next(strangers, server.connections[0]).force_close()
+        return server()
+
     async def run(self, port: int, opened: Callable[[str], None]) -> None:
         """Serve until it is canceled; ``opened`` is called with the URL. Raises ParameterError for a port in use."""
-        runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=PATIENCE)
+        runner = web.AppRunner(
+            self.app(), access_log=None, logger=SILENT, shutdown_timeout=PATIENCE, keepalive_timeout=IDLE
+        )
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda *_: None)  # a stranger's connection that fails in an odd way
         await runner.setup()
         try:
             try:
-                await web.TCPSite(runner, HERE, port).start()
+                listening = await loop.create_server(partial(self._connection, runner.server), HERE, port)
             except OSError as error:
                 raise ParameterError(f"port {port} is taken: leave --port out, or give another one") from error
-            opened(f"http://{HERE}:{runner.addresses[0][1]}/{self.token}/")
-            # A signal that comes just before the loop begins to wait is handled when the wait ends.
-            while True:
-                await asyncio.sleep(PATIENCE)
+            async with listening:
+                opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
+                # The device is opened while the browser opens the page; what is wrong is told to the page.
+                self._live.submit(self._answers.answer, Wish.of(self._start, self._commands))
+                # A signal that comes just before the loop begins to wait is handled when the wait ends.
+                while True:
+                    await asyncio.sleep(PATIENCE)
         finally:
             await runner.cleanup()
-
-    async def _warm(self, _: web.Application) -> None:
-        """Open the device while the browser opens the page; what is wrong is told to the page."""
-        self._live.submit(self._answers.answer, Wish.of(self._start, self._commands))
 
     async def _end(self, _: web.Application) -> None:
         for thread in (self._live, self._aside):
             thread.shutdown(wait=False, cancel_futures=True)
 
     async def _index(self, _: web.Request) -> web.StreamResponse:
+        self._visited()
         return _of_page_file("index.html")
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
@@ -172,12 +218,17 @@ class Server:
         return web.Response(body=self._pictures[number], content_type="image/png")
 
     async def _save(self, request: web.Request) -> web.StreamResponse:
-        given = read(await request.read())
+        try:
+            async with asyncio.timeout(IDLE):
+                given = read(await request.read())
+        except (web.RequestPayloadError, TimeoutError):
+            raise ParameterError("the request's body is damaged, or does not come") from None
         wished = given.get("wish")
         if not isinstance(wished, dict):
             raise ParameterError("what is to be saved is missing: give a wish, and out")
         wish = Wish.of(wished, self._commands)
-        return web.json_response(await self._beside(save, wish.words, given.get("out"), self._session, self._commands))
+        asked = given.get("out"), given.get("overwrite")
+        return web.json_response(await self._beside(save, wish.words, *asked, self._session, self._commands))
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._session, self._commands, self._answers, self._live).serve(request)

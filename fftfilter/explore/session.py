@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -129,6 +131,9 @@ class Session:
         self._lock = threading.RLock()
         self._page: tuple[int, FilePage] | None = None
         self.target = target or self._proposed()
+        self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
+        """The only one that a page may write into."""
+        self._opened = os.stat(source)  # noqa: PTH116  likewise
         # Its pixels have a size; of its samples one is enough.
         self._size = self.page(0).size
         first = self.page(0).picture
@@ -138,6 +143,12 @@ class Session:
     def pages(self) -> int:
         """How many pages the file has."""
         return len(self._found) if isinstance(self._found, images.Pages) else 1
+
+    def inputs(self) -> list[os.stat_result]:
+        """Return what no output may replace: the file that was opened, and the one that has its name now."""
+        with suppress(OSError):
+            return [self._opened, os.stat(self.source)]  # noqa: PTH116  likewise
+        return [self._opened]
 
     def page(self, number: int) -> FilePage:
         """Return a page, counted from 0; the last one is kept. Raises ReadError, ParameterError."""
@@ -178,7 +189,8 @@ class Session:
             "depth": "float" if planes.dtype.kind == "f" else 8 * planes.dtype.itemsize,
             "pages": self.pages,
             "pixel_size": size,
-            "out": self.target,
+            "out": Path(self.target).name,
+            "folder": self.folder,
             "levels": levels(height, width),
             "shapes": [
                 {"name": name, "takes": "order" if each.has_order else "width" if each.widest else None}

@@ -80,7 +80,7 @@ class Wish:
         """Return a wish of the page; raises ParameterError."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
-            raise ParameterError(f"show {show!r} is unknown: choose {' or '.join(SHOWN)}")
+            raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
         if view is not None:
             if not isinstance(view, list) or len(view) != 4:
                 raise ParameterError("a view has four numbers: x and y of two corners")
@@ -90,8 +90,8 @@ class Wish:
         return cls(
             number_of(given),
             tuple(_words(given, commands)),
-            _whole(given.get("page") or 0, "page", 0),
-            _whole(given.get("level") or 1, "level", 1),
+            _whole(given.get("page", 0), "page", 0),
+            _whole(given.get("level", 1), "level", 1),
             given.get("rest", True) is not False,
             show == "removed",
             view,
@@ -102,7 +102,9 @@ def read(text: str | bytes) -> dict[str, Any]:
     """Return the wish in a text of JSON; raises ParameterError."""
     try:
         given = json.loads(text)
-    except ValueError:
+        # Halves of characters, which JSON can have and no file, no socket and no terminal takes.
+        json.dumps(given, ensure_ascii=False).encode()
+    except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
         raise ParameterError("a wish is not a JSON object")
@@ -120,16 +122,18 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
         raise ParameterError("a wish has a command, and options by their names")
-    check_option("command", command, COMMANDS)
+    check_option("command", command[:LONGEST], COMMANDS)
     defaults, words = commands.defaults(command), [command]
     for name in OPTIONS:
         values = options.get(name)
         for value in values if isinstance(values, list) else [values]:
+            if not isinstance(value, str | int | float | None):
+                raise ParameterError(f"{name} {_brief(value)} is not a value")
             text = "" if value is None else str(value).strip()
             if name not in defaults or text in ("", str(defaults[name])):
                 continue
             if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
-                raise ParameterError(f"{name} {text[:20]!r} is not a value")
+                raise ParameterError(f"{name} {_brief(text)} is not a value")
             words += [f"--{name.replace('_', '-')}", text]
     return [*words, *commands.always]
 
@@ -138,8 +142,15 @@ def _whole(given: object, name: str, least: int) -> int:
     if isinstance(given, float) and given.is_integer() and abs(given) < LARGEST:
         given = int(given)
     if isinstance(given, bool) or not isinstance(given, int) or not least <= given < LARGEST:
-        raise ParameterError(f"{name} {str(given)[:20]!r} is not a whole number from {least} up")
+        raise ParameterError(f"{name} {_brief(given)} is not a whole number from {least} up")
     return given
+
+
+def _brief(given: object) -> str:
+    """Return the beginning of something that was given; of what is nested its kind."""
+    if isinstance(given, str | int | float | None):
+        return repr(str(given)[:20])
+    return f"of the type {type(given).__name__}"
 
 
 def field_of(message: str) -> str | None:

@@ -1,6 +1,6 @@
 """Names of files while they are written, and the removal of those that a killed run left behind.
 
-    .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random
+    .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random; at the end .part.EXT for what a command writes
 
 A file of this machine is a leftover when its process is gone. Other machines may share the folder, and their
 processes cannot be seen: their files are leftovers when they are a day old. A container is a machine of its own, as
@@ -22,17 +22,17 @@ from pathlib import Path
 from .standard_streams import STANDARD_STREAM
 from .urls import is_url
 
-_NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.tmp", re.DOTALL)
+_NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)", re.DOTALL)
 # Entries that are looked at in half a millisecond.
 _QUICKLY = 1000
 _DAY = 24 * 3600
 _STARTED = time.time()
 
 
-def temporary_name(path: str) -> str:
+def temporary_name(path: str, end: str = "tmp") -> str:
     """Return a new hidden name in the same folder, for a file that becomes ``path`` when it is whole."""
     folder, name = os.path.split(path)
-    own = f".{name[:40]}.fftfilter-{os.getpid()}-{_machine()}{os.urandom(2).hex()}.tmp"
+    own = f".{name[:40]}.fftfilter-{os.getpid()}-{_machine()}{os.urandom(2).hex()}.{end}"
     return os.path.join(folder, own)  # noqa: PTH118  pathlib would take as long as writing a small file
 
 
@@ -50,6 +50,16 @@ def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None) ->
                     Path(entry.path).unlink()
                     removed += 1
     return removed
+
+
+def remove_own(folder: str | os.PathLike[str]) -> None:
+    """Remove what this process is writing into a folder: it ends at once."""
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _NAME.fullmatch(entry.name)
+            if found and (int(found[1]), found[2]) == (os.getpid(), _machine()):
+                with suppress(OSError):
+                    Path(entry.path).unlink()
 
 
 def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:

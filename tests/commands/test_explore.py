@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, unquote
 
 import click
+import numpy as np
 import pytest
+from PIL import Image
 
 from fftfilter.cli import cli
 from fftfilter.commands.explore import Commands, explore, forwarding
@@ -18,26 +26,173 @@ from fftfilter.commands.shared.command_text import parsed
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (
-    "GET {path}live HTTP/1.1\r\nHost: 127.0.0.1:1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
 
 
+# Seconds for what takes less than two on a machine that does nothing else.
+PATIENCE = 60
+
+
+@contextmanager
+def exploring(folder, side=64, *, options=("--no-browser",), command=None, **more):
+    """Start the program on a picture of a folder."""
+    pixels = np.random.default_rng(3).integers(0, 256, (side, side), np.uint8)
+    Image.fromarray(pixels).save(folder / "in.png", compress_level=1)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
+    command = command or [sys.executable, "-m", "fftfilter", "explore", *options, "in.png"]
+    with Started(command, cwd=folder, text=True, **streams) as program:
+        yield program
+
+
+def connected(url, path, upgrade=None):
+    """Return a socket on which a page was asked for, and nothing was read."""
+    host, _, token = url.removeprefix("http://").partition("/")
+    page = socket.create_connection(tuple(host.split(":")))
+    head = upgrade or "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n"
+    page.sendall(head.format(path=f"/{token}{path}").encode())
+    return page
+
+
+def ended(program, number=signal.SIGTERM):
+    """End the program; return its exit code and what it said last."""
+    program.send_signal(number)
+    return program.wait(timeout=PATIENCE), program.stderr and program.stderr.read().splitlines()[-1:]
+
+
 @needs_posix
-def test_the_address_is_printed_and_ctrl_c_ends():
-    command = [sys.executable, "-m", "fftfilter", "explore", "--no-browser", SAMPLES / "camera.pgm"]
-    with Started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+def test_the_address_is_printed_and_ctrl_c_ends(tmp_path):
+    with exploring(tmp_path) as program:
         url = program.stdout.readline().strip()
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{22}/", url)
-        with urllib.request.urlopen(url + "picture", timeout=60) as answer:  # noqa: S310  it is http
+        with urllib.request.urlopen(url + "picture", timeout=PATIENCE) as answer:  # noqa: S310  it is http
             assert answer.status == 200
         # Also while a page is open.
-        with socket.create_connection(("127.0.0.1", int(url.split(":")[2].partition("/")[0]))) as page:
-            page.sendall(UPGRADE.format(path="/" + url.split("/", 3)[3]).encode())
+        with connected(url, "live", UPGRADE) as page:
             assert page.recv(12) == b"HTTP/1.1 101"
-            program.send_signal(signal.SIGINT)
-            assert program.wait(timeout=60) == 130
-        assert program.stderr.read().splitlines()[-1] == "fftfilter: interrupted"
+            assert ended(program, signal.SIGINT) == (130, ["fftfilter: interrupted"])
+
+
+ENDLESS = """
+import sys, threading
+from fftfilter.explore import answers, session
+answers.Answers.answer = session.FilePage.peaks = lambda *_: threading.Event().wait()
+from fftfilter.__main__ import main
+sys.argv = ["fftfilter", "explore", "--no-browser", "in.png"]
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@needs_posix
+def test_it_ends_although_its_threads_never_do(tmp_path, number, code):
+    with exploring(tmp_path, command=[sys.executable, "-c", ENDLESS]) as program:
+        url = program.stdout.readline().strip()
+        with connected(url, "peaks"), connected(url, "live", UPGRADE) as page:
+            assert page.recv(12) == b"HTTP/1.1 101"
+            assert ended(program, number)[0] == code
+
+
+@needs_posix
+def test_it_ends_while_a_kernel_is_compiled(tmp_path):
+    with exploring(tmp_path, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path / "empty")}) as program:
+        url = program.stdout.readline().strip()
+        with connected(url, "live", UPGRADE):
+            assert ended(program) == (143, ["fftfilter: terminated"])
+
+
+@needs_posix
+def test_it_ends_after_its_steps_and_while_it_looks_for_peaks_for_who_does_not_read(tmp_path):
+    with exploring(tmp_path, 512) as program:
+        url = program.stdout.readline().strip()
+        wish = quote(json.dumps({"command": "lowpass"}))
+        with urllib.request.urlopen(f"{url}steps?wish={wish}", timeout=PATIENCE) as answer:  # noqa: S310  likewise
+            assert answer.status == 200
+        with connected(url, "input"), connected(url, "peaks"), connected(url, "spectrum"):
+            assert ended(program) == (143, ["fftfilter: terminated"])
+
+
+@needs_posix
+def test_what_is_being_saved_when_it_ends_is_whole_or_not_there(tmp_path):
+    with exploring(tmp_path, 1024) as program:
+        url = program.stdout.readline().strip()
+        body = json.dumps({"wish": {"command": "lowpass"}, "out": "out.png"})
+        save = f"POST {{path}} HTTP/1.1\r\nHost: 127.0.0.1:1\r\nContent-Length: {len(body)}\r\n\r\n"
+        with connected(url, "save", save) as page:
+            page.sendall(body.encode())
+            while not (names := {path.name for path in tmp_path.iterdir()} - {"in.png"}):
+                time.sleep(0.001)
+            assert names
+            assert ended(program)[0] == 143
+    left = [path.name for path in tmp_path.iterdir() if path.name != "in.png"]
+    assert left in ([], ["out.png"])
+    for name in left:
+        Image.open(tmp_path / name).load()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes that are full")
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@needs_posix
+def test_it_ends_while_nobody_reads_what_it_says(tmp_path, stream):
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    try:
+        while os.write(write, b"x" * 4096):
+            pass
+    except BlockingIOError:
+        os.set_blocking(write, True)
+    with exploring(tmp_path, **{stream: write}) as program:
+        if stream == "stderr":
+            assert program.stdout.readline()
+        else:
+            time.sleep(1)  # wherever it is then, it ends
+        assert ended(program, signal.SIGINT)[0] == 130
+    os.close(read)
+    os.close(write)
+
+
+BROWSER = """#!/bin/sh
+tr '\\0' ' ' < /proc/$$/cmdline > cmdline
+file="${1#file://}"
+stat -c %a "$file" "$(dirname "$file")" > modes
+cp "$file" copy
+mv copy page.html
+while [ -e "$0" ]; do sleep 0.05; done
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the arguments of all processes are looked at in /proc")
+@pytest.mark.parametrize("comes", [True, False])
+def test_the_browser_gets_the_address_by_a_file_that_nobody_else_can_read(tmp_path, comes):
+    browser = tmp_path / "browser"
+    browser.write_text(BROWSER)
+    browser.chmod(0o700)
+    (tmp_path / "temporary").mkdir()
+    env = os.environ | {"BROWSER": str(browser), "TMPDIR": str(tmp_path / "temporary")}
+    with exploring(tmp_path, options=(), env=env) as program:
+        url = re.search(r"http://\S+/", program.stderr.readline())[0]
+        while not (tmp_path / "page.html").exists():
+            time.sleep(0.01)
+        assert f"url={url}" in (tmp_path / "page.html").read_text()
+        assert (tmp_path / "modes").read_text().split() == ["600", "700"]
+        arguments = []
+        for process in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                arguments.append(process.read_bytes())
+            except OSError:
+                continue
+        file = Path(unquote((tmp_path / "cmdline").read_text().split("file://")[1]).strip())
+        assert any(str(file).encode() in each for each in arguments)
+        assert not any(url.split("/")[3].encode() in each for each in arguments)
+        assert file.exists()
+        browser.unlink()  # which ends it
+        if comes:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  likewise
+                assert answer.status == 200
+            assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
+        assert ended(program)[0] == 143
+        assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,8 @@ class Visitor:
             is_json = response.content_type == "application/json"
             return response.status, await (response.json() if is_json else response.read())
 
-    async def save(self, wished, out):
-        async with self.session.post(self.url + "save", json={"wish": wished, "out": out}) as response:
+    async def save(self, wished, out, **answer):
+        async with self.session.post(self.url + "save", json={"wish": wished, "out": out, **answer}) as response:
             return response.status, await response.json()
 
     def live(self, **options):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 
 import numpy as np
 import pytest
 import tifffile
 from PIL import Image
 
-from fftfilter.explore.server import PAGE
-from tests.explore.conftest import aiohttp, unpacked
+from fftfilter.explore.live import LARGEST
+from fftfilter.explore.server import MOST, PAGE
+from tests.explore.conftest import aiohttp, answer_on, unpacked, wish
 from tests.helpers import SAMPLES
 
 CAMERA = SAMPLES / "camera.pgm"
@@ -30,7 +32,8 @@ def test_a_picture_is_described(visit, tmp_path, camera):
         1,
         8,
     )
-    assert (told["pages"], told["levels"], told["out"]) == (1, [1], str(tmp_path / "scan-filtered.tif"))
+    assert (told["pages"], told["levels"]) == (1, [1])
+    assert (told["out"], told["folder"]) == ("scan-filtered.tif", str(tmp_path))
     assert told["pixel_size"]["text"] == "84.67 um"
     assert told["commands"] == ["lowpass", "highpass", "bandpass", "bandstop", "notch", "stripes"]
     assert told["start"]["command"] == "bandstop"
@@ -53,9 +56,7 @@ def test_of_many_channels_the_first_are_shown(visit, tmp_path, camera, channels)
 
 def test_a_photograph_with_loss_is_to_become_one_without(visit, tmp_path, camera):
     Image.fromarray(camera).save(tmp_path / "photo.jpg")
-    assert visit(lambda page: page.get("picture"), tmp_path / "photo.jpg")[1]["out"] == str(
-        tmp_path / "photo-filtered.png"
-    )
+    assert visit(lambda page: page.get("picture"), tmp_path / "photo.jpg")[1]["out"] == "photo-filtered.png"
 
 
 def test_the_picture_its_spectrum_and_its_peaks(visit, tmp_path, camera):
@@ -179,6 +180,144 @@ def test_only_this_machine_is_listened_to(visit):
             await asyncio.open_connection("127.0.0.2", port)
 
     visit(knock, CAMERA)
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+SAVE = '{"wish": {"command": "lowpass"%s}, "out": %s}'
+BODIES = [
+    *("", "[]", "null", "{", "NaN", "9" * 5000, DEEP, '{"a":' * 20_000 + "1" + "}" * 20_000, "\xff"),
+    *('{"out": "a.png"}', '{"wish": [], "out": "a.png"}', '{"wish": {}, "out": "a.png"}', '{"\\ud800": 1}'),
+    *(
+        SAVE % ("", out)
+        for out in ('"\\ud800.png"', '"\\udcff.png"', '"a\\u0000.png"', "1e999", "{}", "[" * 900 + "]" * 900)
+    ),
+    *(
+        SAVE % (f', "page": {page}', '"a.png"')
+        for page in ("-1", "1e999", "NaN", '"0"', "[]", "{}", "true", "0.5", "9" * 4000)
+    ),
+    *(SAVE % (f', "options": {options}', '"a.png"') for options in ("3", "[1]", '{"radius": {}}', '{"radius": [[]]}')),
+    SAVE % (', "options": {"radius": ' + "[" * 900 + "]" * 900 + "}", '"a.png"'),
+    SAVE % (', "options": {"radius": "%s"}' % ("9" * 300), '"a.png"'),
+    SAVE % (f', "options": {{"radius": [{"1," * 2000}1]}}', '"a.png"'),
+    SAVE % (', "command": "%s"' % ("x" * 100_000), '"a.png"'),
+    SAVE % (', "show": "%s"' % ("x" * 100_000), '"a.png"'),
+    SAVE % (', "view": [0, 0, 1e999, 5]', '"a.png"'),
+]
+# What each is answered by, where {0} is the path with the token and {1} the host.
+REQUESTS = {
+    "GET {0}%zz HTTP/1.1\r\nHost: {1}\r\n\r\n": 404,
+    "GET {0}% HTTP/1.1\r\nHost: {1}\r\n\r\n": 404,
+    "GET {0}%00 HTTP/1.1\r\nHost: {1}\r\n\r\n": 404,
+    "GET //{1}{0}picture HTTP/1.1\r\nHost: {1}\r\n\r\n": 404,
+    "GET http://[::1 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET http://example.org{0}picture HTTP/1.1\r\nHost: example.org\r\n\r\n": 403,
+    "GET /" + "a" * 70_000 + " HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}picture HTTP/1.1\r\nHost: {1}\r\nX: " + "a" * 70_000 + "\r\n\r\n": 400,
+    "GET {0}picture HTTP/1.1\r\nHost: {1}\r\nBad header\r\n\r\n": 400,
+    "GET {0}input?page=%ff HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}input?page=%C2%B2 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}input?level=0 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}input?level=999999999999999999 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}steps?wish=%ED%A0%80 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}live HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}save HTTP/1.1\r\nHost: {1}\r\n\r\n": 405,
+    "DELETE {0}picture HTTP/1.1\r\nHost: {1}\r\n\r\n": 405,
+    "GET {0}picture HTTP/1.0\r\n\r\n": 403,
+    "\0\1\2\3\r\n\r\n": 400,
+    "POST {0}save HTTP/1.1\r\nHost: {1}\r\nContent-Length: -1\r\n\r\n": 400,
+    "POST {0}save HTTP/1.1\r\nHost: {1}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n": 400,
+    "POST {0}save HTTP/1.1\r\nHost: {1}\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nxx": 400,
+    "POST {0}save HTTP/1.1\r\nHost: {1}\r\nContent-Length: 1100000\r\n\r\n" + "x" * 1_100_000: 413,
+}
+
+
+async def sent(page, request):
+    """Return the status and the body that bytes on a connection of their own are answered by."""
+    host, _, path = page.url.removeprefix("http://").partition("/")
+    reader, writer = await asyncio.open_connection(*host.split(":"))
+    try:
+        writer.write(request.replace("{0}", f"/{path}").replace("{1}", host).encode("latin-1"))
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        length = next(line for line in head.splitlines() if line.lower().startswith("content-length"))
+        return int(head.split()[1]), await reader.readexactly(int(length.split()[1]))
+    finally:
+        writer.close()
+
+
+def test_whatever_is_sent_is_answered_by_a_status_and_a_line(visit, tmp_path, capfd, camera):
+    Image.fromarray(camera[:10, :12]).save(tmp_path / "in.png")
+
+    async def knock(page):
+        for request, wanted in REQUESTS.items():
+            status, body = await sent(page, request)
+            assert status == wanted, (request[:200], status, body)
+            assert b"Traceback" not in body
+        for body in BODIES:
+            async with page.session.post(page.url + "save", data=body.encode("latin-1")) as response:
+                told = (await response.json())["error"]
+                assert (response.status, "\n" in told, len(told) < 400) == (400, False, True), (body[:200], told)
+                assert "internal error" not in told, body[:200]
+        return (await page.get("picture"))[0]
+
+    assert visit(knock, tmp_path / "in.png") == 200
+    assert [path.name for path in tmp_path.iterdir()] == ["in.png"]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_what_a_socket_cannot_mean_ends_it_alone(visit, tmp_path, capfd, camera):
+    Image.fromarray(camera[:10, :12]).save(tmp_path / "in.png")
+
+    async def ask(page):
+        for text in BODIES:
+            if len(text) > LARGEST:
+                continue
+            async with page.live() as socket:
+                await socket.send_str(text.encode("latin-1").decode("utf-8", "replace"))
+                refused, *_ = await answer_on(socket)
+                assert (refused["id"] or 0, "internal error" in refused["error"]) == (0, False)
+        for odd in (b"x" * 10, b"x" * (1 << 20)):
+            async with page.live() as socket:
+                await socket.send_bytes(odd)
+        async with page.live() as socket:
+            await socket.send_str("x" * LARGEST + "x")
+            assert (await socket.receive()).data == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
+        return await page.answer(wish())
+
+    words, pixels, _ = visit(ask, tmp_path / "in.png")
+    assert (words["id"], pixels.shape) == (1, (10, 12))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_of_many_connections_the_oldest_of_strangers_end(visit, tmp_path, camera):
+    Image.fromarray(camera[:10, :12]).save(tmp_path / "in.png")
+
+    async def crowd(page):
+        address = page.url.split("/")[2].split(":")
+        async with page.live() as socket:
+            await socket.send_str(json.dumps(wish()))
+            await answer_on(socket)
+            strangers = [await asyncio.open_connection(*address) for _ in range(3 * MOST)]
+            strangers[-1][1].write(b"GET / HT")
+            assert await strangers[0][0].read() == b""
+            status, _ = await page.get("picture")
+            await socket.send_str(json.dumps(wish(number=2)))
+            return status, (await answer_on(socket))[0]["id"]
+
+    assert visit(crowd, tmp_path / "in.png") == (200, 2)
+
+
+def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkeypatch):
+    monkeypatch.setattr("fftfilter.explore.server.IDLE", 0.1)
+    Image.fromarray(camera[:10, :12]).save(tmp_path / "in.png")
+
+    async def wait(page):
+        reader, writer = await asyncio.open_connection(*page.url.split("/")[2].split(":"))
+        writer.write(b"GET / HTTP/1.1\r\nHo")
+        assert await reader.read() == b""
+        return await sent(page, "POST {0}save HTTP/1.1\r\nHost: {1}\r\nContent-Length: 20\r\n\r\nxx")
+
+    status, body = visit(wait, tmp_path / "in.png")
+    assert (status, json.loads(body)) == (400, {"error": "the request's body is damaged, or does not come"})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter.files.leftovers import remove_leftovers, temporary_name
+from fftfilter.files.leftovers import remove_leftovers, remove_own, temporary_name
 from tests.files.helpers import environment
 
 WEEK = 7 * 24 * 3600
@@ -24,10 +24,10 @@ def gone():
     return process.pid
 
 
-def name_of(process, *, here=True, start="b.pgm"):
+def name_of(process, *, here=True, start="b.pgm", end="tmp"):
     """Return the temporary name that a process of this or another machine gives a file."""
-    own = Path(temporary_name(start)).name
-    machine = own[-12:-8]
+    own = Path(temporary_name(start, end)).name
+    machine = own.removesuffix(end)[-9:-5]
     name = own.replace(f".fftfilter-{os.getpid()}-", f".fftfilter-{process}-")
     return name if here else name.replace(f"-{machine}", f"-{int(machine, 16) ^ 1:04x}")
 
@@ -56,8 +56,9 @@ def test_a_temporary_name_is_hidden_in_the_same_folder_and_new_each_time(tmp_pat
 def test_files_of_processes_that_are_gone_go(tmp_path, gone):
     put(tmp_path, name_of(gone))
     put(tmp_path, name_of(gone, start="two\nlines"))
+    put(tmp_path, name_of(gone, end="part.png"))
     kept = [put(tmp_path, name_of(os.getpid())), put(tmp_path, name_of(os.getppid()))]
-    assert remove_leftovers(tmp_path) == 2
+    assert remove_leftovers(tmp_path) == 3
     assert left(tmp_path) == sorted(kept)
 
 
@@ -92,6 +93,14 @@ def test_files_of_an_earlier_process_with_the_same_number_go(tmp_path):
     kept = put(tmp_path, name_of(os.getpid()))
     assert remove_leftovers(tmp_path) == 1
     assert left(tmp_path) == [kept]
+
+
+def test_who_ends_at_once_removes_its_own_files_and_no_others(tmp_path, gone):
+    put(tmp_path, name_of(os.getpid()))
+    put(tmp_path, name_of(os.getpid(), end="part.png"))
+    kept = [put(tmp_path, name) for name in (name_of(gone), name_of(os.getpid(), here=False), "a.png")]
+    remove_own(tmp_path)
+    assert left(tmp_path) == sorted(kept)
 
 
 def test_other_files_stay(tmp_path, gone):

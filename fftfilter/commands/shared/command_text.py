@@ -38,7 +38,7 @@ def command_of(context: click.Context, name: str, option: str = "") -> click.Com
 def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:
     """Return a command with its options as click parses them, with IN and OUT behind; raises UsageError."""
     name, *options = words
-    return command_of(context, name).make_context(name, [*options, source, target], parent=context.find_root())
+    return command_of(context, name).make_context(name, [*options, "--", source, target], parent=context.find_root())
 
 
 def parsed(context: click.Context, words: Sequence[str], source: str, target: str, option: str) -> dict[str, Any]:

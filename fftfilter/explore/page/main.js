@@ -125,7 +125,7 @@ async function start() {
     spectrum.canvas.recolor();
   });
   listenToCopy(say);
-  listenToSave(picture.out, wish, say);
+  listenToSave(picture, wish, say);
   listenToTabs((panel) => {
     if (panel === "steps") steps.load(wish());
   });

@@ -25,24 +25,29 @@ export function showWords(words) {
   }
 }
 
+async function post(request) {
+  const headers = { "content-type": "application/json" };
+  return (await fetch("save", { method: "POST", headers, body: JSON.stringify(request) })).json();
+}
+
 /** Let the form save; `wish` is what to save, `say` tells what was written. */
-export function listenToSave(proposed, wish, say) {
+export function listenToSave(picture, wish, say) {
   const form = document.getElementById("save");
   const out = document.getElementById("out");
   const button = form.querySelector("button");
-  out.value = proposed;
+  out.value = picture.out;
+  out.title = `in ${picture.folder}`;
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     say("Saving …");
     try {
-      const response = await fetch("save", {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ wish: wish(), out: out.value }),
-      });
-      const answer = await response.json();
-      if (answer.error) say(answer.error, true);
+      const request = { wish: wish(), out: out.value };
+      let answer = await post(request);
+      // The answer is for the file that was asked about: if it has changed since, the server asks again.
+      while (answer.overwrite && confirm(answer.error)) answer = await post({ ...request, overwrite: answer.overwrite });
+      if (answer.overwrite) say("Not saved.");
+      else if (answer.error) say(answer.error, true);
       else say(`Written: ${answer.written}`);
     } catch {
       say("Not saved: fftfilter does not answer.", true);
