@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
+# Pictures are in the current directory, and whatever came with them: it is no place to import from. Python looks there
+# first with -m, and with -c, which is how multiprocessing and Dask start processes.
+os.environ["PYTHONSAFEPATH"] = "1"
+if __name__ == "__main__" and not sys.flags.safe_path and sys.path[0] != os.path.dirname(os.path.dirname(__file__)):  # noqa: PTH120  pathlib is slow
+    del sys.path[0]
+
 import signal
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     # Until main() can catch it, Ctrl-C is no error of whatever is being imported.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-import os
-import sys
-
 from . import signals, startup, system
 
 
 def main() -> None:
     """Run the command line and end the process."""
-    system.ignore_current_directory()
     startup.pause_collector()
     startup.postpone_unused_imports()
     try:

@@ -26,19 +26,6 @@ TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
 starting_threads = threading.Lock()
 
 
-def ignore_current_directory() -> None:
-    """Import nothing from the current directory, neither here nor in any process that is started from here.
-
-    Pictures are there, and whatever came with them. Python searches it for modules with ``-m``, which this process may
-    have been started with, and with ``-c``, with which multiprocessing and Dask start theirs.
-    """
-    os.environ["PYTHONSAFEPATH"] = "1"
-    with suppress(OSError):  # nothing is in a current directory that was removed
-        here = os.getcwd()  # noqa: PTH109  pathlib is slow
-        if os.path.realpath(sys.path[0]) == here != os.path.dirname(os.path.dirname(os.path.realpath(__file__))):  # noqa: PTH120
-            del sys.path[0]
-
-
 def user_cache(name: str) -> Path | None:
     """Return the folder in which a program keeps what it can make again, None where this user has none."""
     if sys.platform == "linux" and "HOME" in os.environ:

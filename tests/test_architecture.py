@@ -63,7 +63,7 @@ ROOMS = {
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images filters verify stacks imagej_filter"
     ),
-    "explore": "errors lengths output transfer analysis preview device images filters stacks",
+    "explore": "errors lengths output transfer analysis preview device files images filters stacks",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

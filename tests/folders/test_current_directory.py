@@ -59,6 +59,7 @@ def test_spawned_processes_import_nothing_from_there_either(hostile, tmp_path):
 
 @needs_posix
 def test_run_as_a_module_the_program_and_its_processes_forget_the_current_directory(hostile):
-    for name in ("fftfilter", *sys.stdlib_module_names):  # Python itself imports these before the program begins
+    # Some of these are imported before the program can begin.
+    for name in ("fftfilter", *sys.stdlib_module_names):
         (hostile / f"{name}.py").unlink()
     filter_in(hostile, sys.executable, "-m", "fftfilter", ways=["--processes", "2"])
