@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -95,7 +95,7 @@ def white_of_input(white: float | None, dtype: np.dtype[Any]) -> float:
     if white is None:
         return float(largest_of(dtype))
     is_number = isinstance(white, int | float | np.integer | np.floating) and not isinstance(white, bool)
-    if not is_number or not math.isfinite(white) or white <= 0:
+    if not is_number or not 0 < white <= sys.float_info.max:
         raise ParameterError(f"white {white!r} is invalid: give a finite number above 0")
     return float(white)
 

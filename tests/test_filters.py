@@ -154,7 +154,7 @@ def test_a_white_that_the_type_does_not_have_is_refused(dtype, levels):
         Filter(H.lowpass())(np.ones((2, 3)), dtype=dtype, levels=levels)
 
 
-@pytest.mark.parametrize("white", [0, -5, math.nan, math.inf, "255", True])
+@pytest.mark.parametrize("white", [0, -5, math.nan, math.inf, 10**400, "255", True])
 def test_a_white_of_the_input_that_is_no_size_is_refused(white, image):
     noise = np.tile(image, (5, 1))
     for call in (Filter(H.lowpass()), fftfilter.find_peaks, partial(fftfilter.imagej, large=40, small=3)):

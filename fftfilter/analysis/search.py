@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
 WEAKEST = 10.0
+# More than any wave has.
+STRONGEST = 300.0
 SMALLEST = 32
 """Pixels of the shorter side: less has no surroundings that a peak could stand out from."""
 # Fewer periods across the picture are no periodic structure. Windows, bricks and rows of people come by the dozen: a
@@ -114,9 +116,10 @@ def too_few(mean: Spectrum) -> str | None:
 
 def check_strength(strength: float) -> None:
     """Raise ParameterError for a strength that noise may reach, or nothing."""
-    if not WEAKEST <= strength < np.inf:
+    if not WEAKEST <= strength <= STRONGEST:
         raise ParameterError(
-            f"strength {strength:g} is invalid: give at least {WEAKEST:g} dB, which noise hardly reaches"
+            f"strength {min(strength, 1e300):g} is invalid: give {WEAKEST:g} dB, which noise hardly reaches, to "
+            f"{STRONGEST:g}"
         )
 
 

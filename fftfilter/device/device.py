@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral
 
 import pyopencl as cl
 
@@ -93,7 +94,7 @@ class Device:
 
     def check_work_group_size(self, size: int) -> None:
         """Raise ParameterError unless a work-group may have that many work-items."""
-        if not 1 <= size <= self.work_group_limit:
+        if not isinstance(size, Integral) or not 1 <= size <= self.work_group_limit:
             sizes = " ".join(str(s) for s in self.cl_device.max_work_item_sizes)
             raise ParameterError(
                 f"work-group size {size} is not possible on {self.name}: give 1 to {self.work_group_limit} "

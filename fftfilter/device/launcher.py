@@ -85,7 +85,7 @@ class Launcher:
             device.check_work_group_size(work_group_size)
         self.device = device
         self.real_name, self.real, self.complex = PRECISIONS[precision]
-        self.work_group_size = work_group_size or min(WORK_GROUP_SIZE, device.work_group_limit)
+        self.work_group_size = int(work_group_size or 0) or min(WORK_GROUP_SIZE, device.work_group_limit)
         properties: Any = cl.command_queue_properties.PROFILING_ENABLE if profile else 0
         self.queue = cl.CommandQueue(device.context, properties=properties)
         self.profiles = profile

@@ -49,7 +49,7 @@ class ImageJBand:
             raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")
         try:
             percent = float(tolerance)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             percent = math.nan
         if not 0 <= percent <= 100:
             raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")

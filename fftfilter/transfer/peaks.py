@@ -64,7 +64,7 @@ class Notch:
         """Check what is given, and return the function; raises ParameterError."""
         try:
             fx, fy = map(float, at)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             fx = fy = math.nan
         if not (abs(fx) <= 0.5 and abs(fy) <= 0.5 and (fx or fy)):
             raise ParameterError(

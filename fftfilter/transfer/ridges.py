@@ -42,7 +42,7 @@ class Stripes:
         """Check what is given, and return the function; raises ParameterError."""
         try:
             degrees = float(angle)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             degrees = math.nan
         if not math.isfinite(degrees):
             raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")

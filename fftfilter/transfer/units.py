@@ -96,15 +96,15 @@ class Radius(NamedTuple):
     def bins(self, height: int, width: int) -> float:
         """Return the radius in cycles across the shorter side of a ``(height, width)`` image.
 
-        Raises ParameterError for a physical one without the size of a pixel, and for one that is next to nothing there.
+        Raises ParameterError for a physical one without the size of a pixel, and for one that is 0 there.
         """
         found = self._bins(min(height, width))
-        if not found >= SMALLEST:
+        if not found > 0:
             of_pixel = "" if self.pixel is None else f" of pixels of {length_text(self.pixel)}"
             raise ParameterError(
                 f"{self}{of_pixel} is no frequency that can be computed with: give {UNITS.format(BARE['bins'])}"
             )
-        return min(found, LARGEST)
+        return min(max(found, SMALLEST), LARGEST)
 
     def _bins(self, n: int) -> float:
         match self.unit:

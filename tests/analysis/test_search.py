@@ -97,6 +97,7 @@ def test_waves_of_a_part_of_the_picture_are_found():
     picture[100:250, 300:450] += 15 * wave((150, 150), 0.21, 0.13)
     (peak,) = fftfilter.find_peaks(levels(picture))
     assert max(bins_off(peak, 0.21, 0.13, (512, 512))) < 1
+    assert peak.amplitude == pytest.approx(15 * 150 / 512, rel=0.2)  # as if it went through the whole picture
     clean = peak.notch().gain(512, 512)
     assert clean[round(0.13 * 512) + 2, round(0.21 * 512)] < 0.2  # as wide as what it leaves in the spectrum
 
@@ -199,6 +200,7 @@ def test_of_a_stack_the_mean_power_is_searched(rng):
         (np.zeros((2, 2, 64, 64)), {}, "is not an image"),
         (np.zeros((64, 64), complex), {}, "is not an image"),
         (np.zeros((64, 64)), {"strength": 3}, "strength 3 is invalid"),
+        (np.zeros((64, 64)), {"strength": 1e300}, "strength 1e.300 is invalid: give 10 dB, .* to 300"),
         (np.ma.masked_less(np.eye(64), 1), {}, "masked"),
         (np.where(np.eye(64) > 0, np.nan, 0), {}, "64 values are NaN or infinite"),
     ],

@@ -26,14 +26,15 @@ def test_an_unknown_precision_is_refused_with_the_known_ones():
         Launcher(choose(), precision="half")
 
 
-@pytest.mark.parametrize("size", [0, -1, 1 << 20])
+@pytest.mark.parametrize("size", [0, -1, 1 << 20, 2.5, 10**400])
 def test_a_work_group_larger_than_the_device_allows_is_refused_with_its_limits(size):
     with pytest.raises(ParameterError, match=r"give 1 to \d+ \(work-group size \d+, work-item sizes \d+ \d+ \d+\)"):
         Launcher(choose(), work_group_size=size)
 
 
 @pytest.mark.parametrize(
-    ("size", "reduction", "side"), [(1, 1, 1), (3, 2, 1), (32, 32, 4), (64, 64, 8), (100, 64, 8), (1024, 256, 16)]
+    ("size", "reduction", "side"),
+    [(1, 1, 1), (3, 2, 1), (32, 32, 4), (64, 64, 8), (100, 64, 8), (1024, 256, 16), (np.int64(64), 64, 8)],
 )
 def test_reductions_and_tiles_are_powers_of_two_within_a_work_group(size, reduction, side):
     launcher = Launcher(choose(), work_group_size=size)

@@ -75,6 +75,16 @@ def joined(suffix, pictures, shown, plays=0, coding=Coding()):  # noqa: B008
 # Reading
 
 
+def test_a_frame_without_transparent_pixels_has_alpha_as_the_others_have():
+    clear = Image.fromarray(np.dstack([GRAY[0]] * 3 + [np.where(GRAY[0] > 99, 255, 0).astype(np.uint8)]))
+    file = io.BytesIO()
+    clear.save(file, "GIF", save_all=True, append_images=[Image.fromarray(COLOR[1])], disposal=2)
+    _, found = read(file.getvalue())
+    assert [picture.alpha is None for picture, _ in found] == [False, False]
+    assert found[0][0].alpha.min() == 0
+    assert found[1][0].alpha.min() == 255
+
+
 @pytest.mark.parametrize(("promised", "wanted"), [(2, (2, False)), (4, (4, False)), (5, (4, True))])
 def test_a_png_has_as_many_frames_as_it_promises_and_holds(promised, wanted):
     data = saved(".png", GRAY)
@@ -242,3 +252,9 @@ def test_pages_of_an_animation_are_alike():
 def test_a_format_that_holds_one_page_is_refused(name):
     with pytest.raises(ParameterError, match=r"holds one page, and there are 4; give --pages 1, or write .png, .tif"):
         suffix_of_pages(name, None, 4)
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_pages_without_durations_are_shown_for_a_tenth_of_a_second(suffix):
+    pictures = [Picture(frame[None], None, 255, "TIFF") for frame in GRAY[:2]]
+    assert by_pillow(joined(suffix, pictures, [None, None]))[1] == [100, 100]

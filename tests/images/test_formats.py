@@ -81,6 +81,21 @@ def test_a_format_with_a_largest_size_says_so():
 
 
 @pytest.mark.parametrize(
+    ("suffix", "most"),
+    [
+        (".jpg", 65500),
+        (".webp", 16383),
+        (".avif", 65536),
+        *((each, 65535) for each in (".gif", ".tga", ".sgi", ".pcx")),
+    ],
+)
+def test_a_side_may_be_as_long_as_the_format_has_room_for(suffix, most):
+    check_fits(Picture(np.zeros((1, 1, most), np.uint8), None, 255, "PNG"), f"x{suffix}")
+    with pytest.raises(WriteError, match=f"at most {most} pixels a side"):
+        check_fits(Picture(np.zeros((1, most + 1, 1), np.uint8), None, 255, "PNG"), f"x{suffix}")
+
+
+@pytest.mark.parametrize(
     ("target", "format_", "wanted"),
     [
         ("x.png", None, ".png"),

@@ -92,6 +92,12 @@ def test_what_filters_counts_too():
         decode(b"P5 8 8 255\n" + bytes(64), "x", lambda _: 10**15)
 
 
+@pytest.mark.parametrize(("maxval", "taken"), [(255, 8), (65535, 12)])
+def test_what_a_sample_takes_depends_on_its_bytes(maxval, taken):
+    with pytest.raises(TooLargeError, match=f"pixels take {taken * 2**40:,} bytes to filter"):
+        decode(b"P5 1048576 1048576 %d\n" % maxval, "x")
+
+
 def gif_of_many(width, height, frames):
     """Return a GIF of frames of one pixel on a large screen."""
     frame = struct.pack("<BHHHHB", 0x2C, 0, 0, 1, 1, 0) + b"\x02\x02\x4c\x01\x00"

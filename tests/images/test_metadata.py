@@ -186,7 +186,8 @@ def test_what_stays_behind_is_said(tmp_path):
     assert write(given, tmp_path / "out.jpg") == ["EXIF", "text"]
 
 
-def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path):
+@pytest.mark.parametrize("iptc", [IPTC, IPTC + b"s"], ids=["even", "odd"])
+def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path, iptc):
     def resource(number, content):
         return b"8BIM" + struct.pack(">HHI", number, 0, len(content)) + content + bytes(len(content) % 2)
 
@@ -194,13 +195,14 @@ def test_iptc_stays_in_a_jpeg_without_photoshop_s_thumbnail(tmp_path):
         with Image.open(path) as image:
             return image.info["photoshop"]
 
-    content = b"Photoshop 3.0\0" + resource(1036, b"unfiltered") + resource(0x0404, IPTC)
+    content = b"Photoshop 3.0\0" + resource(1036, b"unfiltered") + resource(0x0404, iptc)
     marker = b"\xff\xed" + struct.pack(">H", 2 + len(content)) + content
     Image.new("L", (8, 8)).save(tmp_path / "in.jpg", extra=marker)
     assert found(tmp_path / "in.jpg").keys() == {1036, 0x0404}
     picture = read(tmp_path / "in.jpg")
     assert write(picture, tmp_path / "out.jpg") == []
-    assert found(tmp_path / "out.jpg") == {0x0404: IPTC}
+    assert found(tmp_path / "out.jpg") == {0x0404: iptc}
+    assert resource(0x0404, iptc) + b"\xff" in (tmp_path / "out.jpg").read_bytes()  # padded to an even length
     assert write(picture, tmp_path / "out.png") == ["IPTC"]
     picture.metadata = replace(picture.metadata, iptc=bytes(65510))
     assert write(picture, tmp_path / "out.jpg") == ["IPTC"]

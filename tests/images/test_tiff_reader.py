@@ -107,6 +107,18 @@ def test_where_0_is_white_black_becomes_0(dtype, wanted):
     assert decode(tiff_of(given, photometric="miniswhite"), "x.tif").planes.tolist() == [[wanted]]
 
 
+def test_where_0_is_white_alpha_stays():
+    given = np.array([[[0, 7], [100, 200]]], np.uint8)
+    got = decode(tiff_of(given, photometric="miniswhite", extrasamples=["unassalpha"]), "x.tif")
+    assert (got.planes.tolist(), got.alpha.tolist()) == ([[[255, 155]]], [[7, 200]])
+
+
+@pytest.mark.parametrize(("kinds", "wanted"), [((0, 1), 100), ((0, 2), 50)])
+def test_alpha_is_divided_out_where_the_sample_that_is_alpha_says_so(kinds, wanted):
+    data = tiff_of(np.array([[[50, 9, 127.5]]], np.float32) / 255, photometric="minisblack", extrasamples=kinds)
+    assert decode(data, "x.tif").planes[0] == pytest.approx(wanted / 255)
+
+
 @pytest.mark.parametrize("compression", ["tiff_lzw", "tiff_adobe_deflate", "packbits", None])
 @pytest.mark.parametrize(
     "given", [picture(channels=3), picture(channels=3, dtype=np.uint16), picture(dtype=np.float32)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from fftfilter import transfer as H
@@ -17,6 +18,7 @@ SIZE = (256, 512)
         (H.bandstop("8px", "4px"), [Ring(0.25, "4px"), Ring(0.125, "8px")]),
         (H.highpass("75lpi").with_pixel_size("300dpi"), [Ring(0.25, "75lpi")]),
         (H.notch((0.2, -0.1), width="0.01cyc"), [Ring(0.01, "0.2,-0.1", s * 0.2, s * -0.1) for s in (1, -1)]),
+        (H.imagej(40, 8), [Ring(1 / 8, "8px"), Ring(1 / 40, "40px")]),
         (H.mask([[1.0]], any_size=True), []),
     ],
     ids=str,
@@ -32,6 +34,13 @@ def test_stripes_leave_a_line_across_them():
     (ridge,) = marks(H.stripes(0, spare="50px"), *SIZE)
     assert isinstance(ridge, Ridge)
     assert (ridge.fx, abs(ridge.fy), ridge.spare) == pytest.approx((0, 1, 0.02))
+
+
+def test_stripes_that_rise_to_the_right_leave_a_line_that_falls():
+    # Wide stripes at 30 degrees: their frequencies go to the right and down, as y is counted.
+    (ridge,) = marks(H.stripes(30), *SIZE)
+    along = np.cos(np.radians(30)), -np.sin(np.radians(30))
+    assert ridge.fx * along[0] + ridge.fy * along[1] == pytest.approx(0)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.drawing import RED
+from fftfilter.preview.drawing import RED, Canvas
 from fftfilter.preview.look import Look
 from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, SIDE, TITLE, Row, Sheet, row
 
@@ -43,6 +43,15 @@ def test_a_row_says_what_is_removed(rng):
 def test_few_files_have_a_row_each(strip):
     pixels = sheet_of([0.1, 0.11, 0.09], strip).picture("three")
     assert (rows_of(pixels), marked(pixels)) == (3, [])
+
+
+def test_a_sheet_says_how_many_files_there_are_and_are_shown(strip, monkeypatch):
+    said = []
+    monkeypatch.setattr(Canvas, "text", lambda *arguments, **_: said.append(arguments[3]))
+    sheet_of([0.1] * 7 + [0.5], strip).picture("few")
+    assert "8 pictures; 1 outlier, marked" in said
+    sheet_of([0.1] * 100, strip).picture("many")
+    assert any(text.startswith("100 pictures, ") for text in said)
 
 
 def test_outliers_are_marked(strip):

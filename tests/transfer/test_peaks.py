@@ -91,6 +91,7 @@ def test_a_wave_is_taken_out_of_a_picture(engine, rng):
     [
         ((0, 0), {}, r"[(]0, 0[)] is not a peak: give FX,FY in cycles per pixel"),
         ((0.6, 0), {}, "is not a peak"),
+        ((10**400, 0), {}, "is not a peak"),
         (0.3, {}, "is not a peak"),
         ((0.1, float("nan")), {}, "is not a peak"),
         ((0.1, 0.1), {"width": "wide"}, "width 'wide' is not a number"),

@@ -62,7 +62,7 @@ def test_passes_are_made_of_low_passes(shape, size):
 
 
 @pytest.mark.parametrize("kind", PASSES)
-@pytest.mark.parametrize("radius", ["1e-98", "1e200", "1e300", "1e-310px"])
+@pytest.mark.parametrize("radius", ["1e-200", "1e200", "1e300", "1e-310px"])
 def test_extreme_radii_have_finite_gains(kind, radius):
     for shape in SHAPES:
         gain = made(kind, radius, "1e-99", shape=shape).gain(9, 12)
@@ -71,29 +71,15 @@ def test_extreme_radii_have_finite_gains(kind, radius):
         assert gain.max() <= 1
 
 
-@pytest.mark.parametrize("radius", [1e-99, "1e-320px", 1e300])
+@pytest.mark.parametrize("radius", [1e-300, "1e300px", "1e-320cyc", "1e-320px", 1e300])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_extreme_widths_have_finite_gains(shape, radius):
     notch = H.notch((1 / 4, 1 / 3), width=radius, shape=shape)
-    for part in notch, H.stripes(0, width=radius, spare=radius), H.imagej("1e99px", "1e-320px"):
+    for part in notch, H.stripes(0, width=radius, spare=radius), H.imagej(radius, radius):
         gain = part.gain(9, 12)
         assert gain.min() >= 0
         assert gain.max() <= 1
         part.cautions(9, 12)
-
-
-@pytest.mark.parametrize("radius", ["1e300px", 1e-300, "1e-320cyc"])
-def test_what_is_no_frequency_is_refused(radius):
-    for part in (
-        lambda: H.lowpass(radius),
-        lambda: H.bandpass(radius, 3),
-        lambda: H.notch((0.1, 0), width=radius),
-        lambda: H.stripes(0, width=radius),
-        lambda: H.stripes(0, spare=radius),
-        lambda: H.imagej("1e300px"),
-    ):
-        with pytest.raises(ParameterError, match="is no frequency that can be computed with"):
-            part().gain(9, 12)
 
 
 # Where H varies

@@ -66,6 +66,7 @@ def test_the_angle_is_that_of_the_picture_also_of_one_that_is_not_square():
     [
         ("flat", {}, "angle 'flat' is not a number of degrees"),
         (float("inf"), {}, "angle inf is not a number of degrees"),
+        (10**400, {}, "is not a number of degrees"),
         (0, {"width": 0}, "width '0' must be finite"),
         (0, {"spare": "8km"}, "spare '8km' has an unknown unit"),
     ],
