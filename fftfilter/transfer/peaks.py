@@ -2,10 +2,10 @@
 
     notch = product of 1 - low(width) around m (fx, fy) and around -m (fx, fy), m = 1 ... harmonics
 
-low is a shape (``shapes.py``) of the distance from the peak. A peak at 0 and 0.5 cycles per pixel alone, such as
-(0.5, 0.5), is its own conjugate, and counts once: its gain is 1/2 at the width, too. Frequencies repeat: those beside a peak near the highest
-frequency go on at the opposite side. A print has a screen of its own for each ink: a notch may be that of some channels
-alone. NumPy is imported only for gains on a grid.
+low is a shape (``shapes.py``) of the distance from the peak. A peak at 0 and 0.5 cycles per pixel alone, such as (0.5,
+0.5), is its own conjugate, and counts once: its gain is 1/2 at the width, too. Frequencies repeat: those beside a peak
+near the highest frequency go on at the opposite side. A print has a screen of its own for each ink: a notch may be that
+of some channels alone. NumPy is imported only for gains on a grid.
 """
 
 from __future__ import annotations
