@@ -137,6 +137,22 @@ def test_signed_on_a_given_scale_is_black_at_its_lower_end(form, scale):
         np.testing.assert_array_equal(made(given, dtype=np.uint8), right)
 
 
+@pytest.mark.parametrize("options", [{}, {"precision": "double"}, {"engine": "book"}], ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("scale", [None, "auto"])
+def test_the_noise_floor_rises_with_the_largest_gain(options, dtype, scale):
+    """Of a strong wave nothing is left, and 2.2e-5 of a weak one: noise beside gains of 3, a picture beside 1."""
+    y, x = np.mgrid[:12, :8]
+    strong, weak = np.cos(np.pi * (x + y)), np.cos(2 * np.pi * y / 12)
+    for gain, part, is_noise in ((1.0, 0.9e-5, True), (1.0, 2.2e-5, False), (3.0, 2.2e-5, True), (3.0, 4e-5, False)):
+        deviation = 2.0  # of the strong wave, from its own crest
+        image = ((strong + deviation * part / gain * weak) * 2**50).astype(dtype)
+        transfer = H.mask(np.full((12, 8), gain)) * H.lowpass("0.2cyc")
+        for output, middle in (("signed", 128), ("magnitude", 0)):
+            got = Filter(transfer, output=output, scale=scale, **options)(image, dtype=np.uint8)
+            assert (got == middle).all() == is_noise, (gain, part, output)
+
+
 @both_engines
 def test_keep_keeps_the_mean_and_signed_the_middle_of_each_picture(engine):
     flat = np.stack([np.full((8, 64), level, np.uint8) for level in (0, 7, 255)])

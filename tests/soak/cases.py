@@ -6,25 +6,41 @@ one takes a second, a case with a known one some milliseconds.
 
 from __future__ import annotations
 
+import math
 import random
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fftfilter import transfer as H
 from fftfilter.staged import algorithms
+from fftfilter.transfer.peaks import Notch
 from fftfilter.transfer.shapes import SHAPES
 
 ROUND, SETUPS = 1000, 36
-PASSES = ("lowpass", "highpass", "bandpass", "bandstop", "table", "notch", "stripes")
+PASSES = ("lowpass", "highpass", "bandpass", "bandstop", "table", "notch", "stripes", "product", "channels")
 PRIMES = [n for n in range(2, 200) if all(n % k for k in range(2, n))]
-FLOATS, INTEGERS = ("float32", "float64"), ("uint8", "uint16", "int16", "int32", "bool")
-CONTENTS = ("noise", "smooth", "constant", "ground", "impulse", "checkerboard", "ramp", "few values")
+FLOATS, INTEGERS = ("float32", "float64"), ("uint8", "uint16", "int16", "int32", "uint32", "int64", "bool")
+CONTENTS = (
+    "noise",
+    "smooth",
+    "constant",
+    "nearly constant",
+    "weak",
+    "ground",
+    "impulse",
+    "checkerboard",
+    "ramp",
+    "few values",
+)
 LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
+# Larger floats have no scale in their grey levels here.
+FAR = 1e25
 FUSED, FUSED_FOR_GPUS = "fused", "fused for GPUs"
 # What is done beside a second call, and how often.
-FURTHER = {"": 5, "stream": 2, "threads": 1}
+FURTHER = {"": 5, "stream": 2, "threads": 1, "used again": 2}
 # The longest sides of large pictures and of thin ones, for fused and for staged engines, which are slower.
 LONGEST, LONGEST_STAGED = (400, 3000), (200, 700)
 
@@ -60,6 +76,8 @@ class Case(NamedTuple):
     """The same as the filter gets it."""
     channel_axis: int | None
     levels: int | None
+    input_white: float | None
+    scale: Any
     further: str
     """One of FURTHER."""
     about: str
@@ -136,28 +154,51 @@ def make(seed: int) -> Case:
     image = planes[0] if arrangement == "image" else planes if axis is None else np.moveaxis(planes, 0, axis)
     levels = r.choice((None, None, 255, 1000, 4095)) if (chosen.out or chosen.dtype) == "uint16" else None
     made = transfer(r, rng, chosen)
-    options = " ".join(f"{name}={value}" for name, value in {**chosen.variant, "levels": levels}.items() if value)
+    largest = float(np.abs(planes.astype(float)).max()) or 1.0
+    white = r.choice((None, largest, largest / 3)) if largest < FAR else None
+    made, scale = scaled(r, chosen, made, largest, by_channel=made.is_by_channel and axis is not None)
+    given = {**chosen.variant, "levels": levels, "white": white, "scale": scale}
+    options = " ".join(f"{name}={value}" for name, value in given.items() if value)
     arranged = arrangement if axis is None else f"channels along axis {axis}"
     about = (
         f"{chosen.engine}, {chosen.precision} precision, {made} of {content}, {planes.shape}, {chosen.dtype}, "
         f"{layout}, {arranged}, edges {chosen.edges}, to {chosen.output} {chosen.out or ''} {options}".rstrip()
     )
     kinds = (chosen.engine, chosen.passes, chosen.dtype, content, layout, chosen.output, chosen.edges)
+    kinds += ("scale auto" if "auto" in scale else "scale LO:HI",) if scale else ()
     (further,) = r.choices(list(FURTHER), list(FURTHER.values()))
     kinds += (further,) if further else ()
-    return Case(seed, chosen, made, planes, laid_out(image, layout), axis, levels, further, about, kinds)
+    return Case(seed, chosen, made, planes, laid_out(image, layout), axis, levels, white, scale, further, about, kinds)
+
+
+def scaled(
+    r: random.Random, of: Setup, made: H.Transfer, largest: float, *, by_channel: bool
+) -> tuple[H.Transfer, Any]:
+    """Return a scale that the output may have, and the transfer function, for all channels if there is none."""
+    ranges = [(-largest / 2, largest / 2), (0.0, largest / 3), (-largest / 3, largest)] if largest < FAR else []
+    others = [] if by_channel else [None, None, "auto", ("auto", r.choice((0.0, 5.0, 60.0)))]
+    if of.output in ("keep", "real") or (of.output == "magnitude" and not made.is_even and not by_channel):
+        return made, None
+    if ranges or others:
+        return made, r.choice(ranges + others)
+    return H.Transfer(
+        tuple(replace(each, channels=None) if isinstance(each, Notch) else each for each in made.parts)
+    ), None
 
 
 def pixels(r: random.Random, rng: np.random.Generator, of: Setup, content: str) -> np.ndarray:
     """Return a picture (height, width) of a content over the range of its type, or over some of it."""
     height, width = of.size
     y, x = np.mgrid[:height, :width]
-    most = 65535 if of.dtype in FLOATS else 1 if of.dtype == "bool" else int(np.iinfo(of.dtype).max)
+    most = 65535 if of.dtype in FLOATS else 1 if of.dtype == "bool" else min(int(np.iinfo(of.dtype).max), 2**33)
     white = r.choice((most, r.randint(1, most)))
     unit = {
         "noise": lambda: rng.random(of.size),
         "smooth": lambda: (np.sin(x * r.random() / 4) + np.cos(y * r.random() / 4) + rng.random(of.size) / 8 + 2) / 4.2,
         "constant": lambda: np.full(of.size, r.random()),
+        "nearly constant": lambda: np.minimum(1, r.random() + (rng.random(of.size) > 0.99) / min(white, 65535)),
+        # A wave that most filters take out, under what they leave.
+        "weak": lambda: (1.1 + np.cos(x * np.pi / 2) + 10 ** r.uniform(-5, -3) * np.cos(y * r.uniform(0, 3))) / 2.2,
         "ground": lambda: np.minimum(1, 0.9 + rng.integers(0, 2, of.size) / min(white, 65535)),
         "impulse": lambda: ((y == height // 3) & (x == width // 2)).astype(float),
         "checkerboard": lambda: (y + x) % 2,
@@ -186,8 +227,19 @@ def laid_out(image: np.ndarray, layout: str) -> np.ndarray:
     return image
 
 
-def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfer:
+def peak(r: random.Random) -> tuple[float, float]:
+    """Return a frequency, some of them special."""
+    return r.choice((0.5, 0.25, r.uniform(-0.5, 0.5))), r.choice((0, 0.5, r.uniform(-0.5, 0.5), r.uniform(-0.5, 0.5)))
+
+
+def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfer:  # noqa: C901  one paragraph a kind
     n = min(of.size)
+
+    def another() -> H.Transfer:
+        """Gains of another size, above 1 for some; and what else there is."""
+        gains = rng.uniform(-1, r.choice((1, 3)), (r.randint(1, 40), r.randint(1, 40)))
+        even = H.mask((gains + np.roll(gains[::-1, ::-1], (1, 1), (0, 1))) / 2, any_size=True)
+        return r.choice((even, H.notch(peak(r)), H.stripes(r.uniform(-180, 180)), H.imagej(r.uniform(5, 40), 3)))
 
     def radial(passes: str) -> H.Transfer:
         order = r.choice((None, 1, 2, 3, 10, 100)) if SHAPES[of.shape].has_order else None
@@ -204,8 +256,14 @@ def transfer(r: random.Random, rng: np.random.Generator, of: Setup) -> H.Transfe
             width = f"{1.001 * long * part ** (-1 if unit == 'px' else 1)!r}{unit}"
         return getattr(H, passes)(*cutoffs, shape=of.shape, order=order, width=width)
 
+    if of.passes == "channels":
+        pair = [H.notch(peak(r), width=f"{r.uniform(0.01, 0.1)!r}cyc", channels=each) for each in ((0,), (0, 1))]
+        return r.choice(pair) * r.choice((H.Transfer(()), pair[1], radial("highpass")))
+    if of.passes == "product":
+        several = [r.choice((*(partial(radial, each) for each in PASSES[:4]), another)) for _ in range(r.randint(2, 4))]
+        return math.prod((each() for each in several), start=H.Transfer(()))
     if of.passes == "notch":
-        at = r.uniform(-0.5, 0.5), r.uniform(-0.5, 0.5)
+        at = peak(r)
         harmonics = r.choice((1, 1, 3))
         made = H.notch(at, width=f"{r.uniform(0.001, 0.1)!r}cyc", shape=of.shape, harmonics=harmonics)
         return made * radial("lowpass") if r.random() < 0.3 else made

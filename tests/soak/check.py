@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -9,12 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
+from fftfilter.output.scale import of as scale_of
 from fftfilter.verify import reference_of
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make
 
@@ -75,7 +79,7 @@ def as_gpu() -> AsGpu:
 def opened(case: Case) -> Filter:
     of = case.setup
     options = {"engine_options": of.variant, "precision": of.precision, "output": of.output, "edges": of.edges}
-    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, **options)
+    made = Filter(case.transfer, engine=None if of.is_fused else of.engine, scale=case.scale, **options)
     if of.engine == FUSED_FOR_GPUS:
         made.launcher = Launcher(as_gpu())
     return made
@@ -84,6 +88,7 @@ def opened(case: Case) -> Filter:
 def filtered(case: Case, *, threads: bool) -> np.ndarray:
     """Return the case's picture; raises AssertionError if it is another one the next time."""
     options = {"channel_axis": case.channel_axis, "dtype": case.setup.out, "levels": case.levels}
+    options["white"] = case.input_white
     with opened(case) as filter_:
         call = partial(filter_, **options)
         first = call(case.image)
@@ -91,6 +96,9 @@ def filtered(case: Case, *, threads: bool) -> np.ndarray:
         if not case.further:
             return first
         pictures = [np.roll(case.image, k, axis=case.rows) for k in range(PICTURES)]
+        if case.further == "used again":
+            assert_same(used_again(case, filter_)(case.image, **options), first, "a filter that was used before")
+            return first
         alone = list(map(call, pictures))
         assert_same(alone[0], first, "a copy")
         if case.further == "stream":
@@ -100,6 +108,20 @@ def filtered(case: Case, *, threads: bool) -> np.ndarray:
         for got, right in zip(results, alone * CALLS, strict=False):
             assert_same(got, right, case.further)
         return first
+
+
+def used_again(case: Case, filter_: Filter) -> Filter:
+    """Return the case's filter, after it was another one: of another function, with other options, or sent."""
+    r, of = random.Random(case.seed), case.setup
+    filter_.retune(H.lowpass(r.uniform(0.1, 3), shape="gaussian"))
+    filter_(r.choice((case.planes[0], np.eye(12, 10, dtype=np.uint8))))
+    filter_.retune(case.transfer)
+    way = r.choice(("", "with_options", "pickle"))
+    if way == "with_options":
+        other = filter_.with_options(H.highpass(2), edges=r.choice(("wrap", "mirror")), output="keep", scale=None)
+        return other.with_options(case.transfer, edges=of.edges, output=of.output, scale=case.scale)
+    # A copy opens the device that is said, which is none for GPUs.
+    return filter_ if not way or of.engine == FUSED_FOR_GPUS else pickle.loads(pickle.dumps(filter_))  # noqa: S301
 
 
 def by_threads(call: Callable[[np.ndarray], np.ndarray], pictures: list[np.ndarray]) -> list[np.ndarray]:
@@ -133,9 +155,10 @@ def _difference(case: Case, got: np.ndarray, given: np.ndarray) -> Difference:
     """Compare images with one scale."""
     own_white = 1 if given.dtype not in (np.uint8, np.uint16) else int(np.iinfo(given.dtype).max)
     assert got.dtype.kind == "u" or np.isfinite(got).all(), "not all is finite"
+    own_white = case.input_white or own_white
     depth = Depth(got.dtype, case.white)
     of = case.setup
     wanted, values, stretch, unit = reference_of(
-        given, own_white, case.transfer, of.output, scale=None, depth=depth, edges=of.edges
+        given, own_white, case.transfer, of.output, scale=scale_of(case.scale), depth=depth, edges=of.edges
     )
     return Difference.of(got, wanted, case.white, stretch=stretch, unit=unit, values=values)
