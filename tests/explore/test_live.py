@@ -130,6 +130,19 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
     assert (cut == half[50:, 100:]).all()
 
 
+def test_of_a_view_beyond_the_borders_there_are_the_last_pixels(visit):
+    async def ask(page):
+        async with page.live() as socket:
+            found = []
+            for view in ([500, 0, 2**31 - 1, 2], [2**31 - 2, 2**31 - 2, 2**31 - 1, 2**31 - 1]):
+                await socket.send_str(json.dumps(wish(**SOFT, view=view)))
+                found.append((await result_on(socket))[0][3:])
+            return found
+
+    wanted = [(12, 2, 1, 500, 0), (1, 1, 1, 2**31 - 2, 2**31 - 2)]
+    assert visit(ask, CAMERA) == wanted
+
+
 def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_path, camera):
     big = np.tile(camera, (2, 2))
     Image.fromarray(big).save(tmp_path / "big.png")
@@ -198,6 +211,18 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
         (wish(level=float("nan")), "level 'nan' is not a whole number from 1 up", None),
         (wish(view=[9, 9, 9, 20]), "view (9, 9, 9, 20) is empty", None),
         (wish(show="all"), "show 'all' is unknown", None),
+        (wish(page=10**9), "page 1000000000 is not one of 1", None),
+        (wish(page=1 << 31), "page '2147483648' is not a whole number from 0 up", None),
+        (wish(page=-1), "page '-1' is not a whole number from 0 up", None),
+        (wish(page=None), "page 'None' is not a whole number from 0 up", None),
+        (wish(level=1 << 30), "level 1073741824 is not one of 1", None),
+        (wish(level=0), "level '0' is not a whole number from 1 up", None),
+        (wish(view=[0, 0, 1e300, 9]), "view '1e+300' is not a whole number from 0 up", None),
+        (wish(view=[0, 0, 9]), "a view has four numbers", None),
+        (wish("notch", at="0.00000000001,0", harmonics=10**11), "harmonics", "harmonics"),
+        (wish(radius=[[1]]), "radius of the type list is not a value", "radius"),
+        (wish("notch", at=["0.1,0.2"] * 600), "at '0.1,0.2' is not a value", "at"),
+        (wish(radius="1" * 201), "radius '11111111111111111111' is not a value", "radius"),
     ],
 )
 def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, wished, line, field):
