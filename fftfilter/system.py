@@ -22,6 +22,8 @@ PLENTY = 4096
 SPARE_TASKS = 2
 # Threads and processes that a process for a folder takes, here and there, and those that all take together.
 TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
+# Likewise the files that this process has open for each, and those for all, which a process's own compiler needs, too.
+FILES_A_PROCESS, FILES_OF_ALL = 8, 24
 # Held while OpenCL starts its threads: who tries how many can be started takes those away from it, for a moment.
 starting_threads = threading.Lock()
 
@@ -122,8 +124,20 @@ def _threads_that_start(wanted: int) -> int:
 
 def startable_processes(wanted: int) -> int:
     """Return how many processes for a folder can be started, with all their threads, at most ``wanted``."""
+    wanted = min(wanted, processes_by_files(wanted))
     tasks = TASKS_OF_ALL + TASKS_A_PROCESS * wanted
     return max(0, (startable_threads(tasks) - TASKS_OF_ALL) // TASKS_A_PROCESS)
+
+
+def processes_by_files(wanted: int) -> int:
+    """Return for how many processes this one may open enough files (``ulimit -n``), at most ``wanted``."""
+    limit = _limit("RLIMIT_NOFILE")
+    if limit is None or limit >= PLENTY:
+        return wanted
+    opened = 0
+    with suppress(OSError):
+        opened = len(os.listdir("/dev/fd"))  # noqa: PTH208
+    return min(wanted, max(0, (limit - opened - FILES_OF_ALL) // FILES_A_PROCESS))
 
 
 def _tasks() -> int:

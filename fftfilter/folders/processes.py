@@ -129,8 +129,10 @@ class LocalWorkers:
         self._processes: dict[Worker, _Process] = {}
         self._to_start = list(wanted.devices) if wanted.processes else []
         if system.startable_processes(wanted.processes) < wanted.processes:
+            by_files = system.processes_by_files(wanted.processes) < wanted.processes
+            limit = "open files (ulimit -n)" if by_files else "processes (ulimit -u)"
             raise ProcessError(
-                f"{wanted.processes} processes cannot be started: the limit on processes (ulimit -u) allows no more; "
+                f"{wanted.processes} processes cannot be started: the limit on {limit} allows no more; "
                 "give --processes 1"
             )
         self._workers: list[Worker] = []

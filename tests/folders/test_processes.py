@@ -159,6 +159,22 @@ def test_without_a_device_nothing_is_done_and_it_is_said_once(tmp_path, given):
     assert names(tmp_path / "out") == []
 
 
+@pytest.mark.parametrize("limit", [10, 18, 24, 30, 60])
+def test_where_few_files_may_be_open_this_process_does_all_or_says_why_not(tmp_path, given, limit):
+    def limited(*arguments):
+        shell = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", *command(*arguments)]
+        return subprocess.run(shell, capture_output=True, text=True, timeout=120, check=False)
+
+    done = limited("-q", given, tmp_path / "out")
+    assert (done.returncode, done.stderr, len(names(tmp_path / "out"))) == (0, "", 100)
+    asked = limited("-q", "--processes", "2", given, tmp_path / "asked")
+    if limit == 60:
+        assert (asked.returncode, asked.stderr, len(names(tmp_path / "asked"))) == (0, "", 100)
+    else:
+        assert (asked.returncode, asked.stderr.count("\n")) == (1, 1), asked.stderr
+        assert "the limit on open files (ulimit -n) allows no more; give --processes 1" in asked.stderr
+
+
 # What happens when they die
 
 
