@@ -73,7 +73,7 @@ def explore(
     """Choose a filter by looking: a page in the browser with the picture, its spectrum, and the filter to be dragged.
 
     The page is served by this program, for this machine's browser alone, until Ctrl-C. It shows the command line of
-    what is on the screen, and saves what that command writes: to OUT, or beside IN.
+    what is on the screen, and saves what that command writes: to OUT, or beside IN. It asks before it overwrites.
 
     \b
     Example: fftfilter explore scan.png

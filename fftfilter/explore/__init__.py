@@ -8,7 +8,7 @@
     shown.py       pixels as a browser shows them, and the frames that carry them
     words.py       what is said of a result: the command line, the Python call, curves, the histogram
     session.py     what is open: a file, its pages, their spectra
-    saving.py      the command is run, and its output is where it would be
+    saving.py      the command is run, and its output gets its name in one folder
     steps.py       the book's pipeline on this picture, step by step
 
 In page/ is what the browser loads: HTML, CSS and JavaScript.
