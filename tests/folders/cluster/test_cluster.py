@@ -6,6 +6,7 @@ import gc
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -96,7 +97,7 @@ def replaced(function, before):
     )
 
 
-def wait_for(what, seconds=30):
+def wait_for(what, seconds=120):
     deadline = time.monotonic() + seconds
     while not (found := what()):
         assert time.monotonic() < deadline, "waited in vain"
@@ -168,7 +169,10 @@ def test_what_would_be_done_is_told_without_a_device_here(tmp_path, given, addre
     code, lines, said = listed("--cluster", address)
     assert (code, said) == (0, "")
     assert lines[:-2] == here[:-2]
-    assert lines[-2] == here[-2].replace("on ", f"on a worker of cluster {address}, with ", 1)
+    # What PoCL takes for the device's memory is a part of what was free when it was opened.
+    own, its = (re.sub(r"of [\d,.]+ MB", "of all MB", line) for line in (here[-2], lines[-2]))
+    assert "of all MB" in own
+    assert its == own.replace("on ", f"on a worker of cluster {address}, with ", 1)
     code, lines, said = listed("--cluster", address, "--device", "warp drive")
     assert (code, "no OpenCL device 'warp drive'" in said) == (3, True)
     assert [line.split("; ") for line in lines[:-2]] == [line.split("; ")[:2] for line in here[:-2]]
@@ -212,7 +216,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing(tmp_path, given, address):
             assert any(".tmp" in name for name in names(out))
             victim.kill()
             # Left a zombie, whose temporary file is removed all the same.
-            said = running.communicate(timeout=30)[1]
+            said = running.communicate(timeout=120)[1]
         assert running.returncode == 0, said
     assert "60 of 60 files filtered" in said
     assert names(out) == names(given)
@@ -264,7 +268,7 @@ def test_a_signal_finishes_the_batches_under_way(tmp_path, address):
     with process(*command, stderr=subprocess.PIPE) as running:
         wait_for(lambda: list(out.glob("*.pgm")))
         running.send_signal(signal.SIGTERM)
-        said = running.communicate(timeout=30)[1]
+        said = running.communicate(timeout=120)[1]
     assert running.returncode == 143, said
     assert "terminated; the same command with --skip-existing goes on from here" in said
     assert "Traceback" not in said
@@ -276,7 +280,7 @@ def test_a_signal_finishes_the_batches_under_way(tmp_path, address):
 def test_a_cluster_of_ones_own_has_a_worker_a_device(tmp_path, given):
     command = ("fftfilter", "highpass", "-r", "--cluster", "local", "--device", "all", given, tmp_path / "out")
     with process(*command, stderr=subprocess.PIPE, environment={"POCL_DEVICES": "pthread pthread"}) as running:
-        said = running.communicate(timeout=60)[1]
+        said = running.communicate(timeout=120)[1]
     assert (running.returncode, said.count("\n")) == (0, 1), said
     assert "60 of 60 files filtered" in said
     assert names(tmp_path / "out") == names(given)
@@ -288,7 +292,7 @@ def test_workers_of_ones_own_do_not_hear_a_signal_from_their_first_moment():
         dask.submit(spawned.start).result()
     os.kill(spawned.pid, signal.SIGINT)
     os.kill(spawned.pid, signal.SIGTERM)
-    spawned.join(30)
+    spawned.join(120)
     assert spawned.exitcode == 0
 
 
