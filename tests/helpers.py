@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,21 @@ class Started(subprocess.Popen):
     def __exit__(self, *error):
         self.kill()
         super().__exit__(*error)
+
+
+class Alone:
+    """A place for one thread at a time: ``met`` says whether two were there together."""
+
+    def __init__(self):
+        self.met, self._barrier = False, threading.Barrier(2)
+
+    def stay(self):
+        """Wait for another thread for a moment."""
+        try:
+            self._barrier.wait(0.3)
+            self.met = True
+        except threading.BrokenBarrierError:
+            self._barrier.reset()
 
 
 def by_reference(image, transfer, dtype=np.uint8, white=255):

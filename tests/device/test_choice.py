@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ import pytest
 import fftfilter
 from fftfilter.device.choice import all_devices, choose, open_device, rank
 from fftfilter.errors import BuildError, DeviceError
+from tests.helpers import Alone
 
 GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
 
@@ -89,3 +91,11 @@ def test_a_device_is_opened_only_if_it_passes_its_test(monkeypatch, tmp_path):
 
     with pytest.raises(BuildError):
         open_device("cpu", broken)
+
+
+def test_one_thread_at_a_time_checks_a_device(monkeypatch):
+    place = Alone()
+    monkeypatch.setattr("fftfilter.device.choice.selftest.check", lambda *_: place.stay())
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: open_device("cpu", None), range(2)))
+    assert not place.met
