@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -37,6 +38,21 @@ class Started(subprocess.Popen):
 def keep_in(monkeypatch, folder):
     """Let this process keep in a folder what it keeps between runs, on any system."""
     monkeypatch.setattr(system, "user_cache", lambda name: folder / name)
+
+
+class Alone:
+    """A place for one thread at a time: ``met`` says whether two were there together."""
+
+    def __init__(self):
+        self.met, self._barrier = False, threading.Barrier(2)
+
+    def stay(self):
+        """Wait for another thread for a moment."""
+        try:
+            self._barrier.wait(0.3)
+            self.met = True
+        except threading.BrokenBarrierError:
+            self._barrier.reset()
 
 
 def by_reference(image, transfer, dtype=np.uint8, white=255):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
+from tests.helpers import Alone
 
 da = pytest.importorskip("dask.array")
 fd = pytest.importorskip("fftfilter.dask")
@@ -100,6 +102,36 @@ def test_a_large_chunk_goes_to_the_device_in_parts(stack, monkeypatch):
     monkeypatch.setattr(fd, "_PIXELS_A_LAUNCH", 2 * stack[0].size)
     got = fd.highpass(da.from_array(stack, chunks=-1)).compute(scheduler="synchronous")
     np.testing.assert_array_equal(got, plainly(stack, "highpass"))
+
+
+class Recorder:
+    """A filter that says how many pixels it got at once."""
+
+    def __init__(self, *_, **__):
+        self.pixels = []
+
+    def __call__(self, images, **_):
+        self.pixels.append(images.size)
+        return images
+
+
+def test_up_to_four_megapixels_go_to_the_device_at_once(monkeypatch):
+    recorder = Recorder()
+    monkeypatch.setattr(fd, "Filter", lambda *_, **__: recorder)
+    chunk = np.broadcast_to(np.uint8(7), (5, 1 << 10, 1 << 11))
+    assert fd._filter_block(chunk, H.highpass(), {}, "four megapixels").shape == chunk.shape
+    assert recorder.pixels == [1 << 22, 1 << 22, 1 << 21]
+    fd._open.clear()
+
+
+def test_one_chunk_at_a_time_is_filtered(monkeypatch):
+    place = Alone()
+    monkeypatch.setattr(fd, "Filter", lambda *_, **__: lambda images, **_: place.stay() or images)
+    chunk = np.zeros((1, 4, 8), np.uint8)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: fd._filter_block(chunk, H.highpass(), {}, "one at a time"), range(2)))
+    assert not place.met
+    fd._open.clear()
 
 
 def test_nothing_is_opened_before_something_is_computed():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ import fftfilter
 from fftfilter.device import choice
 from fftfilter.device.choice import all_devices, choose, open_device, rank
 from fftfilter.errors import BuildError, DeviceError
-from tests.helpers import keep_in
+from tests.helpers import Alone, keep_in
 
 GPU, CPU = cl.device_type.GPU, cl.device_type.CPU
 
@@ -112,3 +113,11 @@ def test_auto_takes_no_simulator_even_if_there_is_nothing_else(monkeypatch):
         choose("auto")
     with pytest.raises(DeviceError, match=r"no OpenCL device 'cpu': there is 0 Oclgrind Simulator; choose one of"):
         choose("cpu")
+
+
+def test_one_thread_at_a_time_checks_a_device(monkeypatch):
+    place = Alone()
+    monkeypatch.setattr("fftfilter.device.choice.selftest.check", lambda *_: place.stay())
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: open_device("cpu", None), range(2)))
+    assert not place.met

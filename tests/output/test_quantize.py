@@ -103,3 +103,11 @@ def test_signed_takes_a_scale_and_counts_what_it_clips():
 def test_rounding_noise_is_zero(output, middle):
     assert of(output, [1, -1], scale=Range(-1, 1) if output == "signed" else Range(0, 1), noise=1.1)[0] == [middle] * 2
     assert of(output, [7e-40, -7e-40], noise=1e-5)[0] == [middle] * 2
+
+
+@pytest.mark.parametrize("unit", [0.25, 1, 4])
+def test_a_given_range_is_in_grey_levels_whatever_a_value_of_1_is(unit):
+    """Its middle is no white, and what rounding leaves short of its end is."""
+    (ramp,) = ramps("magnitude", Range(0, 10), [unit], white=255, dtype=np.uint8, maxval=255)
+    levels = np.array([0, 5, 9.9, 10 * (1 - 2**-17), 10, 11])
+    assert pixels(levels / unit, ramp, 0, np.uint8)[0].tolist() == [0, 127, 252, 255, 255, 255]
