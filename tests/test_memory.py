@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fftfilter import memory
 from fftfilter.memory import free_memory, lacking
 from tests.helpers import needs_posix
 
@@ -54,6 +55,21 @@ def test_what_is_free_is_less_than_all():
 def test_a_control_group_is_a_limit(group):
     free = free_in_child(f"import os; open({str(group / 'cgroup.procs')!r}, 'w').write(str(os.getpid()))")
     assert 256 << 20 < free <= 512 << 20
+
+
+def test_cached_files_count_as_free(tmp_path, monkeypatch):
+    """In a group, whose account says so, and on the machine, whose kernel counts them itself."""
+    for name, text in {
+        "memory.max": "1000",
+        "memory.current": "900",
+        "memory.stat": "anon 500\ninactive_file 300",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert list(memory._left(tmp_path)) == [400]
+    (tmp_path / "memory.max").write_text("max")
+    assert list(memory._left(tmp_path)) == []
+    monkeypatch.setattr(memory, "_number", lambda _, name: {"MemFree:": 3, "MemAvailable:": 7}.get(name))
+    assert next(memory._limits()) == 7 * 1024
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="knows only Linux's limits")

@@ -620,6 +620,19 @@ def test_a_closed_pipe_is_quiet(command):
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("words", [("--help",), ("highpass", "--help"), ("engines",)], ids=str)
+def test_text_whose_reader_is_gone_ends_with_exit_code_1_and_no_word(words):
+    given, taken = os.pipe()
+    os.close(given)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "fftfilter", *words], stdout=taken, stderr=subprocess.PIPE, timeout=60, check=False
+        )
+    finally:
+        os.close(taken)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
 def assert_one_line(said, pattern):
     assert said.startswith("fftfilter: "), said
     assert said.count("\n") == 1, said

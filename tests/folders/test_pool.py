@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 import zlib
 from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
 
 import pytest
 
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
+from fftfilter.files.leftovers import temporary_name
 from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
 from fftfilter.folders.pool import LARGEST_CHUNK, Death, Pool, Worker
 from fftfilter.folders.work import Result
@@ -101,6 +106,24 @@ def test_only_the_job_that_kills_twice_is_given_up():
     sent = [chunk for each in crowd.workers for chunk in each.executor.chunks if 3 in chunk]
     assert min(map(len, sent)) == 1
     assert len(sent) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="does not ask which processes are running")
+def test_what_a_dead_worker_left_half_written_is_removed(tmp_path):
+    died = subprocess.Popen([sys.executable, "-c", ""])
+    died.wait()
+    left = Path(temporary_name(str(tmp_path / "3.pgm")).replace(f"-{os.getpid()}-", f"-{died.pid}-"))
+    own = Path(temporary_name(str(tmp_path / "4.pgm")))
+    own.touch()
+
+    def script(chunk):
+        if 3 in chunk and not left.exists() and len(chunk) > 1:
+            left.touch()
+            raise BrokenExecutor
+
+    jobs = [Job(i, f"in/{i}.pgm", str(tmp_path / f"{i}.pgm")) for i in range(10)]
+    assert len(list(Pool(Crowd(Scripted(script)), 10).run(iter(jobs), SETTINGS))) == 10
+    assert [path.name for path in tmp_path.iterdir()] == [own.name]
 
 
 def test_a_death_that_has_nothing_to_do_with_a_job_costs_nothing():

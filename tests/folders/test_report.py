@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -69,6 +70,29 @@ def test_another_file_may_be_the_report_and_is_overwritten(tmp_path, given, name
     for _ in range(2):
         assert run("highpass", "-qr", "--report", tmp_path / name, given, tmp_path / "out") == (0, "")
         assert (tmp_path / name).read_text().count('"done"') == 4
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_each_file_has_the_status_that_the_summary_counts(tmp_path, given, processes):
+    report = tmp_path / "report.jsonl"
+
+    def statuses(*options):
+        code, _ = run("highpass", "-r", "--processes", processes, "--report", report, *options, given, tmp_path / "out")
+        lines = [json.loads(line) for line in report.read_text().splitlines()]
+        return code, {Path(line["input"]).name: (line["status"], line["error"] is None) for line in lines}
+
+    assert statuses("--skip-existing")[1]["a.pgm"] == ("done", True)
+    pgm(given / "new.pgm", 5)
+    (given / "b.png.pgm").write_bytes(b"P5 ")
+    said = {
+        "a.pgm": ("skipped", True),
+        "b.png.pgm": ("failed", False),
+        "c.pgm": ("skipped", True),
+        "new.pgm": ("done", True),
+    }
+    assert statuses("--skip-existing") == (1, said)
+    # What is skipped is compared, too, if that is asked for.
+    assert statuses("--skip-existing", "--verify", "9")[1]["a.pgm"] == ("skipped", True)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

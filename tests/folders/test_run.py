@@ -84,6 +84,20 @@ def test_pictures_as_narrow_as_color_has_channels(run, tmp_path):
         )
 
 
+def test_pictures_of_one_size_and_another_white_are_filtered_as_each_alone(run, tmp_path):
+    """With one white for a stack of them, the scale of the first would be that of all."""
+    given = tmp_path / "in"
+    for i, white in enumerate((255, 100, 200, 65535, 1000)):
+        path = pgm(given / f"{i}.pgm", i, 10, 12)
+        bytes_a_sample = 1 if white < 256 else 2
+        pixels = np.random.default_rng(i).integers(0, white + 1, (10, 12)).astype(f">u{bytes_a_sample}")
+        path.write_bytes(b"P5\n12 10\n%d\n" % white + pixels.tobytes())
+    for options in (("--output", "keep"), ("--scale", "0:40"), ()):
+        assert run("highpass", "-q", "--processes", "1", *options, given, tmp_path / "out") == (0, "", "")
+        for name in names(given):
+            assert (tmp_path / "out" / name).read_bytes() == alone(run, given / name, tmp_path / "alone.pgm", *options)
+
+
 def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
     """Rounding noise is measured against the brightest of a stack: the dark one is done again, alone."""
     given = tmp_path / "in"
