@@ -30,7 +30,6 @@ UPGRADE = (
     "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
 
-
 # Seconds for what takes less than two on a machine that does nothing else.
 PATIENCE = 60
 
@@ -84,8 +83,8 @@ main()
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 @needs_posix
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_it_ends_although_its_threads_never_do(tmp_path, number, code):
     with exploring(tmp_path, command=[sys.executable, "-c", ENDLESS]) as program:
         url = program.stdout.readline().strip()
@@ -131,9 +130,8 @@ def test_what_is_being_saved_when_it_ends_is_whole_or_not_there(tmp_path):
         Image.open(tmp_path / name).load()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes that are full")
-@pytest.mark.parametrize("stream", ["stdout", "stderr"])
 @needs_posix
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_it_ends_while_nobody_reads_what_it_says(tmp_path, stream):
     read, write = os.pipe()
     os.set_blocking(write, False)

@@ -66,6 +66,18 @@ def test_python_leaves_alpha_out(visit, tmp_path, mode):
     assert (made["result"] == (pixels if mode == "LA" else pixels[..., :3])).all()
 
 
+def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):
+    levels = (camera.astype(np.uint16) * 4).astype(">u2")
+    (tmp_path / "deep.pgm").write_bytes(b"P5 512 512 1020\n" + levels.tobytes())
+    words, _, _ = visit(lambda page: page.answer(wish("highpass")), tmp_path / "deep.pgm", tmp_path / "out.pgm")
+    run(shlex.split(words["command"])[1:])
+    made = {"image": levels.astype(np.uint16)}
+    exec(words["python"], made)  # noqa: S102  likewise
+    (written,) = planes_of(tmp_path / "out.pgm")
+    assert written.max() == 1020
+    assert (made["result"] == written).all()
+
+
 def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, camera):
     pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
@@ -111,6 +123,16 @@ def test_what_is_removed_has_0_in_the_middle(visit, camera):
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 
+def test_of_the_power_there_goes_what_gains_between_0_and_1_take(visit, camera):
+    async def ask(page):
+        await page.get("spectrum")
+        return await page.answer(wish(radius="8px", shape="gaussian", output="keep"))
+
+    words, *_ = visit(ask, CAMERA)
+    power = Look(camera[None], 255, transfer.lowpass("8px", shape="gaussian"))
+    assert words["share"] == pytest.approx(power.share, rel=0.05)
+
+
 def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
     monkeypatch.setattr("fftfilter.explore.levels.SMALLEST", 32)
     Image.fromarray(camera[:301, 100:]).save(tmp_path / "odd.png")
@@ -128,6 +150,14 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
     assert np.abs(half[:150] - whole[:300].reshape(150, 2, 206, 2).mean((1, 3))).max() <= 0.5
     assert cut_header[3:] == (106, 101, 2, 200, 100)
     assert (cut == half[50:, 100:]).all()
+
+
+def test_a_filter_that_is_ready_serves_no_other_scale(visit, camera):
+    async def ask(page):
+        return [await page.answer(wish("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
+
+    for (_, pixels, _), white in zip(visit(ask, CAMERA), (40, 200, 40), strict=True):
+        assert (pixels == Filter(transfer.highpass(), scale=(0, white))(camera)).all()
 
 
 def test_of_a_view_beyond_the_borders_there_are_the_last_pixels(visit):

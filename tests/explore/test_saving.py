@@ -14,6 +14,7 @@ from fftfilter.explore.saving import is_name
 from tests.explore.conftest import wish
 
 SAVED = wish("highpass")
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names, links and folders")
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_a_saved_file_has_the_bytes_of_the_command(visit, run, scan, tmp_path):
     assert scan.with_name("fine.png").read_bytes() == (tmp_path / "by-command.png").read_bytes()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pipes and devices among files, and other names")
+@needs_posix
 def test_nothing_but_a_file_of_the_folder_is_written(visit, scan, tmp_path):
     folder = scan.parent
     (folder / "link").symlink_to(tmp_path)
@@ -125,7 +126,7 @@ NAMES += [
 ]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names")
+@needs_posix
 def test_a_name_is_a_name_whatever_it_looks_like(visit, scan, run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
@@ -141,6 +142,7 @@ def test_a_name_is_a_name_whatever_it_looks_like(visit, scan, run, tmp_path, mon
     assert {(scan.parent / name).read_bytes() for name in NAMES} == {wanted}
 
 
+@needs_posix
 @pytest.mark.parametrize("name", ["-scan.pgm", "--with.pgm"])
 def test_an_input_that_looks_like_an_option_is_an_input(visit, scan, monkeypatch, name):
     monkeypatch.chdir(scan.parent)
@@ -156,6 +158,7 @@ def test_names_that_windows_takes_for_others_are_none_there():
     assert is_name("console.png", windows=True)
 
 
+@needs_posix
 def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit, scan):
     folder = scan.parent
     mine, other = folder / "mine.png", folder / "other.png"
@@ -191,6 +194,7 @@ def test_a_file_is_overwritten_by_the_answer_to_a_question_about_it_alone(visit,
     assert names(folder) == ["mine.png", "other.png", "scan.pgm"]
 
 
+@needs_posix
 @pytest.mark.parametrize("was_there", [False, True], ids=["new", "asked"])
 @pytest.mark.parametrize(
     ("come", "wanted"),
@@ -257,7 +261,7 @@ def test_a_disk_without_hard_links_gets_the_file_and_keeps_what_it_has(visit, sc
     assert names(scan.parent) == ["out.png", "scan.pgm"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not rename a folder that is in use")
+@needs_posix
 def test_a_folder_in_the_place_of_the_folder_gets_nothing(visit, scan, monkeypatch, tmp_path):
     really_run = Commands.run
 

@@ -59,6 +59,14 @@ def test_a_photograph_with_loss_is_to_become_one_without(visit, tmp_path, camera
     assert visit(lambda page: page.get("picture"), tmp_path / "photo.jpg")[1]["out"] == "photo-filtered.png"
 
 
+def test_an_animation_is_to_stay_one(visit, tmp_path, camera):
+    frames = [Image.fromarray(camera[i : i + 10, :12]) for i in (0, 100)]
+    frames[0].save(tmp_path / "moving.gif", save_all=True, append_images=frames[1:])
+    frames[0].save(tmp_path / "still.gif")
+    assert visit(lambda page: page.get("picture"), tmp_path / "moving.gif")[1]["out"] == "moving-filtered.gif"
+    assert visit(lambda page: page.get("picture"), tmp_path / "still.gif")[1]["out"] == "still-filtered.png"
+
+
 def test_the_picture_its_spectrum_and_its_peaks(visit, tmp_path, camera):
     y, x = np.mgrid[:512, :512]
     waves = camera * 0.7 + 30 + 25 * np.sin(2 * np.pi * (0.2 * x + 0.1 * y))
