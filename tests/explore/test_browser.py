@@ -211,6 +211,45 @@ def test_a_notch_is_dragged_and_moved_by_keys_both_ways(page):
         assert at() == pytest.approx(expected, abs=1e-4), key
 
 
+def drag(page, start, *ends):
+    page.mouse.move(*start)
+    page.mouse.down()
+    for end in ends:
+        page.mouse.move(*end)
+    page.mouse.up()
+
+
+def test_stripes_are_turned_and_spared_by_drags(page):
+    page.locator("[name=command]").select_option("stripes")
+    x, y, scale = middle(page)
+    drag(page, (x, y + 0.3 * scale), (x + 0.1 * scale, y + 0.3 * scale), (x + 0.2 * scale, y + 0.1 * scale))
+    angle = float(page.locator("[name=angle]").input_value())
+    assert angle == pytest.approx(math.degrees(math.atan2(0.2, 0.1)), abs=0.5)
+    # Across the line, where nothing else lies.
+    start = (x - 0.025 * scale * math.cos(math.radians(angle)), y + 0.025 * scale * math.sin(math.radians(angle)))
+    drag(page, start, (x + 0.06 * scale, y + 0.08 * scale))
+    spare = page.locator("[name=spare]").input_value()
+    assert float(spare.removesuffix("px")) == pytest.approx(10, rel=0.03)
+    said(page, f"fftfilter stripes --angle {angle:g} --spare {spare}")
+
+
+def test_a_cutoff_that_is_dragged_past_the_other_changes_names_with_it(page):
+    page.locator("[name=command]").select_option("bandpass")
+    inner, outer = (page.locator(f"[name={name}]") for name in ("inner", "outer"))
+    assert (inner.input_value(), outer.input_value()) == ("25px", "8px")
+    x, y, scale = middle(page)
+    drag(page, (x - 0.04 * scale, y), (x - 0.2 * scale, y), (x - 0.25 * scale, y))
+    expect(inner).to_have_value("8px")
+    assert float(outer.input_value().removesuffix("px")) == pytest.approx(4, rel=0.02)
+
+
+def test_cutoffs_are_written_in_the_unit_that_is_chosen(page):
+    for unit, text in {"cyc": "0.125cyc", "%": "25%", "px": "8px"}.items():
+        page.locator("#unit").select_option(unit)
+        expect(page.locator("[name=radius]")).to_have_value(text)
+        said(page, f"--radius {text} ")
+
+
 def test_the_views_are_zoomed_together_and_a_double_click_fits(page):
     def grip():
         return page.locator(".rings .line").bounding_box()["width"]
@@ -373,6 +412,33 @@ def test_a_start_by_the_sizes_of_structures_has_their_cutoffs(page):
     )
     given = {name: value for name, value in found.items() if value is not None}
     assert given == {"inner": "40px", "outer": "2.6um", "notch": ["0.1,0.2"], "output": "keep"}
+
+
+def test_a_start_comes_back_as_it_was_given(page):
+    starts = [
+        {"command": "highpass", "options": {"radius": "9px", "stripes": "30", "shape": "fermi", "width": "2"}},
+        {
+            "command": "lowpass",
+            "options": {"shape": "butterworth", "order": "3", "notch": ["0.1,0.2"], "edges": "mirror"},
+        },
+        {"command": "bandstop", "options": {"inner": "9", "outer": "30%", "output": "signed", "scale": "0:9"}},
+        {"command": "notch", "options": {"at": ["0.1,0.2", "0.2,0.1,8px"], "harmonics": "3", "shape": "ideal"}},
+        {"command": "stripes", "options": {"angle": "30", "width": "9", "spare": "20px", "pixel_size": "65nm"}},
+    ]
+    taken = ["width", "order", None, None, None]
+    found = page.evaluate(
+        """async ([starts, taken]) => {
+            const {filterOf, optionsOf} = await import("./page/filter.js");
+            return starts.map((start, index) => optionsOf(filterOf(start), taken[index]));
+        }""",
+        [starts, taken],
+    )
+    for start, options in zip(starts, found, strict=True):
+        given = {name: value for name, value in options.items() if value not in (None, [])}
+        wanted = {
+            name: float(each) if name in ("angle", "stripes") else each for name, each in start["options"].items()
+        }
+        assert given == wanted
 
 
 def test_every_control_has_a_name(page):

@@ -160,6 +160,12 @@ def test_a_filter_that_is_ready_serves_no_other_scale(visit, camera):
         assert (pixels == Filter(transfer.highpass(), scale=(0, white))(camera)).all()
 
 
+def test_options_that_are_defaults_are_not_shown(visit):
+    wished = wish("highpass", shape="ideal", output="magnitude", radius="9", edges="", scale="each")
+    words, *_ = visit(lambda page: page.answer(wished), CAMERA)
+    assert shlex.split(words["command"])[1:-2] == ["highpass", "--radius", "9"]
+
+
 def test_of_a_view_beyond_the_borders_there_are_the_last_pixels(visit):
     async def ask(page):
         async with page.live() as socket:
