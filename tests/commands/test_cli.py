@@ -620,14 +620,16 @@ def test_a_closed_pipe_is_quiet(command):
     assert "Traceback" not in said
 
 
-@pytest.mark.parametrize("words", [("--help",), ("highpass", "--help"), ("engines",)], ids=str)
-def test_text_whose_reader_is_gone_ends_with_exit_code_1_and_no_word(words):
+@pytest.mark.parametrize("words", [("--help",), ("highpass", "-q", "--report", "-", "in", "out")], ids=str)
+def test_text_whose_reader_is_gone_ends_with_exit_code_1_and_no_word(tmp_path, words):
+    """Help is flushed by click, a report's lines at the end."""
+    (tmp_path / "in").mkdir()
+    written(tmp_path / "in/a.pgm", PGM)
     given, taken = os.pipe()
     os.close(given)
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "fftfilter", *words], stdout=taken, stderr=subprocess.PIPE, timeout=60, check=False
-        )
+        command = [sys.executable, "-m", "fftfilter", *words]
+        done = subprocess.run(command, stdout=taken, stderr=subprocess.PIPE, cwd=tmp_path, timeout=60, check=False)
     finally:
         os.close(taken)
     assert (done.returncode, done.stderr) == (1, b"")

@@ -93,9 +93,13 @@ def test_pictures_of_one_size_and_another_white_are_filtered_as_each_alone(run, 
         pixels = np.random.default_rng(i).integers(0, white + 1, (10, 12)).astype(f">u{bytes_a_sample}")
         path.write_bytes(b"P5\n12 10\n%d\n" % white + pixels.tobytes())
     for options in (("--output", "keep"), ("--scale", "0:40"), ()):
-        assert run("highpass", "-q", "--processes", "1", *options, given, tmp_path / "out") == (0, "", "")
-        for name in names(given):
-            assert (tmp_path / "out" / name).read_bytes() == alone(run, given / name, tmp_path / "alone.pgm", *options)
+        for extension in ("png", "pgm"):
+            out = tmp_path / extension
+            words = ("highpass", "-q", "--processes", "1", "--format", extension, *options)
+            assert run(*words, given, out) == (0, "", "")
+            for path in given.iterdir():
+                target = tmp_path / f"alone.{extension}"
+                assert (out / f"{path.stem}.{extension}").read_bytes() == alone(run, path, target, *options)
 
 
 def test_a_dark_picture_is_no_noise_beside_a_bright_one(run, tmp_path):
@@ -573,6 +577,7 @@ def test_a_picture_too_large_for_the_device_fails_alone(run, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("failures", [1, 10**9])
+@pytest.mark.usefixtures("launcher")  # a device that was never used is checked first, whose calls count, too
 def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures):
     """Once: it is opened again. For good: what it has finished stays, and the rest can be resumed."""
     given, out = tmp_path / "in", tmp_path / "out"
