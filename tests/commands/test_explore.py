@@ -73,6 +73,14 @@ def test_the_address_is_printed_and_ctrl_c_ends(tmp_path):
             assert ended(program, signal.SIGINT) == (130, ["fftfilter: interrupted"])
 
 
+def test_a_device_that_was_chosen_stands_in_the_command(tmp_path):
+    with exploring(tmp_path, options=("--no-browser", "--device", "pthread")) as program:
+        url = program.stdout.readline().strip()
+        body = json.dumps({"wish": {"command": "lowpass"}, "out": "out.png"}).encode()
+        with urllib.request.urlopen(url + "save", body, timeout=PATIENCE) as answer:  # noqa: S310  likewise
+            assert json.load(answer)["command"] == "fftfilter lowpass --device pthread in.png out.png"
+
+
 ENDLESS = """
 import sys, threading
 from fftfilter.explore import answers, session

@@ -209,6 +209,9 @@ def test_a_notch_is_dragged_and_moved_by_keys_both_ways(page):
         page.keyboard.press(key)
         expected = [each + step / SIDE for each, step in zip(before, moved, strict=True)]
         assert at() == pytest.approx(expected, abs=1e-4), key
+    for key, width in {"+": ",0.0066cyc", "=": ",0.00726cyc", "-": ",0.0066cyc"}.items():
+        page.keyboard.press(key)
+        assert page.locator("#notches input").input_value().endswith(width), key
 
 
 def drag(page, start, *ends):
@@ -400,6 +403,17 @@ def test_cutoffs_mean_on_the_page_what_they_mean_to_the_program(page):
         assert frequency == pytest.approx(Radius.parse(text).with_pixel(65e-9).bins(SIDE, SIDE) / SIDE, rel=1e-9), text
     assert found["frequencies"][-3:] == [None] * 3
     assert found["again"] == pytest.approx([0.0987] * len(found["again"]), rel=1e-3)
+
+
+def test_lengths_are_told_in_the_unit_that_fits(page):
+    found = page.evaluate(
+        """async () => {
+            const {Units} = await import("./page/units.js");
+            const units = new Units(96, 1e-5);
+            return [...[0.001, 2, 200, 2e5].map((pixels) => units.length(pixels)), new Units(96, null).length(2)];
+        }"""
+    )
+    assert found == ["10 nm", "20 \u00b5m", "2 mm", "2 m", ""]
 
 
 def test_a_start_by_the_sizes_of_structures_has_their_cutoffs(page):

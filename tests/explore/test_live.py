@@ -109,6 +109,19 @@ def test_the_curve_and_the_map_of_gains_are_those_of_the_filter(visit):
     assert gains[128 + 26, 128 + 51] == gains[128 - 26, 128 - 51] <= 1
 
 
+def test_a_map_of_gains_is_sent_when_it_changes(visit):
+    async def ask(page):
+        async with page.live() as socket:
+            found = []
+            for number, radius in enumerate(("8px", "8px", "9px"), 1):
+                await socket.send_str(json.dumps(wish(number=number, radius=radius, output="keep")))
+                words, _, gains = await answer_on(socket)
+                found.append((words["id"], words["gain_map"], gains is not None))
+            return found
+
+    assert visit(ask, CAMERA) == [(1, "changed", True), (2, None, False), (3, "changed", True)]
+
+
 def test_what_is_removed_has_0_in_the_middle(visit, camera):
 
     async def ask(page):

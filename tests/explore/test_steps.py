@@ -34,3 +34,15 @@ def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path
         ("staged/steps/butterfly.cl", 9),
     }
     assert 0 < told["total"] < 60
+
+
+def test_a_large_picture_is_reduced_for_its_steps(visit, tmp_path, camera, monkeypatch):
+    monkeypatch.setattr("fftfilter.explore.steps.MOST", 128 * 128)
+    Image.fromarray(camera[:256, :256]).save(tmp_path / "in.png")
+
+    async def learn(page):
+        _, told = await page.get("steps", params={"wish": json.dumps(wish("highpass"))})
+        return told["level"], (await page.get(told["steps"][0]["picture"]))[1]
+
+    level, picture = visit(learn, tmp_path / "in.png")
+    assert (level, Image.open(io.BytesIO(picture)).size) == (2, (128, 128))
