@@ -16,6 +16,8 @@ from pathlib import Path
 
 # What a compiled program takes, in bytes, with what is written on the way, and the largest file of it.
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
+# How many files have to be open at a time while it is linked.
+PROGRAM_FILES = 20
 # A process that may start as many threads as these starts as few as it needs.
 PLENTY = 4096
 # Threads and processes that are left for a compiler, whose linker is a process of its own.
@@ -77,6 +79,11 @@ def largest_file() -> int | None:
     return _limit("RLIMIT_FSIZE")
 
 
+def open_files() -> int | None:
+    """Return how many files may be open at a time (``ulimit -n``), None without a limit."""
+    return _limit("RLIMIT_NOFILE")
+
+
 def spare_pyopencl_its_cache() -> None:
     """Let pyopencl keep nothing where it cannot, which it would fail of; call it before pyopencl is imported."""
     if sys.platform == "win32" or "PYOPENCL_NO_CACHE" in os.environ:
@@ -131,7 +138,7 @@ def startable_processes(wanted: int) -> int:
 
 def processes_by_files(wanted: int) -> int:
     """Return for how many processes this one may open enough files (``ulimit -n``), at most ``wanted``."""
-    limit = _limit("RLIMIT_NOFILE")
+    limit = open_files()
     if limit is None or limit >= PLENTY:
         return wanted
     opened = 0

@@ -136,6 +136,7 @@ def test_another_cache_is_taken_for_one_that_is_full_or_not_for_programs(sandbox
     ("limit", "commands", "cause"),
     [
         ("--fsize=20000", (FILE, FOLDER, "devices"), "20,000 bytes are allowed: raise ulimit -f"),
+        ("--nofile=12", (FILE, FOLDER, "devices"), "12 may be: raise ulimit -n"),
         ("--nproc=1", (FILE, FOLDER, "devices"), "raise the limit on processes"),
         ("--nproc=9", (FOLDER.replace("highpass", "highpass --processes 2"),), "the limit on processes"),
     ],

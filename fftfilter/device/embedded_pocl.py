@@ -125,6 +125,11 @@ def lack() -> str | None:
     limit = system.largest_file()
     if limit is not None and limit < system.PROGRAM_FILE_BYTES:
         return f"PoCL writes programs to files of up to 1 MB, and {limit:,} bytes are allowed: raise ulimit -f"
+    files = system.open_files()
+    if files is not None and files < system.PROGRAM_FILES:
+        return (
+            f"PoCL links programs, for which {system.PROGRAM_FILES} files are open, and {files} may be: raise ulimit -n"
+        )
     folder = os.environ.get("POCL_CACHE_DIR")
     if system.can_hold(Path(folder) if folder else _own_cache()):
         return None

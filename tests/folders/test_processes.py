@@ -159,7 +159,7 @@ def test_without_a_device_nothing_is_done_and_it_is_said_once(tmp_path, given):
     assert names(tmp_path / "out") == []
 
 
-@pytest.mark.parametrize("limit", [10, 18, 24, 30, 60])
+@pytest.mark.parametrize("limit", [20, 24, 30, 60])
 def test_where_few_files_may_be_open_this_process_does_all_or_says_why_not(tmp_path, given, limit):
     def limited(*arguments):
         shell = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", *command(*arguments)]
