@@ -41,7 +41,6 @@ SECONDS_THAT_PAY = 0.15
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
 SECONDS_A_CHUNK = 0.05
-SECONDS_TO_END = 10
 CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
 
 
@@ -252,7 +251,7 @@ class _Process:
         """Return the exit code of a process that died, in words."""
         if self._process is None:
             return "exit code unknown"
-        self._process.join(SECONDS_TO_END)
+        self.executor.shutdown()  # its thread joins the process; a second one at once would lose the exit code
         return f"exit code {self._process.exitcode}"
 
     def kill(self) -> None:
