@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from fftfilter import system
 from tests.folders.helpers import pgm
 from tests.helpers import needs_pocl_wheel
 
@@ -170,3 +171,20 @@ def test_a_processor_whose_features_are_not_listed_is_named(sandbox):
     done = sandbox(FILE, CACHE, "--bind /dev/null {root}/proc/cpuinfo", HOME="{here}/cache")
     assert (done.returncode, done.stderr.count("\n")) == (3, 1), done.stderr
     assert "/proc/cpuinfo, which has none" in done.stderr
+
+
+def test_a_temporary_cache_is_one_that_only_its_user_can_write_to(tmp_path, monkeypatch):
+    """Who else can write to it would write programs that are executed."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    folder = system.temporary_cache()
+    assert folder.parent == tmp_path
+    assert folder.stat().st_mode & 0o777 == 0o700
+    for mode in (0o720, 0o702):
+        folder.chmod(mode)
+        assert system.temporary_cache() != folder
+    folder.chmod(0o755)
+    assert system.temporary_cache() == folder
+    folder.rmdir()
+    (tmp_path / "elsewhere").mkdir()
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert system.temporary_cache() != folder

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import threading
 
 import pytest
 
 from fftfilter.errors import ReadError, TooLargeError
+from fftfilter.files import sources
 from fftfilter.files.sources import content, times
 from tests.files.helpers import message, python
 from tests.helpers import needs_links, needs_posix
@@ -110,6 +112,14 @@ def test_a_stream_has_a_limit(tmp_path):
     assert len(content(tmp_path / "x", limit=1_000_000)) == 2_000_000
     done = python("from fftfilter.files.sources import content; content('-', limit=9)", input=bytes(10))
     assert b"TooLargeError: standard input: more than 9 bytes, and no end" in done.stderr
+
+
+def test_a_stream_takes_half_of_the_free_memory_by_default(monkeypatch):
+    monkeypatch.setattr(sources, "free_memory", lambda: 6_000_001)
+    with pytest.raises(TooLargeError, match="/dev/zero: more than 3,000,000 bytes"):
+        content("/dev/zero")
+    monkeypatch.setattr(sources, "free_memory", lambda: None)
+    assert sources._most(None) == sys.maxsize
 
 
 def test_a_url_has_the_limit_of_a_stream():

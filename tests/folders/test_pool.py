@@ -16,7 +16,7 @@ from fftfilter import transfer
 from fftfilter.errors import ParameterError
 from fftfilter.files.leftovers import temporary_name
 from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
-from fftfilter.folders.pool import LARGEST_CHUNK, Death, Pool, Worker
+from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Worker
 from fftfilter.folders.work import Result
 
 SETTINGS = Settings(transfer.highpass())
@@ -124,6 +124,40 @@ def test_what_a_dead_worker_left_half_written_is_removed(tmp_path):
     jobs = [Job(i, f"in/{i}.pgm", str(tmp_path / f"{i}.pgm")) for i in range(10)]
     assert len(list(Pool(Crowd(Scripted(script)), 10).run(iter(jobs), SETTINGS))) == 10
     assert [path.name for path in tmp_path.iterdir()] == [own.name]
+
+
+def test_a_suspect_never_waits_behind_another_chunk_nor_another_behind_it():
+    executor = Scripted()
+    (worker,) = Crowd(executor).workers
+    pool = Pool(Crowd(executor), 3)
+    jobs = [Job(i, f"in/{i}.pgm", f"out/{i}.pgm") for i in range(3)]
+    worker.in_hand = {Future(): Chunk([jobs[0]])}
+    pool._suspects.append(jobs[1])
+    pool._feed(worker, iter(jobs[2:]), SETTINGS, 1)
+    assert executor.chunks == []
+    worker.in_hand = {Future(): Chunk([jobs[1]], is_suspect=True)}
+    pool._suspects.clear()
+    pool._feed(worker, iter(jobs[2:]), SETTINGS, 1)
+    assert executor.chunks == []
+    worker.in_hand = {}
+    pool._suspects.append(jobs[1])
+    pool._feed(worker, iter(jobs[2:]), SETTINGS, 1)
+    assert executor.chunks == [[1]]
+
+
+def test_deaths_before_a_worker_was_ready_are_no_suspicion():
+    deaths = [True] * 3
+
+    def script(_):
+        if deaths:
+            deaths.pop()
+            raise BrokenExecutor
+
+    crowd = Crowd(Scripted(script))
+    crowd.died = lambda worker, _: Death(f"{worker.name} died", at_start=True)
+    found = outcomes(crowd, 10)
+    assert [each.status for each in found] == [DONE] * 10
+    assert len(crowd.workers[0].executor.chunks[3]) > 1  # not one by one
 
 
 def test_a_death_that_has_nothing_to_do_with_a_job_costs_nothing():

@@ -114,6 +114,15 @@ def test_processes_write_what_this_process_does(tmp_path, given, options):
     assert "100 skipped" in again.stderr
 
 
+def test_processes_that_share_a_device_share_its_cores(monkeypatch):
+    monkeypatch.delenv("POCL_MAX_PTHREAD_COUNT", raising=False)
+    monkeypatch.setattr(processes, "cores", lambda: 6)
+    for devices, threads in ((["cpu"] * 2, "3"), ([None], None)):
+        with workers_of(WantedWorkers(devices, len(devices), 1)) as local:
+            (worker,) = local.look(has_work=True)[:1]
+            assert worker.executor.submit(os.getenv, "POCL_MAX_PTHREAD_COUNT").result(60) == threads
+
+
 def test_the_process_that_shares_the_files_loads_neither_numpy_nor_opencl(tmp_path, given):
     code = (
         "import sys\nfrom fftfilter.cli import cli\n"

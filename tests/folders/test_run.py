@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 from PIL import Image
 
-from fftfilter import images
+from fftfilter import images, transfer
 from fftfilter.cli import cli
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
@@ -29,6 +29,8 @@ from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import leftovers
 from fftfilter.files.urls import Url
 from fftfilter.folders import journal
+from fftfilter.folders.batch import Batch
+from fftfilter.folders.jobs import Job, Settings
 from fftfilter.folders.tree import is_inside, natural
 from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
@@ -335,6 +337,7 @@ def test_inputs_are_not_overwritten(run, tmp_path):
     assert (given / "a.pgm").read_bytes() == before
     assert run("highpass", "--in-place", given, given)[0] == 0
     assert (given / "a.pgm").read_bytes() != before
+    assert not (given / JOURNAL).exists()  # its inputs are gone
 
 
 def test_a_folder_is_inside_another_by_its_path_not_by_its_letters(tmp_path):
@@ -842,6 +845,35 @@ def test_only_what_changed_is_done_again(run, tmp_path):
     assert skipped() == 4
     assert skipped("--dry-run", "-q") == 0
     assert run("highpass", "--skip-existing", "-n", given, out)[1].count("skip, done before") == 4
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--png-level", "9"),
+        ("--strip",),
+        ("--preserve-times",),
+        ("--output", "keep"),
+        ("--scale", "0:40"),
+        ("--edges", "mirror"),
+        ("--stripes", "0"),
+    ],
+    ids=str,
+)
+def test_with_another_option_that_decides_bytes_or_times_all_is_done_again(run, tmp_path, options):
+    given = pgm(tmp_path / "in/a.pgm", 0, 10, 12).parent
+    words = ("highpass", "--format", "png", "--skip-existing", given, tmp_path / "out")
+    for more, skipped in (((), 0), ((), 1), (options, 0), (options, 1)):
+        assert run(*words, *more)[2].count("1 skipped") == skipped, more
+
+
+def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
+    jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12 + i % 2)), str(tmp_path / f"out{i}.pgm")) for i in range(6)]
+    batch = Batch(Settings(transfer.highpass()))
+    with closing(batch):
+        outcomes = batch.run(jobs)
+        assert len(list(outcomes)) == 6
+        assert batch._waiting_bytes == 0
 
 
 def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):
