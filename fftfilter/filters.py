@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .output.histogram import Ramps
     from .output.scale import Scale
     from .staged.algorithms import Algorithm, Option
-    from .staged.steps.transpose import Transpose
+    from .staged.steps import Transpose
     from .transfer.edges import EdgedGrid, Edges
 
     Array = NDArray[Any]
@@ -260,7 +260,7 @@ class Filter:
         """Choose between fused and staged, and the algorithm; raises ParameterError for what the engine has not."""
         engine, self._transpose = options.get("engine"), options.get("transpose")
         if self._transpose is not None:
-            from .staged.steps.transpose import TRANSPOSES
+            from .staged.steps import TRANSPOSES
 
             _check("transpose", self._transpose, TRANSPOSES)
         staged_only = {

@@ -72,7 +72,7 @@ ROOMS = {
 # All others are free of OpenCL.
 WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}
 # Folders whose modules are found by looking into them; all others have a map.
-FOUND = {"commands", "staged/steps", "staged/algorithms"}
+FOUND = {"commands", "staged/algorithms"}
 
 
 def room(name):
@@ -117,8 +117,8 @@ def imported(name):
 
 def test_imports_are_found_at_all():
     # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
-    assert imported("staged.steps.mask") == {"staged.plan"}
-    assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
+    assert imported("staged.steps") == {"output.rounding", "staged.plan"}
+    assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps"}
     assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
     assert imported("output.ramp") == {"output.noise", "output.rounding"}
@@ -214,34 +214,44 @@ def claims(name):
 
 
 def owners(file):
-    """Return the modules of which one has to claim a kernel file.
+    """Return the modules of which one has to claim a kernel file that no other file needs.
 
-    A staged one's is its twin of the same place and name; a form of the fused engine has its files in a folder of the
-    same place.
+    An algorithm's is its twin of the same name; a form of the fused engine has its files in a folder of the same place.
     """
-    shared = {
-        "complex.cl": ["device.programs"],
-        "shapes.cl": ["staged.steps.mask"],
-        "ground.cl": ["output.ground"],
-        "ramp.cl": ["output.ramp"],
-        "edges.cl": ["fused.gpu.launches"],
-    }
-    if file in shared:
-        return shared[file]
+    if file == programs.PRELUDE:
+        return ["device.programs"]
     if file.startswith("fused/"):
         form = ".".join(file.split("/")[:2])
         return [name for name in MODULES if name.startswith(f"{form}.")]
-    return [file.removesuffix(".cl").replace("/", ".")]
+    if file.startswith("staged/algorithms/"):
+        return [file.removesuffix(".cl").replace("/", ".")]
+    return ["staged.steps", "staged.transform"]
 
 
 def test_every_kernel_file_has_its_module():
-    claimed = {file: any(file in claims(name) for name in owners(file) if name in MODULES) for file in FILES}
-    assert [file for file in FILES if not claimed[file]] == []
+    claimed = {file for file in FILES for name in owners(file) if name in MODULES and file in claims(name)}
+    assert sorted({*programs.with_needs(sorted(claimed)), programs.PRELUDE}) == FILES
+
+
+def test_every_file_that_a_kernel_needs_exists_and_is_called():
+    for file in FILES:
+        for needed in programs.needs(file):
+            assert needed in FILES, f"{file} needs {needed}"
+
+
+def test_no_file_is_needed_for_nothing():
+    """A file is needed for a name that it defines."""
+    code = {file: re.sub(r"//.*", "", (KERNELS / file).read_text()) for file in FILES}
+    words = {file: set(re.findall(r"\w+", text)) for file, text in code.items()}
+    defines = r"#define (\w+)|(?:INLINE|inline) [\w ]+?\*?(\w+)\(|^} (\w+);"
+    defined = {file: {*filter(None, sum(re.findall(defines, code[file], re.MULTILINE), ()))} for file in FILES}
+    vain = {(file, each) for file in FILES for each in programs.needs(file) if not defined[each] & words[file]}
+    assert vain == set()
 
 
 def test_every_file_that_a_module_claims_exists():
     claimed = {(name, file) for name in MODULES for file in claims(name)}
-    assert ("staged.steps.load", "staged/steps/load.cl") in claimed
+    assert ("staged.steps", "staged/steps/load.cl") in claimed
     assert {(name, file) for name, file in claimed if file not in FILES} == set()
 
 

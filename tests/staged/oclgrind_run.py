@@ -22,7 +22,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.staged import algorithms
 from fftfilter.staged.runner import Runner
-from fftfilter.staged.steps.transpose import TRANSPOSES
+from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
 from tests.helpers import assert_grey_levels, assert_transform, by_reference

@@ -18,10 +18,9 @@ from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError
 from fftfilter.staged import algorithms
-from fftfilter.staged.fft_core import plan_rows
 from fftfilter.staged.plan import FORWARD, INVERSE, SPIN, X
-from fftfilter.staged.transform import Transform
-from fftfilter.staged.workspace import Workspace
+from fftfilter.staged.runner import Workspace
+from fftfilter.staged.transform import Transform, plan_rows
 from tests.helpers import assert_grey_levels, assert_transform, by_reference
 
 VARIANTS = [

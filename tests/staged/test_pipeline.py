@@ -8,7 +8,7 @@ import pytest
 import fftfilter
 from fftfilter import transfer as H
 from fftfilter.filters import Filter
-from fftfilter.staged.steps.transpose import TRANSPOSES
+from fftfilter.staged.steps import TRANSPOSES
 from fftfilter.transfer import reference
 from tests.helpers import assert_grey_levels, by_reference
 
