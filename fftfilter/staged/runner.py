@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
     from ..device.device import Device
-    from ..device.launcher import Launcher
+    from ..device.launcher import Kernel, Launcher
 
     Array = np.ndarray[Any, Any]
     Names = MutableMapping[str, Any]
@@ -32,7 +32,7 @@ class Runner:
 
     def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher
-        self._kernels: dict[Key, cl.Kernel] = {}
+        self._kernels: dict[Key, Kernel] = {}
 
     def build(self, launches: Iterable[Launch]) -> None:
         """Build the kernels that launches lack, in as few programs as their defines allow: each takes 20 ms and more.

@@ -13,21 +13,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyopencl as cl
 
-from ...output.ground import KERNEL as GROUND
 from ...transfer.shapes import number_of
-from .launches import (
-    ATTRIBUTES,
-    BUTTERFLIES,
-    COSINES,
-    EDGES,
-    LARGEST,
-    PACKED,
-    REGISTERS,
-    SHAPES,
-    Launch,
-    Launches,
-    compiler_options,
-)
+from .launches import REGISTERS, Launch, Launches, compiler_options
+from .mask import UNUSED
 from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
 
 if TYPE_CHECKING:
@@ -36,8 +24,6 @@ if TYPE_CHECKING:
     from ...device.device import Device
     from .transform import Limits, TransformPlan
 
-SIDE = "fused/gpu/any_size/side.cl"
-ANY_MASK = "fused/gpu/any_size/mask.cl"
 STEP = "fused/gpu/any_size/step.cl"
 # The numbers of the steps, in the order in which step.cl has them.
 ROWS, COLUMNS, INVERSE_ROWS = range(3)
@@ -120,7 +106,6 @@ class AnySizeLaunches(Launches):
     limits: Limits
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         plan = self.plan
         rows, columns = cast("tuple[TransformPlan, TransformPlan]", (plan.rows, plan.columns))
         self._rows = Side(rows, plan.pairs, self.limits)
@@ -143,35 +128,23 @@ class AnySizeLaunches(Launches):
 
     def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
-        return [self._launch("rows", ROWS, self._rows, tables, image=None)]
+        return [self._launch("rows", ROWS, self._rows, tables, {})]
 
     def columns(
-        self, tables: Sequence[cl.Buffer], shape: str, *mask_arguments: Any, other: bool = False
+        self, tables: Sequence[cl.Buffer], shape: str, mask: dict[str, Any], *, other: bool = False
     ) -> list[Launch]:
         """Return what filters the columns."""
-        given = np.uint32(number_of(shape)), *mask_arguments
-        return [self._launch("columns", COLUMNS, self._columns, tables, other=np.uint32(other), mask=given)]
+        given = {"shape": number_of(shape), "other": other, **mask}
+        return [self._launch("columns", COLUMNS, self._columns, tables, given)]
 
     def inverse_rows(
-        self,
-        tables: Sequence[cl.Buffer],
-        one_scale: np.uint32,
-        dc: np.float32,
-        *,
-        complement: bool,
-        other: bool = False,
+        self, tables: Sequence[cl.Buffer], *, one_scale: bool, dc: float, complement: bool, other: bool = False
     ) -> list[Launch]:
         """Return what makes values of the rows' spectra."""
-        numbers = one_scale, self.reach, dc, np.uint32(complement)
-        arguments: dict[str, Any] = {
-            "values": None,
-            "subtracted_from": None,
-            "numbers": numbers,
-            "other": np.uint32(other),
-        }
-        return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, **arguments)]
+        given = {"values": self.values, "one_scale": one_scale, "dc": dc, "subtracts": complement, "other": other}
+        return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, given)]
 
-    def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], **given: Any) -> Launch:
+    def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], given: dict[str, Any]) -> Launch:
         """Return the launch of a step; what it is not ``given``, it does not need."""
         groups = side.groups * self.count
         if side.is_local:
@@ -181,25 +154,29 @@ class AnySizeLaunches(Launches):
             if side not in self._rooms:
                 self._rooms[side] = self.launcher.allocate(groups * NUMBER_BYTES * side.batch * side.stride)
             room = self._rooms[side]
-        unused: Any = self.spectrum
-        no_numbers = np.uint32(0), self.reach, np.float32(0), np.uint32(0)
-        no_mask = np.uint32(0), unused, *(np.float32(0),) * 8, np.uint32(0)
-        arguments = (
-            given.get("values", unused),
-            given.get("image", unused),
-            np.uint32(step),
-            *(self.spectrum, *tables, self.largest),
-            *given.get("numbers", no_numbers),
-            given.get("other", np.uint32(0)),
-            *(self._sizes, room),
-            *given.get("mask", no_mask),
-            given.get("subtracted_from", unused),
-        )
-        files = (ATTRIBUTES, BUTTERFLIES, PACKED, SIDE, EDGES, SHAPES, ANY_MASK, COSINES, GROUND, LARGEST, STEP)
+        (table,) = tables
+        arguments: dict[str, Any] = {
+            "values": self.spectrum,
+            "image": None,
+            "step": step,
+            "spectra": self.spectrum,
+            "tables": table,
+            "largest": self.largest,
+            "one_scale": 0,
+            "reach": self.reach,
+            "dc": 0.0,
+            "subtracts": 0,
+            "other": 0,
+            "sizes": self._sizes,
+            "room": room,
+            "shape": 0,
+            "mask_data": self.spectrum,
+            "scale": 0.0,
+            **UNUSED,
+        }
         # Radices and shape are not for the compiler to know.
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
         defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
         options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
-        kernel = self.launcher.kernel(files, defines, "gpu_any_size_step", arguments, options=options)
-        self.largest_at += [(kernel, at) for at, argument in enumerate(arguments) if argument is self.largest]
+        kernel = self.launcher.kernel((STEP,), defines, "gpu_any_size_step", arguments | given, options=options)
         return Launch(name, kernel, (groups * side.group,), (side.group,))

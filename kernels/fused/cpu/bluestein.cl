@@ -5,6 +5,8 @@
 // which the stages leave the other one. The inverse transform is the same of exchanged numbers. Both outer stages have
 // radix 8.
 // Source: see kernels/staged/bluestein.cl.
+//
+// needs: fused/cpu/transform.cl
 
 // The last forward stage, times the filter, the first inverse stage: the spectrum stays in registers.
 INLINE void convolved_stage(const uint kind, const uint radix, global vector_t *x, const uint length,

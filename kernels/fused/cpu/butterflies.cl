@@ -2,6 +2,8 @@
 //
 // In place, inputs and outputs in natural order, a[p] = sum_q a[q] W(p q, radix).
 //
+// needs: fused/cpu/numbers.cl
+//
 // -D RADIX_BITS=bits    bit r is set for each radix r that the plans have: what is not needed is not compiled
 // -D LOOP_PRIME=p       the largest prime radix whose butterfly is a loop, 1 if there is none
 

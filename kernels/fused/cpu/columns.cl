@@ -6,6 +6,8 @@
 //
 // A strip lies by itself, all its rows one after the other, so that it is its own work space and stays in the
 // cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
+//
+// needs: fused/cpu/transform.cl fused/cpu/pixels.cl fused/cpu/mask.cl
 
 // First stage: butterflies of a strip's pixels, so that the image is never stored as floats
 INLINE void first_stage(const uint kind, const uint radix, global vector_t *z, global const pixels_t *pixels,

@@ -2,6 +2,8 @@
 //
 // The convolution takes a work space of its own, x, beside the strip; z holds the pixels, then the transform in natural
 // order.
+//
+// needs: fused/cpu/bluestein.cl fused/cpu/pixels.cl fused/cpu/mask.cl
 
 NOINLINE void columns_forward_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
                                         global const LOAD_PIXEL *image, global float *deviation,

@@ -16,6 +16,8 @@
 // progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
 // each worker, how many of its own are taken. All are 0 before and after. The steps from first_step to end_step - 1 are
 // done: all in one launch, or each in one of its own to be timed.
+//
+// needs: fused/cpu/columns.cl fused/cpu/rows.cl fused/cpu/histogram.cl fused/cpu/quantize.cl
 
 // -D BLUESTEIN=0 | 1    1 where an axis may be transformed by a convolution: its length is more than its points
 

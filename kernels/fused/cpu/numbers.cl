@@ -3,6 +3,8 @@
 // In memory a number is two vectors: VECTOR real parts, then VECTOR imaginary parts. Vectors are explicit, as a CPU's
 // compiler leaves loops over complex numbers scalar. Nothing moves within a register but in transpose.cl.
 //
+// needs: fused/cpu/builtins.cl
+//
 // -D VECTOR=4 | 8 | 16    floats in a vector register
 
 #ifndef VECTOR

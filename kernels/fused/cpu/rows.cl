@@ -7,6 +7,8 @@
 // Reads    z, strips of packed columns; places[]: how many bytes behind its strip each row and its mirrored row lie
 // Writes   the filtered rows to the same places
 // Scratch  x, a work space for one group
+//
+// needs: fused/cpu/transform.cl fused/cpu/pixels.cl fused/cpu/mirrored_mask.cl fused/cpu/transpose.cl
 
 // The last forward stage, times the gain, the first inverse stage: the spectrum stays in registers.
 INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, const uint length,

@@ -1,6 +1,8 @@
 // Rows of a width with a large prime in it: those of rows.cl by Bluestein's chirp-z (bluestein.cl).
 //
 // Between the two convolutions, the last stage of the first, the mask and the first stage of the second are one sweep.
+//
+// needs: fused/cpu/rows.cl fused/cpu/bluestein.cl
 
 // The rest of the inverse transform of a group of rows, behind its first stage, from the work space to their places
 NOINLINE void inverse_rows_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,

@@ -7,6 +7,8 @@
 //
 // A stage of radix r and this span works on groups of r span numbers; a[q] lies q span behind a[0].
 // Spin factors lie at w[j (r - 1) + q - 1] = W(j q, r span).
+//
+// needs: fused/cpu/butterflies.cl
 
 INLINE void forward_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)

@@ -4,6 +4,8 @@
 // cache and are done one after the other: the rest of the forward stages, what is to be done in the middle, and the
 // inverse stages of the part. So the stages of the whole are done before the first part, and backward after the last.
 // `part` is the number that a part begins with.
+//
+// needs: fused/cpu/params.cl fused/cpu/stages.cl
 
 INLINE uint part_length(global const axis_t *axis)
 {

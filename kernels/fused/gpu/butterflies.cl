@@ -8,6 +8,8 @@
 //
 // Every index is known once the loops are unrolled, so that the numbers stay in registers.
 //
+// needs: fused/gpu/attributes.cl
+//
 // -D RADICES    see transform.cl: only their butterflies are compiled
 
 #ifndef RADICES

@@ -8,6 +8,8 @@
 // Writes   the same places; for the `other` pixels (mirrored_mask.cl) the same behind the spectra of all images
 // Scale    1/2 of the unpacking, 1/(width height) of the inverse and 1/2 of mirrored edges, once with the mask
 //
+// needs: fused/gpu/mirrored_mask.cl fused/gpu/pairs.cl
+//
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the function
 
 INLINE void columns(global complex_t *spectrum, global const complex_t *tables, global const mask_data_t *mask_data,

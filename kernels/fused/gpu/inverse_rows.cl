@@ -11,6 +11,8 @@
 //          `other` ones
 //          largest[2 image], as the bits of a float, which order like whole numbers
 //
+// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl ground.cl fused/gpu/values.cl fused/gpu/largest.cl
+//
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the functions
 
 // Whether row p has no partner

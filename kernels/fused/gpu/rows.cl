@@ -8,6 +8,8 @@
 // Writes   spectrum, see spectrum.cl      -> BATCH x TILE numbers side by side, of the columns below the reach
 // Clears   the image's largest magnitude, which the inverse rows will find, and behind it how much is clipped
 //
+// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl ground.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 // -D ONE_LAUNCH=1                         without a kernel: filter.cl calls the function
 

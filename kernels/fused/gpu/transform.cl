@@ -8,6 +8,8 @@
 // Inverse     the same with real and imaginary parts exchanged before and after, which is free in registers
 // Any length  POINTS other than LENGTH is Bluestein's chirp-z: chirp, transform, filter, transform back, chirp
 //
+// needs: fused/gpu/butterflies.cl
+//
 // -D POINTS, LENGTH            length of the data and of the transforms; they differ for Bluestein's
 // -D BATCH, ITEMS, PER_ITEM    transforms of a work-group, work-items of a transform, numbers that a work-item holds
 // -D RADICES                   five radices, 1 where there is no stage

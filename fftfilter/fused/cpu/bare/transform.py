@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# Where source, target and scale stand among the kernel's arguments.
-SOURCE, TARGET, SCALE = 5, 6, 14
+# The steps of each kind of data, and what launches them.
+FILES = {
+    "complex": ("fused/cpu/bare/complex_columns.cl", "fused/cpu/bare/complex_rows.cl", "fused/cpu/bare/launch.cl"),
+    "real": ("fused/cpu/bare/real_columns.cl", "fused/cpu/bare/real_rows.cl", "fused/cpu/bare/launch.cl"),
+    "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl", "fused/cpu/bare/launch.cl"),
+}
 
 
 class CpuTransform:
@@ -62,17 +66,26 @@ class CpuTransform:
         self._kept: list[Any] = []
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = self._keep(launcher.wrap(self._largest))
-        tables = (spin_factors(layout.columns), spin_factors(layout.rows), layout.places, layout.to, layout.take)
-        arguments = [
-            *(self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))), self._constant(layout.params())),
-            *(self._constant(layout.layout()), self._scratch(max(64, layout.strip_bytes)), self._scratch(workspaces)),
-            *(None, None, self._largest_buffer),
-            *map(self._constant, (*tables, layout.between())),
-            None,
-        ]
+        arguments = {
+            "progress": self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))),
+            "params": self._constant(layout.params()),
+            "layout": self._constant(layout.layout()),
+            "z": self._scratch(max(64, layout.strip_bytes)),
+            "x": self._scratch(workspaces),
+            "source": None,
+            "target": None,
+            "largest": self._largest_buffer,
+            "column_spin": self._constant(spin_factors(layout.columns)),
+            "row_spin": self._constant(spin_factors(layout.rows)),
+            "places": self._constant(layout.places),
+            "to": self._constant(layout.to),
+            "take": self._constant(layout.take),
+            "between": self._constant(layout.between()),
+            "scale": None,
+        }
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
-        names, defines = program(device, layout.columns, layout.rows, defines, files_of(shape.data))
+        names, defines = program(device, layout.columns, layout.rows, defines, FILES[shape.data])
         self._kernel = launcher.kernel(names, defines, "bare_transform", arguments)
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
@@ -89,9 +102,7 @@ class CpuTransform:
         rows = shape.width if self.kind == SIGNAL else shape.height
         target = aligned((shape.count, rows, layout.target_pitch), self._made)
         buffers = self.launcher.wrap(source), self.launcher.wrap(target)
-        self._kernel.set_arg(SOURCE, buffers[0])
-        self._kernel.set_arg(TARGET, buffers[1])
-        self._kernel.set_arg(SCALE, np.float32(scale))
+        self._kernel.bind(source=buffers[0], target=buffers[1], scale=float(scale))
         self.launcher.enqueue("transform", self._kernel, (layout.workers,), (1,))
         self.launcher.finish(buffers[1], target)
         self.launcher.finish(self._largest_buffer, self._largest)
@@ -110,18 +121,3 @@ class CpuTransform:
 
     def _scratch(self, size: int) -> Any:
         return self._keep(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
-
-
-def files_of(data: str) -> tuple[str, ...]:
-    """Return the files of a transform's program, in the order in which they are joined."""
-    own = {
-        "complex": ("fused/cpu/bare/complex_columns.cl", "fused/cpu/bare/complex_rows.cl"),
-        "real": ("fused/cpu/bare/real_columns.cl", "fused/cpu/bare/real_rows.cl"),
-        "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl"),
-    }[data]
-    return (
-        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/params.cl"),
-        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "fused/cpu/transpose.cl"),
-        *("fused/cpu/bluestein.cl", "fused/cpu/bare/layout.cl", "fused/cpu/bare/store.cl"),
-        *(*own, "fused/cpu/bare/launch.cl"),
-    )

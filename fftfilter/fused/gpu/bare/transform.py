@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ....output.stack import PIXELS
 from .. import plan as images
-from ..launches import (
-    ATTRIBUTES,
-    BUTTERFLIES,
-    INVERSE_ROWS,
-    LARGEST,
-    NEEDS,
-    PAIRS,
-    REGISTERS,
-    ROWS,
-    TRANSFORM,
-    VALUES,
-    Launch,
-    Launches,
-    compiler_options,
-)
+from ..launches import INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
 from ..transform import DEFAULT, MOST_PER_ITEM
 from . import plan
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pyopencl as cl
 
     from ....device.launcher import Launcher
@@ -46,25 +34,20 @@ FLOAT = np.dtype(np.float32)
 class PairLaunches(Launches):
     """Makes launches of real images with nothing taken off, and without a mask."""
 
-    needs = NEEDS | {
-        ROWS: (NO_GROUND,),
-        TO_SPECTRUM: (PAIRS,),
-        FROM_SPECTRUM: (PAIRS,),
-        INVERSE_ROWS: (NO_GROUND, VALUES, LARGEST),
-    }
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_GROUND,))
 
     def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
         """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
-        return self._columns(TO_SPECTRUM, (f"HALF={int(half)}",), table)
+        ends = {"target": None, "spectrum": self.spectrum}
+        return self._columns(TO_SPECTRUM, (f"HALF={int(half)}",), ends, table)
 
     def from_spectrum(self, table: cl.Buffer) -> Launch:
         """Return what makes the rows' spectra of half a spectrum; source and scale are set later."""
-        return self._columns(FROM_SPECTRUM, (), table)
+        return self._columns(FROM_SPECTRUM, (), {"spectrum": self.spectrum, "source": None}, table)
 
-    def _columns(self, source: str, defines: tuple[str, ...], table: cl.Buffer) -> Launch:
-        ends = (None, self.spectrum) if source == TO_SPECTRUM else (self.spectrum, None)
+    def _columns(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
         columns: Any = self.plan.columns
-        return self._whole("columns", source, columns, self._kept_columns, defines, *ends, table, None)
+        return self._whole("columns", source, columns, self._kept_columns, defines, **ends, tables=table, scale=None)
 
 
 class GpuTransform:
@@ -90,11 +73,9 @@ class GpuTransform:
         self._kept: list[cl.Buffer] = []
         self._buffers: tuple[cl.Buffer, cl.Buffer] | None = None
         self._bound: tuple[Any, ...] = ()
-        # Where source, target and scale stand among the arguments of the kernels.
-        self._sources: list[tuple[cl.Kernel, int]] = []
-        self._targets: list[tuple[cl.Kernel, int]] = []
-        self._scales: list[tuple[cl.Kernel, int]] = []
         self._launches: list[Launch] = []
+        # Of each of them, which of its arguments is the source, the target, or the scale.
+        self._names: list[dict[str, str]] = []
         if self._is_paired:
             self._scratch_bytes = 8 * shape.count * images.plan(shape.height, shape.width, limits).spectrum_length
         else:
@@ -113,14 +94,9 @@ class GpuTransform:
         """Transform from one device buffer to another, without waiting; ``source`` is left as it is."""
         bound = (source, target, scale)
         if bound != self._bound:
-            places: tuple[tuple[list[tuple[cl.Kernel, int]], Any], ...] = (
-                (self._sources, source),
-                (self._targets, target),
-                (self._scales, np.float32(scale)),
-            )
-            for arguments, value in places:
-                for kernel, at in arguments:
-                    kernel.set_arg(at, value)
+            given = {"source": source, "target": target, "scale": float(scale)}
+            for launch, names in zip(self._launches, self._names, strict=True):
+                launch.kernel.bind(**{name: given[what] for name, what in names.items()})
             self._bound = bound
         for launch in self._launches:
             self.launcher.enqueue(*launch)
@@ -147,17 +123,20 @@ class GpuTransform:
             given = f"LOAD_PIXEL={pixel if reads_real else 'complex_t'}", f"IS_REAL={int(reads_real)}"
             defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
             between = self._constant(_turns(step.between))
-            arguments = [None, None, self._table(step.plan), between, None, np.uint32(step.count)]
+            names = {"target": goes_to, "source": place, "scale": "scale" if is_last else "one"}
+            kept = {plan.SCRATCH: self._scratch, "one": 1.0}
+            arguments = {
+                "target": kept.get(names["target"]),
+                "source": kept.get(names["source"]),
+                "tables": self._table(step.plan),
+                "between": between,
+                "scale": kept.get(names["scale"]),
+                "lines": step.count,
+            }
             registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
             options = compiler_options(self.launcher, registers)
-            files = ATTRIBUTES, BUTTERFLIES, TRANSFORM, LINES
-            kernel = self.launcher.kernel(files, defines, "gpu_bare_lines", arguments, options=options)
-            self._bind(kernel, 0, goes_to)
-            self._bind(kernel, 1, place)
-            if is_last:
-                self._scales.append((kernel, 4))
-            else:
-                kernel.set_arg(4, np.float32(1))
+            kernel = self.launcher.kernel((LINES,), defines, "gpu_bare_lines", arguments, options=options)
+            self._names.append({name: what for name, what in names.items() if what not in kept})
             place = goes_to
             items = (step.plan.work_items(step.count),)
             self._launches.append(Launch("transform", kernel, items, (step.plan.group,)))
@@ -169,28 +148,18 @@ class GpuTransform:
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep two numbers of each image there.
         largest = self._keep(self.launcher.allocate(8 * shape.count))
-        sizes = shape.count, planned.tiles, self._scratch, None, largest
+        sizes = shape.count, planned.tiles, self._scratch, None, None, largest
         made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
         if shape.data == "real":
             (first,) = made.rows([row_table])
             last = made.to_spectrum(column_table, half=shape.half)
-            self._scales.append((last.kernel, 3))
+            self._names = [{"image": "source"}, {"target": "target", "scale": "scale"}]
         else:
             first = made.from_spectrum(column_table)
-            (last,) = made.inverse_rows([row_table], np.uint32(0), np.float32(0), complement=False)
-            # Nothing is read of an image: its place is anything's.
-            last.kernel.set_arg(last.kernel.num_args - 1, largest)
-            self._scales.append((first.kernel, 3))
+            (last,) = made.inverse_rows([row_table], one_scale=False, dc=0.0, complement=False)
+            last.kernel.set("image", largest)  # nothing is read of an image: its place is anything's
+            self._names = [{"source": "source", "scale": "scale"}, {"values": "target"}]
         self._launches = [first, last]
-        self._sources.append((first.kernel, 1))
-        self._targets.append((last.kernel, 0))
-
-    def _bind(self, kernel: cl.Kernel, at: int, place: str) -> None:
-        """Set a buffer as an argument, now or with each array."""
-        if place == plan.SCRATCH:
-            kernel.set_arg(at, self._scratch)
-        else:
-            (self._sources if place == "source" else self._targets).append((kernel, at))
 
     def _table(self, part: Any) -> cl.Buffer:
         (table,) = part.tables()

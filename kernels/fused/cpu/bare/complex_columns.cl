@@ -3,6 +3,8 @@
 // Reads    the numbers of a strip, row after row; strips begin at every multiple of VECTOR columns, the last one is
 //          moved left to end with the image
 // Writes   their transforms in the plan's order to the strip; columns alone in natural order to where they belong
+//
+// needs: fused/cpu/bare/layout.cl
 
 INLINE void first_complex_stage(const uint kind, const uint radix, global vector_t *z, global const float *source,
                                 const uint pitch, const uint span, global const float2 *w, global const float2 *roots)

@@ -3,6 +3,8 @@
 // Reads    strips, or rows as they lie in the array
 // Writes   the spectrum in natural order, rows as they belong; of a long signal columns of a matrix, side by side
 // Scratch  x, a work space for one group
+//
+// needs: fused/cpu/bare/store.cl
 
 NOINLINE void load_strip(global vector_t *x, global const vector_t *z, global const uint *at)
 {

@@ -7,6 +7,8 @@
 // Writes   target; largest, the bits of the largest magnitude that each worker stored; z between the steps
 // Scratch  x, a work space for each worker
 //
+// needs: fused/cpu/bare/layout.cl
+//
 // -D TRANSFORM=complex | real | values    complex numbers or pixels to a spectrum, or half a spectrum to real values
 // -D LOAD_PIXEL=uchar | ushort | float    of pixels; float for the others
 

@@ -3,6 +3,8 @@
 // A bare transform is a filter's way without the mask: columns to strips, rows of the strips to the spectrum; of the
 // inverse to real values rows of the spectrum to strips, then columns. Arrays hold complex numbers as their users do,
 // real and imaginary part in turn.
+//
+// needs: fused/cpu/bluestein.cl fused/cpu/transpose.cl
 
 // `images` lie `source_step` and `target_step` numbers apart; `chunk` of them go through the steps together, and share
 // the strips. A step has `tasks` for each image. Rows are `source_pitch` and `target_pitch` numbers apart, and a row of

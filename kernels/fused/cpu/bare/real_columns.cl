@@ -3,6 +3,8 @@
 // Reads    the pixels of a strip, row after row
 // Writes   their transforms in the plan's order to the strip; of columns alone those of real numbers to where they belong
 //
+// needs: fused/cpu/bare/store.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the pixels
 
 #ifndef LOAD_PIXEL

@@ -4,6 +4,8 @@
 //          array, two as one complex row
 // Writes   both spectra, whole or half, in natural order
 // Scratch  x, a work space for one group
+//
+// needs: fused/cpu/bare/real_columns.cl fused/cpu/bare/store.cl
 
 // VECTOR pixels of VECTOR rows become lanes, real (part 0) or imaginary ones.
 NOINLINE void load_pixel_lines(global vector_t *x, global const LOAD_PIXEL *source, const uint width,

@@ -3,6 +3,8 @@
 // Reads    a strip in the plan's order
 // Writes   its 2 VECTOR columns, row after row, times the scale
 // Scratch  the strip; x where a convolution does it
+//
+// needs: fused/cpu/bare/values_rows.cl
 
 // real parts are exchanged with imaginary ones, as the inverse has them
 INLINE integers_t store_values(global float *at, const number_t exchanged, const float scale, const integers_t most)

@@ -6,6 +6,8 @@
 // Reads    rows of the half spectrum
 // Writes   their inverse transforms, packed, to the strips
 // Scratch  x, a work space for one group
+//
+// needs: fused/cpu/bare/layout.cl
 
 // VECTOR / 2 numbers of some rows, rows as lanes
 INLINE void load_square(vector_t *square, global const float *source, const size_t pitch, global const uint *rows)

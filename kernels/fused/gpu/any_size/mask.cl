@@ -2,6 +2,8 @@
 //
 // ideal    bounds[kx] has how many |ky| are nearer than each cutoff
 // table    gains[kx][ky]
+//
+// needs: fused/gpu/attributes.cl edges.cl shapes.cl
 
 // per_inner2 is 0 where there is no inner cutoff
 typedef struct {

@@ -6,6 +6,8 @@
 //
 // A work-group takes 2^log2_batch transforms at a time, and get_local_size(0) >> log2_batch work-items do each of them.
 //
+// needs: fused/gpu/butterflies.cl fused/gpu/packed.cl
+//
 // -D ROOM=local | global    where the rooms are: in local memory, or in global memory if that is too small
 
 #ifndef ROOM

@@ -6,6 +6,9 @@
 //          columns: they take neighboring columns                                -> a batch side by side; it divides TILE
 // Writes   the same way; `largest` as rows.cl and inverse_rows.cl
 //
+// needs: fused/gpu/any_size/side.cl edges.cl fused/gpu/any_size/mask.cl fused/gpu/cosines.cl ground.cl
+// needs: fused/gpu/largest.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
 #ifndef LOAD_PIXEL
@@ -156,14 +159,14 @@ INLINE void mask_columns(ROOM const complex_t *from, ROOM complex_t *to, const u
     }
 }
 
-kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *images, const uint step,
+kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *image, const uint step,
                               global complex_t *spectra, global const complex_t *tables, global uint *largest,
                               const uint one_scale, const uint reach, const real_t dc, const uint subtracts, const uint other,
                               constant sizes_t *sizes, ROOM complex_t *room, const uint shape,
                               global const uint *mask_data, const real_t scale, const real_t scale_x2,
                               const real_t scale_y2, const real_t per_outer2, const real_t per_inner2,
                               const real_t outer_falloff, const real_t inner_falloff, const real_t at_dc,
-                              const uint is_complement, global const LOAD_PIXEL *subtracted_from)
+                              const uint is_complement)
 {
     local uint found;
     const cutoffs_t cutoffs = {shape, scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
@@ -190,7 +193,7 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
         if (step == ROWS && group == 0 && get_local_id(0) == 0)
             largest[2 * picture] = largest[2 * picture + 1] = 0;
         if (step == ROWS)
-            load_rows(rooms.from + start, images + picture * size, p, sizes);
+            load_rows(rooms.from + start, image + picture * size, p, sizes);
         else if (step == COLUMNS)
             load_columns(rooms.from + start_across, own, mirrored, sizes);
         else
@@ -214,7 +217,7 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
             if (step == ROWS)
                 store_spectrum(spectrum, rooms.from + start, p, reach, sizes);
             else
-                most = store_values(values + picture * size, rooms.from + start, subtracted_from + picture * size, p,
+                most = store_values(values + picture * size, rooms.from + start, image + picture * size, p,
                                     subtracts, other, dc, sizes);
         }
         keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);

@@ -4,6 +4,8 @@
 // Reads    source[ky][kx] for kx up to WIDTH/2, BATCH columns side by side
 // Writes   the rows' spectra, see spectrum.cl, times a scale; what is imaginary of the numbers that are their own
 //          mirror image is left out, as the values are real
+//
+// needs: fused/gpu/pairs.cl
 
 kernel void gpu_bare_from_spectrum(global complex_t *spectrum, global const complex_t *source,
                                    global const complex_t *tables, const real_t scale)

@@ -8,6 +8,8 @@
 // Reads    source
 // Writes   target, times a scale
 //
+// needs: fused/gpu/transform.cl
+//
 // -D FROM_GROUP, FROM_STEP, FROM_STRIDE    where lines lie
 // -D TO_GROUP, TO_STEP, TO_STRIDE          where they go
 // -D KEPT=n                                numbers of a line that are stored, from the first one on

@@ -4,6 +4,8 @@
 // Reads    the rows' spectra, see spectrum.cl                -> coalesced
 // Writes   target[ky][kx], BATCH columns side by side; of a whole spectrum its other half, too, which mirrors it
 //
+// needs: fused/gpu/pairs.cl
+//
 // -D HALF=0 | 1    1: columns 0 to WIDTH/2 alone
 
 #ifndef HALF

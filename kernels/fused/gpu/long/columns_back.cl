@@ -6,6 +6,8 @@
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   spectrum, or the same places                         -> coalesced
+//
+// needs: fused/gpu/long/strips.cl
 
 kernel void gpu_long_columns_back(global complex_t *strips, global complex_t *spectrum, global const complex_t *tables,
                                   global const complex_t *long_tables)

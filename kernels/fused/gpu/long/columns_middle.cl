@@ -6,6 +6,8 @@
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in columns.cl, with the mask
+//
+// needs: fused/gpu/long/strips.cl fused/gpu/mask.cl
 
 kernel void gpu_long_columns_middle(global complex_t *strips, global const complex_t *tables,
                                     global const complex_t *long_tables, global const mask_data_t *mask_data,

@@ -2,6 +2,8 @@
 //
 // A line lies in the spectrum's own places, each number at that of the frequency it will become. Bluestein's are longer
 // than the spectrum and have a buffer, [pair of rows][LONG_LENGTH].
+//
+// needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 
 #define LINES_LENGTH (LONG_BLUESTEIN ? (size_t)PAIRS * LONG_LENGTH : 2 * (size_t)PLANE)
 

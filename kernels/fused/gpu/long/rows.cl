@@ -7,6 +7,8 @@
 // Writes   lines, see long/lines.cl     -> runs of the numbers j
 // Clears   the image's largest magnitude, which the inverse rows will find, and behind it how much is clipped
 //
+// needs: fused/gpu/long/lines.cl ground.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
 #ifndef LOAD_PIXEL

@@ -8,6 +8,8 @@
 //
 // A spectrum, whether it comes in or goes out, has the columns below the reach alone.
 //
+// needs: fused/gpu/long/lines.cl
+//
 // -D INVERSE=0 | 1    1: the spectrum comes in; Bluestein's convolution is 0 both times
 
 #ifndef INVERSE

@@ -7,6 +7,8 @@
 //          image[row][b + MIDDLE a]      -> BATCH pixels side by side, see values.cl
 // Writes   values[row][b + MIDDLE a]     -> BATCH values side by side
 //          largest[2 image]
+//
+// needs: fused/gpu/long/lines.cl ground.cl fused/gpu/values.cl fused/gpu/largest.cl
 
 kernel void gpu_long_rows_to_values(global real_t *values, global const complex_t *lines,
                                     global const complex_t *tables, global const complex_t *long_tables,

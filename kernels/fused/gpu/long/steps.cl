@@ -12,6 +12,8 @@
 // Any length  LONG_POINTS other than LONG_LENGTH is Bluestein's chirp-z: outer, middle times filter and back, outer
 //             back
 //
+// needs: fused/gpu/transform.cl
+//
 // -D LONG_POINTS, LONG_LENGTH    length of the data and of the long transforms
 //
 // The tables of a long transform: W(n, LONG_LENGTH), then Bluestein's chirp and the spectrum of its filter.

@@ -2,6 +2,8 @@
 //
 // Where the rows of each pair are in one transform of the outer step, strips lie in the spectrum's own places, in whose
 // planes are the upper and the lower half of a column's numbers; else in a buffer, [tile][LONG_LENGTH][column in tile].
+//
+// needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 
 #define PAIRED (LONG_POINTS == LONG_LENGTH && HEIGHT % 2 == 0)
 #define STRIPS_LENGTH (PAIRED ? 2 * (size_t)PLANE : (size_t)((COLUMNS + TILE - 1) / TILE * TILE) * LONG_LENGTH)
