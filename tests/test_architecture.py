@@ -50,6 +50,7 @@ ROOMS = {
     "files": "errors memory",
     "images": "errors lengths memory files",
     "mirrored": "output",
+    "device_check": "fftfilter errors output transfer device staged fused mirrored",
     "filters": "errors output arrays transfer device staged fused mirrored",
     "imagej_filter": "errors memory output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
