@@ -89,9 +89,9 @@ def assert_grey_levels(got, wanted):
     assert found.is_right, f"{found}; (index, got, wanted): {shown}"
 
 
-def assert_transform(got, wanted, n):
+def assert_transform(got, wanted, n, dtype=None):
     """Hold a transform of length n to the contract: the error's norm over the reference's."""
-    bound = transform_bound(n, got.dtype)
+    bound = transform_bound(n, dtype or got.dtype)
     error = np.linalg.norm(got - wanted) / np.linalg.norm(wanted)
     worst = np.argsort(np.abs(got - wanted), axis=None)[::-1][:3]
     shown = [(int(w), got.flat[w], wanted.flat[w]) for w in worst]

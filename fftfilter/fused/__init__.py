@@ -3,7 +3,7 @@
     cpu/   columns, rows with the mask, columns inverse, quantize     vectors of neighboring columns
     gpu/   rows, columns with the mask, inverse rows, quantize        registers, exchange through local memory
 
-``bare.py`` has transforms alone, without a mask, by either form.
+``bare.py`` has transforms alone, without a mask, by either form; ``tables.py`` the numbers that transforms share.
 
 A step is a launch on a GPU; small images there, and all on a CPU, go in one launch. Both forms transform real images as
 real, at any size without padding, and keep the spectrum on the chip between the transforms around the mask.

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..tables import chirp, chirp_filter, is_made_of, places_of, twiddles
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -64,7 +66,7 @@ class MixedRadix(NamedTuple):
         tables = [np.zeros(0, np.complex128)]
         for stage in self.stages:
             turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
-            tables.append(np.exp(-2j * np.pi * turn / (stage.radix * stage.span)).ravel())
+            tables.append(twiddles(turn, stage.radix * stage.span).ravel())
             if has_roots(stage.radix):
                 tables.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
         return np.concatenate([*tables, np.ones(1)]).astype(np.complex64)
@@ -113,10 +115,7 @@ def has_roots(radix: int) -> bool:
 
 def is_smooth(n: int) -> bool:
     """Tell whether a length is made of the radices and the primes that go by the definition."""
-    for divisor in range(2, LARGEST_PRIME + 1):
-        while n % divisor == 0:
-            n //= divisor
-    return n == 1
+    return is_made_of(range(2, LARGEST_PRIME + 1), n)
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:
@@ -145,21 +144,12 @@ class Bluestein(NamedTuple):
     inner: MixedRadix
 
     def chirp(self) -> NDArray[np.complex64]:
-        """Return exp(-pi i k^2 / n), k^2 reduced as a whole number."""
-        return self._chirp().astype(np.complex64)
+        """Return the chirp."""
+        return chirp(self.n).astype(np.complex64)
 
     def filter(self) -> NDArray[np.complex64]:
-        """Return the spectrum of the conjugate chirp around 0, divided by m, in the order the inner plan leaves."""
-        m = self.inner.n
-        around = np.zeros(m, np.complex128)
-        around[: self.n] = self._chirp().conj()
-        around[m - self.n + 1 :] = around[self.n - 1 : 0 : -1]
-        return (np.fft.fft(around)[self.inner.frequencies()] / m).astype(np.complex64)
-
-    def _chirp(self) -> NDArray[np.complex128]:
-        k = np.arange(self.n, dtype=np.int64)  # or k * k overflows where whole numbers have 32 bits
-        chirp: NDArray[np.complex128] = np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
-        return chirp
+        """Return the filter of the convolution, in the order that the inner plan leaves."""
+        return chirp_filter(chirp(self.n), self.inner.n)[self.inner.frequencies()].astype(np.complex64)
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds: its own."""
@@ -191,10 +181,8 @@ def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:
 def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the positions of the frequencies up to n/2 that are below ``end``, and those of their mirrored ones."""
     n = len(frequencies)
-    position = np.empty(n, np.int64)
-    position[frequencies] = np.arange(n)
     lower = np.flatnonzero(frequencies < min(n // 2 + 1, end))
-    return lower, position[(n - frequencies[lower]) % n]
+    return lower, places_of(frequencies)[(n - frequencies[lower]) % n]
 
 
 def grouped(values: NDArray[Any], size: int) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...tables import places_of, twiddles
 from .. import mixed_radix, plan
 from ..params import PARAMS, fill_axis
 
@@ -113,11 +114,11 @@ class CpuLayout:
         # Each number of a row (of a column) of the spectrum, and behind them for real numbers the mirrored ones.
         order, wanted = (frequencies, height) if self.kind == COLUMNS else (across, self.spectrum)
         k = np.arange(wanted) % len(order)
-        taken = _position(order)[sign * k % len(order)]
+        taken = places_of(order)[sign * k % len(order)]
         if shape.data == "real":
-            taken = np.concatenate([taken, _position(order)[-sign * k % len(order)]])
+            taken = np.concatenate([taken, places_of(order)[-sign * k % len(order)]])
         elif shape.data == "values":
-            taken = _position(order)
+            taken = places_of(order)
         self.take = (2 * taken).astype(np.uint32)
         number = 8 * lanes
         if self.kind == LINES:
@@ -128,7 +129,7 @@ class CpuLayout:
         elif self.kind == SIGNAL:
             first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
             to = first[:, None] + np.arange(lanes)
-            at = _position(frequencies)[sign * to % height]
+            at = places_of(frequencies)[sign * to % height]
         elif shape.data == "complex":
             at = mixed_radix.grouped(np.arange(height), lanes)
             to = sign * frequencies[at] % height
@@ -145,10 +146,9 @@ class CpuLayout:
         shape = self.shape
         if self.kind != SIGNAL:
             return np.ones(1, np.complex64)
-        n, sign = shape.height * shape.width, 2j if shape.inverse else -2j
         turns = np.outer(np.arange(shape.width), np.arange(shape.height))
-        between: NDArray[np.complex64] = np.exp(sign * np.pi / n * turns).astype(np.complex64)
-        return between
+        between = twiddles(-turns if shape.inverse else turns, shape.height * shape.width)
+        return between.astype(np.complex64)
 
     def params(self) -> Array:
         """Return the fields of params.cl that transforms read."""
@@ -187,10 +187,3 @@ class CpuLayout:
         source = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
         rows = shape.width if self.kind == SIGNAL else shape.height
         return source, rows * self.target_pitch * (1 if shape.data == "values" else 2)
-
-
-def _position(frequencies: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return where each frequency is."""
-    position = np.empty(len(frequencies), np.int64)
-    position[frequencies] = np.arange(len(frequencies))
-    return position

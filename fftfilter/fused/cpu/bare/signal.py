@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...tables import chirp, chirp_filter, convolution_lengths
 from .. import mixed_radix
 from ..plan import vector_width
 from .layout import SIGNAL
@@ -70,19 +71,14 @@ class LongChirp:
 
     def __init__(self, launcher: Launcher, shape: Shape, *, lanes: int) -> None:
         self._shape, n = shape, shape.width
-        good = (m for m in range(2 * n - 1, 8 * n) if is_good(m))
+        good = convolution_lengths(n, 8 * n, (2, 3, 5))
         length, sides = next((m, sides) for m in good if (sides := split(m, lanes)))
         there = replace(shape, data="complex", width=length, inverse=False)
         self._there = LongSignal(launcher, there, sides, lanes=lanes)
         self._back = LongSignal(launcher, replace(there, inverse=True), sides, lanes=lanes)
-        k = np.arange(n, dtype=np.int64)
-        sign = 1j if shape.inverse else -1j
-        chirp = np.exp(sign * np.pi * (k * k % (2 * n)) / n)
-        around = np.zeros(length, np.complex128)
-        around[:n] = chirp.conj()
-        around[length - n + 1 :] = around[n - 1 : 0 : -1]
-        self._chirp = chirp.astype(np.complex64)
-        self._filter = (np.fft.fft(around) / length).astype(np.complex64)
+        own = chirp(n).conj() if shape.inverse else chirp(n)
+        self._chirp = own.astype(np.complex64)
+        self._filter = chirp_filter(own, length).astype(np.complex64)
         self.device_bytes = self._there.device_bytes + self._back.device_bytes
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
@@ -95,11 +91,3 @@ class LongChirp:
         made, _ = self._back.run(convolved)
         result = made[:, :, :n] * (self._chirp * np.float32(scale))
         return result, float(np.abs(result.view(np.float32)).max())
-
-
-def is_good(n: int) -> bool:
-    """Tell whether a length is made of 2, 3 and 5."""
-    for p in (2, 3, 5):
-        while n % p == 0:
-            n //= p
-    return n == 1

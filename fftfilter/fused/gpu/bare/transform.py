@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ....output.stack import PIXELS
+from ...tables import twiddles
 from .. import plan as images
 from ..launches import INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
 from ..transform import DEFAULT, MOST_PER_ITEM
@@ -179,5 +180,4 @@ class GpuTransform:
 
 def _turns(n: int) -> Array:
     """Return W(k, n) for k below n, and one number for 0."""
-    turns: Array = np.exp(-2j * np.pi * np.arange(max(n, 1)) / max(n, 1)).astype(np.complex64)
-    return turns
+    return twiddles(np.arange(max(n, 1)), max(n, 1)).astype(np.complex64)
