@@ -5,7 +5,6 @@
     params.py           what the kernels have to know, field by field as in params.cl
     mask.py          the transfer function as mask.cl reads it
     program.py       which butterflies are compiled: those of the first size, then those of all sizes
-    memory.py        the host's memory as the kernels want it
     pipeline.py      FusedCpuPipeline: buffers, the program, the launch
     bare/            transforms without a mask between
 

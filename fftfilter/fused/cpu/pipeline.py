@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
+from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
 from ...output.histogram import BINS, ByHistogram, counted_samples
 from ...output.noise import WEAK
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
@@ -35,7 +35,6 @@ from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .mask import TWINS, mask_terms, turns_of, twins_of
-from .memory import aligned
 from .params import params, spin_factors
 from .plan import plan
 from .program import program

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....device.memory_pool import aligned
 from ....output.stack import PIXELS
-from ..memory import aligned
 from ..params import spin_factors
 from ..plan import Limits, vector_width
 from ..program import program
