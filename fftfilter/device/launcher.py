@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import wraps
+from functools import partial, wraps
 from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
@@ -75,11 +75,14 @@ class Kernel:
             value = np.uint32(value) if isinstance(value, int) else self._real(value)
         self.cl_kernel.set_arg(self._places[name], value)
 
+    def setters(self, name: str) -> list[Callable[[cl.Buffer], None]]:
+        """Return what sets an argument to a buffer, nothing if the kernel has no such argument: for each launch."""
+        return [partial(self.cl_kernel.set_arg, self._places[name])] if name in self._places else []
+
     def bind(self, **given: Any) -> None:
-        """Set those of these arguments that the kernel has."""
+        """Set arguments by name."""
         for name, value in given.items():
-            if name in self._places:
-                self.set(name, value)
+            self.set(name, value)
 
 
 def _list(event: cl.Event | None) -> list[cl.Event] | None:

@@ -336,9 +336,12 @@ class FusedGpuPipeline:
         bound = launches, image, output, largest
         if all(each is before for each, before in zip(bound, self._bound, strict=True)):
             return
-        result = "values" if self.stack.white is None else "output"
-        for launch in launches:
-            launch.kernel.bind(image=image, largest=largest, **{result: output})
+        if launches is not self._bound[0]:
+            names = "image", "values" if self.stack.white is None else "output", "largest"
+            self._setters = [[set_ for launch in launches for set_ in launch.kernel.setters(name)] for name in names]
+        for setters, buffer in zip(self._setters, (image, output, largest), strict=True):
+            for set_ in setters:
+                set_(buffer)
         self._bound = bound
 
     def extremes(self) -> Array:
