@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .noise import NOISE
-from .rounding import NUDGE, rounding
+from .rounding import NUDGE, UNDECIDED, rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 KERNEL = "ramp.cl"
 
-NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise")
-FLAGS = ("of_largest", "magnitude", "counts", "unused")
+NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
+FLAGS = ("of_largest", "magnitude", "counts")
 RAMP = np.dtype([*((name, np.float64) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])
 ON_DEVICE = np.dtype([*((name, np.float32) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])
 """ramp_t of ramp.cl"""
@@ -68,6 +68,7 @@ def ramps(
     is_float = np.dtype(dtype).kind == "f"
     top, nudge, near = rounding(maxval, is_float=is_float)
     half = 0.0 if is_float else 0.5 + NUDGE
+    made["undecided"] = 0.0 if is_float or maxval > 255 else UNDECIDED
     with np.errstate(over="ignore"):
         if output == "keep":
             made["stretch"], made["shift"] = unit * (top / white), half

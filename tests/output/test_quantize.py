@@ -71,7 +71,7 @@ def test_floats_are_neither_nudged_nor_rounded_to_white():
 
 def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
     (ramp,) = ramps(output, scale, white=white, dtype=depth.dtype, maxval=depth.maxval)
-    found, clipped = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
+    found, clipped, _ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
     return found.tolist(), clipped
 
 
