@@ -65,7 +65,7 @@ class Mirrored:
         return self._clipped
 
     def undecided(self) -> list[float]:
-        """Return the part of each picture's samples that is undecided."""
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
         return self._undecided
 
     def extremes(self) -> Array:

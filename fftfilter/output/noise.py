@@ -31,5 +31,5 @@ That is the input's deviation times the mean gain, or its mean deviation times H
 
 
 def most_undecided(stack: Stack) -> float:
-    """Return which part of a picture's samples may be undecided: one sample, and fewer than may differ."""
-    return max(1.5 * stack.pictures / stack.size, 1 / 750)
+    """Return how many samples of a picture may be undecided: one, and fewer than may differ."""
+    return max(1.5, stack.size / stack.pictures / 750)

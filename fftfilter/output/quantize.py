@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .histogram import ByHistogram, counts_of
+from .noise import most_undecided
 from .ramp import own_ramps
 from .rounding import decided_row
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array, list[float]]:
     """Return filtered values ``(count, height, width)`` as a stack's pixels.
 
-    Behind them are the parts of each picture that are clipped and undecided. ``deviations`` are those of each picture.
+    Behind them are what part of each picture is clipped, and how many samples are undecided, as a part of how many may
+    be. ``deviations`` are those of each picture.
     """
     result, clipped, undecided = np.empty(stack.shape, stack.out), np.zeros(stack.pictures), [0.0] * stack.pictures
     if isinstance(ramps, ByHistogram):
@@ -34,7 +36,8 @@ def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tu
     ramps = own_ramps(stack) if ramps is None else ramps
     for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
         own = slice(None) if stack.one_scale else slice(i, i + 1)
-        result[own], clipped[i], undecided[i] = pixels(values[own], ramp, float(far), stack.out)
+        result[own], clipped[i], part = pixels(values[own], ramp, float(far), stack.out)
+        undecided[i] = part * stack.size / stack.pictures / most_undecided(stack)
     return result, clipped, undecided
 
 

@@ -21,4 +21,4 @@ def rounding(levels: int, *, is_float: bool) -> tuple[float, float, float]:
 
 def decided_row(height: int, width: int) -> int:
     """Return n where every n-th row tells how much of a picture is undecided: odd, as what repeats is often even."""
-    return min(height * width >> 14, 32) | 1
+    return min(height * width >> 13, 128) | 1

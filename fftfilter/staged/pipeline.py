@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..output.ground import deviation, ground
-from ..output.noise import NOISE, WEAK
+from ..output.noise import NOISE, WEAK, most_undecided
 from ..output.quantize import on_ramps
 from ..output.ramp import own_ramps
 from ..output.stack import PIXELS
@@ -164,7 +164,7 @@ class StagedPipeline:
         if ramps is None:
             result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
             counts = space.read(UNDECIDED, np.empty(self.stack.pictures, np.uint32))
-            self._undecided = (counts * (self.stack.pictures / self.stack.size)).tolist()
+            self._undecided = (counts / most_undecided(self.stack)).tolist()
         else:
             values = np.ascontiguousarray(values.real)
             result, self._clipped, self._undecided = on_ramps(values, self.stack, ramps, self._far)
@@ -183,7 +183,7 @@ class StagedPipeline:
         return self._clipped
 
     def undecided(self) -> list[float]:
-        """Return the part of each picture's samples that is undecided."""
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
         return self._undecided
 
     def deviations(self) -> Array:

@@ -28,7 +28,7 @@ import numpy as np
 
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.noise import WEAK
+from ...output.noise import WEAK, most_undecided
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
 from ...output.rounding import decided_row
 from ...output.stack import PIXELS
@@ -103,6 +103,8 @@ class FusedCpuPipeline:
         self._far = np.zeros((count, self.plan.strips), np.float32)
         self._extremes = np.zeros((stack.pictures, 2), np.float32)
         self._counted = np.zeros((count, self.plan.tasks_of_quantize(stack.out.itemsize), 2), np.uint32)
+        self._undecided = self._counted[..., 1].reshape(stack.pictures, -1)
+        self._per_undecided = decided_row(height, width) / most_undecided(stack)
         found = (self._far, self._extremes, self._counted)
         self._far_buffer, self._extremes_buffer, self._counted_buffer = (self._kept(launcher.wrap(a)) for a in found)
         self._ramps: Ramps = own_ramps(stack)
@@ -235,18 +237,14 @@ class FusedCpuPipeline:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
         if not self._clips:
             return np.zeros(self.stack.pictures)
-        return self._parts_of(self._counted[..., 0])
+        self.launcher.finish(self._counted_buffer, self._counted)
+        counted: Array = self._counted[..., 0].reshape(self.stack.pictures, -1).sum(axis=1)
+        return counted * (self.stack.pictures / self.stack.size)
 
     def undecided(self) -> list[float]:
-        """Return the part of each picture's samples that is undecided, by those of every n-th row."""
-        _, height, width = self.stack.shape
-        found: list[float] = (self._parts_of(self._counted[..., 1]) * decided_row(height, width)).tolist()
-        return found
-
-    def _parts_of(self, counts: Array) -> Array:
+        """Return how many samples are undecided, by those of every n-th row, as a part of how many may be."""
         self.launcher.finish(self._counted_buffer, self._counted)
-        summed: Array = counts.reshape(self.stack.pictures, -1).sum(axis=1)
-        return summed * (self.stack.pictures / self.stack.size)
+        return [sum(counts) * self._per_undecided for counts in self._undecided.tolist()]
 
     def _bind(self, images: Array) -> tuple[Any, Array]:
         """Set images and pixels; return the pixels' buffer and array."""

@@ -31,7 +31,7 @@ from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.ground import KERNEL as GROUND
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.noise import WEAK
+from ...output.noise import WEAK, most_undecided
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.stack import PIXELS
@@ -187,6 +187,7 @@ class FusedGpuPipeline:
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
         of_pictures = ON_DEVICE.itemsize * stack.pictures, 4 * FOUND * stack.count
         small = [*(max(8, table.nbytes) for table in tables), *of_pictures]
+        self.most_undecided = most_undecided(stack)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
         self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
@@ -394,8 +395,8 @@ class FusedGpuPipeline:
         return clipped_of(self._found(), self.stack)
 
     def undecided(self) -> list[float]:
-        """Return about which part of each picture's samples is undecided."""
-        return undecided_of(self._found(), self.stack)
+        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
+        return undecided_of(self._found(), self.most_undecided)
 
     def _found(self) -> Array:
         if self._found_last is None:
@@ -502,6 +503,6 @@ def clipped_of(found: Array, stack: Stack) -> Array:
     return found[:, 1] * (stack.pictures / stack.size)
 
 
-def undecided_of(found: Array, stack: Stack) -> list[float]:
-    """Return about which part of each picture's samples is undecided, likewise."""
-    return [count * stack.pictures / stack.size for count in found[:, 2].tolist()]
+def undecided_of(found: Array, most: float) -> list[float]:
+    """Return how many samples of each picture are undecided, likewise, as a part of how many may be."""
+    return [count / most for count in found[:, 2].tolist()]

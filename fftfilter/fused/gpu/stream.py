@@ -75,8 +75,8 @@ class Started:
         return clipped_of(self._both()[1], self._stream.pipeline.stack)
 
     def undecided(self) -> list[float]:
-        """Return about which part of each picture's samples is undecided."""
-        return undecided_of(self._both()[1], self._stream.pipeline.stack)
+        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
+        return undecided_of(self._both()[1], self._stream.pipeline.most_undecided)
 
     def images(self) -> Array:
         """Return the stack as it was started; until its slot is used again, by the fourth that is started after it."""

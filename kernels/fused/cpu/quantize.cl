@@ -65,13 +65,17 @@ INLINE uint2 quantize_to(const uint bytes, global const params_t *params, global
                 const vector_t value = on_ramp(from[side], ramp), level = level_on(value, ramp);
                 if (ramp.counts)
                     beyond -= own[2 * i + side] & (level < ramp.below | level >= ramp.above);
-                if (row == decided)
-                    undecided -= own[2 * i + side] & (from_edge(level, ramp) < ramp.undecided);
                 store_pixels(to + bytes * VECTOR * side, bytes, pixel_on(value, level, ramp));
             }
         }
-        if (row == decided)
+        if (row == decided) {
             decided += step;
+            for (uint i = 0; i < 2 * count; ++i) {
+                const vector_t value = z[2 * ((size_t)params->strip_stride * (i / 2) + row) + i % 2];
+                const vector_t level = level_on(on_ramp(value, ramp), ramp);
+                undecided -= own[i] & (from_edge(level, ramp) < ramp.undecided);
+            }
+        }
     }
     return (uint2)(sum_of(beyond), sum_of(undecided));
 }
