@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .noise import NOISE
-from .rounding import NUDGE, UNDECIDED, rounding
+from .rounding import NUDGE, rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,9 +66,8 @@ def ramps(
     if output == "real":
         return made
     is_float = np.dtype(dtype).kind == "f"
-    top, nudge, near = rounding(maxval, is_float=is_float)
+    top, nudge, near, made["undecided"] = rounding(maxval, is_float=is_float)
     half = 0.0 if is_float else 0.5 + NUDGE
-    made["undecided"] = 0.0 if is_float or maxval > 255 else UNDECIDED
     with np.errstate(over="ignore"):
         if output == "keep":
             made["stretch"], made["shift"] = unit * (top / white), half

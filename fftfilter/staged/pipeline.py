@@ -10,7 +10,6 @@ import numpy as np
 from ..output.ground import deviation, ground
 from ..output.noise import NOISE, WEAK, most_undecided
 from ..output.quantize import on_ramps
-from ..output.ramp import own_ramps
 from ..output.stack import PIXELS
 from .fft_core import fft_core, plan_rows
 from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, UNDECIDED, Launch, X, Y
@@ -110,9 +109,7 @@ class StagedPipeline:
             Box("extremes", extremes(values, pictures, group), upright),
         )
         if stack.white is not None:
-            undecided = float(own_ramps(stack)["undecided"][0]) if launcher.real == np.float32 else 0.0
-            made = quantize(values, pictures, pair, PIXELS[stack.out], stack.white, undecided=undecided)
-            self.flow += (Box("output", (made,), upright),)
+            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
         self._pairs, self._clipped, self._undecided = (pair, pictures), np.zeros(pictures), [0.0] * pictures
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)

@@ -147,14 +147,13 @@ def test_extremes_start_at_zero_and_find_the_largest_of_each_image(launcher, cou
     assert parts[pair:].tolist() == [0 + 5j, 0 + 6j]
 
 
-def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, noise_floor=0.0, *, undecided=None):
+def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, noise_floor=0.0, *, result=IMAGE):
     pixel = {np.uint8: "uchar", np.uint16: "ushort", np.float32: "float"}[dtype]
     values = np.array(values, np.float32)
-    stage = quantize(values.size, 1, 0, pixel, levels, undecided=undecided or 0.0)
+    stage = quantize(values.size, 1, 0, pixel, levels)
     pair = np.array([complex(smallest, largest)], COMPLEX)
     image = np.zeros(values.size, dtype)
     given = {NOISE_FLOOR: np.array([noise_floor], np.float32), UNDECIDED: np.zeros(1, np.uint32)}
-    result = IMAGE if undecided is None else UNDECIDED
     return run(launcher, [stage], result, image=image, x=values, y=pair, **given).tolist()
 
 
@@ -177,9 +176,9 @@ def test_quantize_counts_what_rounding_left_short_of_the_largest_as_white(launch
 
 def test_quantize_counts_levels_beside_an_edge(launcher):
     # Of 1, 2 and white; below 1 all is black.
-    levels = [0, 0.9990, 0.9996, 1.9994, 1.9996, 2.5, 254.9966 - 1 / 2048, 254.9, 255]
-    assert quantized(launcher, [level / 255 for level in levels], 0, 1, undecided=2**-12) == [4]
-    assert quantized(launcher, [level / 255 for level in levels], 0, 1, undecided=0.0) == [0]
+    levels = [0, 0.9994, 0.99951, 1.9990, 1.99951, 2.5, 255 * (1 - 2**-16), 254.9, 255]
+    assert quantized(launcher, [level / 255 for level in levels], 0, 1, result=UNDECIDED) == [3]
+    assert quantized(launcher, [level / 255 for level in levels], 0, 1, np.uint16, 256, result=UNDECIDED) == [0]
 
 
 def test_quantize_makes_rounding_noise_black(launcher):

@@ -185,8 +185,8 @@ class FusedGpuPipeline:
         values = 0 if stack.white is None else 4 * stack.size
         spectra = stack.count * (2 if self._is_twofold else 1)
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
-        of_pictures = ON_DEVICE.itemsize * stack.pictures, 4 * FOUND * stack.count
-        small = [*(max(8, table.nbytes) for table in tables), *of_pictures]
+        found = 4 * FOUND * stack.count
+        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
         self.most_undecided = most_undecided(stack)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize

@@ -11,10 +11,3 @@ _Pragma("OPENCL FP_CONTRACT OFF")
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")
-
-// Makes room for what will be found of a picture.
-INLINE void clear_found(global uint *largest, const size_t picture)
-{
-    for (uint i = 0; i < FOUND; i++)
-        largest[FOUND * picture + i] = 0;
-}

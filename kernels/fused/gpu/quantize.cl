@@ -3,7 +3,8 @@
 // Launch   (pixels/16, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced
 // Writes   output[i]; behind the image's largest magnitude how many pixels are clipped, and about how many levels are
-//          undecided. An image that never exceeds its ramp's noise times its largest deviation from its ground is rounding noise.
+//          undecided. An image that never exceeds its ramp's noise times its largest deviation from its ground is
+//          rounding noise.
 //
 // -D LOAD_PIXEL=uchar | ushort | float     the type of the image's pixels
 // -D QUANTIZE_GROUP=n                      work-items of a group, where the kernel is its own
@@ -52,13 +53,11 @@ INLINE void keep_sum(global uint *sum, const uint own, local uint *found)
 // often even
 #define EVERY(size) ((uint)((size) >> 13 < 32 ? (size) >> 13 : 32) | 1)
 
-// Counts levels if they are undecided, for `every` value that they stand for. Seldom one is: a sum over the work-group
-// would take longer.
-INLINE void look_at(const VALUE level, const ramp_t ramp, const uint every, global uint *undecided)
+// Adds how many of a work-item's values are undecided. Seldom one is: a sum over the work-group would take longer.
+INLINE void add_undecided(global uint *undecided, const uint own, const uint every)
 {
-    const uint near = count_of(from_edge(level, ramp), ramp.undecided, 1);
-    if (near)
-        atomic_add(undecided, every * near);
+    if (own)
+        atomic_add(undecided, own * every);
 }
 
 // Numbers i, i + group, ... of the values, as many as are fetched together
@@ -85,10 +84,9 @@ INLINE bool is_noise(global const LOAD_PIXEL *image, const real_t most, const ui
 // The first of `count` values as they are fetched, PIXELS_PER_ITEM at once; each of the `group` work-items takes every
 // group-th of them. Returns how many it clipped. Of `every` group of values, numbered from `block` on, one is looked at.
 INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE *fetched, const uint count,
-                     const ramp_t ramp, const uint group, const uint block, const uint every,
-                     global uint *undecided)
+                     const ramp_t ramp, const uint group, const uint block, const uint every, global uint *undecided)
 {
-    uint clipped = 0, i = get_local_id(0), next = every - 1 - block % every;
+    uint clipped = 0, near = 0, i = get_local_id(0), next = every - 1 - block % every;
     while (i < count) {
         UNROLL
         for (uint n = 0; n < FETCHED; n++)
@@ -97,7 +95,7 @@ INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE 
                 if (ramp.counts)
                     clipped += count_of(level, ramp.below, ramp.above);
                 if (n == next) {
-                    look_at(level, ramp, every, undecided);
+                    near += count_of(from_edge(level, ramp), ramp.undecided, 1);
                     next += every;
                 }
                 output[i + n * group] = CONVERT(pixel_on(value, level, ramp));
@@ -106,6 +104,7 @@ INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE 
         i += FETCHED * group;
         fetch(fetched, values, i, count, group);
     }
+    add_undecided(undecided, near, every);
     return clipped;
 }
 

@@ -22,7 +22,7 @@ INLINE void rows(global complex_t *spectrum, global const LOAD_PIXEL *image, glo
     image += picture * ((size_t)WIDTH * HEIGHT);
     spectrum += picture * (2 * (size_t)PLANE);
     if (group == 0 && get_local_id(0) == 0)
-        clear_found(largest, picture);
+        vstore3((uint3)(0), picture, largest);
 
     {
         const uint p = min((uint)(group * BATCH + own_transform(INNER)), (uint)(PAIRS - 1));

@@ -59,7 +59,7 @@ INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const ui
     const uint step = LENGTH / SPECTRUM_RADIX;
     const size_t upper = (size_t)pixel_at(p, HEIGHT) * WIDTH, lower = (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
     const bool alone = IS_ALONE(p);
-    uint clipped = 0;
+    uint clipped = 0, near = 0;
     if (p < PAIRS)
         FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
             const uint chosen = (t + p) % EVERY(SIZE);
@@ -76,11 +76,12 @@ INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const ui
                     *PIXEL_OF(output + (row ? lower : upper), t, q * step) = CONVERT(pixel_on(value, level, ramp));
                 }
                 if (n % EVERY(SIZE) == EVERY(SIZE) - 1 || n == 2 * SPECTRUM_RADIX - 1) {
-                    look_at(seen, ramp, EVERY(SIZE), undecided);
+                    near += count_of(from_edge(seen, ramp), ramp.undecided, 1);
                     seen = DECIDED;
                 }
             }
         }
+    add_undecided(undecided, near, EVERY(SIZE));
     return clipped;
 }
 

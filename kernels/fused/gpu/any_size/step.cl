@@ -188,7 +188,7 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
         global complex_t *mirrored = in_plane + (column ? plane_of(sizes) : 0);
 
         if (step == ROWS && group == 0 && get_local_id(0) == 0)
-            clear_found(largest, picture);
+            vstore3((uint3)(0), picture, largest);
         if (step == ROWS)
             load_rows(rooms.from + start, images + picture * size, p, sizes);
         else if (step == COLUMNS)

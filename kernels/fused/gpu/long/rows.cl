@@ -22,7 +22,7 @@ kernel void gpu_long_rows(global complex_t *lines, global const LOAD_PIXEL *imag
     const size_t picture = get_global_id(2);
     lines += picture * LINES_LENGTH;
     if (get_global_id(0) == 0 && p == 0)
-        clear_found(largest, picture);
+        vstore3((uint3)(0), picture, largest);
 
     global const LOAD_PIXEL *upper = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global const LOAD_PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
