@@ -13,8 +13,8 @@
 
 // One for each picture (the same fields: fftfilter/output/ramp.py). Levels below `below` and from `above` on count as
 // clipped. What never exceeds `noise` of the picture's largest deviation is rounding noise. of_largest: stretch and
-// white are parts of the largest magnitude. magnitude: values lose their sign. counts: what is clipped is counted. Levels
-// nearer than `undecided` to the edge between two pixels are undecided.
+// white are parts of the largest magnitude. magnitude: values lose their sign. counts: what is clipped is counted.
+// Levels nearer than `undecided` to the edge between two pixels are undecided.
 typedef struct {
     float stretch, shift, white, bottom, top, below, above, noise, undecided;
     uint of_largest, magnitude, counts;

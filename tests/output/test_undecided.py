@@ -27,11 +27,11 @@ from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
-from fftfilter.verify import reference_of
+from fftfilter.work.references import reference_of
 from tests.soak.check import as_gpu
 
 ALL = H.lowpass("3cyc", shape="ideal")
-SIZE, LARGE = (20, 20), (300, 400)
+SIZE, LONG, LARGE = (12, 10), (20, 20), (300, 400)
 TINY = Limits(local_bytes=4 * 12 + RESERVED_BYTES)
 # The outputs with their ranges, all of 8 bits.
 OUTPUTS = [
@@ -99,7 +99,7 @@ def filter_on(engine, launcher, **options):
 @pytest.mark.parametrize("edges", ["wrap", "mirror"])
 @pytest.mark.parametrize("engine", ["cpu", "gpu", "book"])
 def test_what_lies_beside_the_edges_of_levels_is_decided_as_the_reference_does(engine, edges, launcher):
-    for output, scale in OUTPUTS if edges == "wrap" else OUTPUTS[::3]:
+    for output, scale in OUTPUTS if edges == "wrap" and engine != "book" else OUTPUTS[::3]:
         picture = beside_edges(output, scale)
         with filter_on(engine, launcher, output=output, scale=scale, edges=edges) as made:
             got = made(picture, dtype=np.uint8)
@@ -139,7 +139,7 @@ def test_a_smooth_picture_of_which_nearly_everything_passes_is_exact(engine):
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_counts_what_lies_beside_an_edge(form, launcher):
     for output, scale in (("magnitude", None), ("keep", None), ("signed", Range(-1, 1))):
-        pictures = np.stack([beside_edges(output, scale, part=part) for part in (0.0, 0.4)])
+        pictures = np.stack([beside_edges(output, scale, LONG, part=part) for part in (0.0, 0.4)])
         stack = Stack(*pictures.shape, pictures.dtype, np.dtype("u1"), 255)
         pipeline = FORMS[form](launcher, ALL, stack)
         given = ramps(output, scale, [1, 1], white=1, dtype=np.uint8, maxval=255)
@@ -173,7 +173,7 @@ def test_a_stream_counts_likewise(launcher):
     started.result()
     pipeline.run(pictures)
     assert started.undecided() == pipeline.undecided()
-    assert pipeline.undecided()[0] > 100
+    assert pipeline.undecided()[0] > 20
 
 
 def test_nothing_is_undecided_of_more_levels_than_255_and_of_floats():

@@ -2,7 +2,8 @@
 //
 // Reads    strips of values; largest[] and deviation[] of every strip
 // Writes   the pixels of a band of rows, of strips that share lines of the cache, how many of them are clipped, and
-//          how many levels of some rows are undecided; and 0 and the largest magnitude of each picture, without the columns' scale
+//          how many levels of some rows are undecided; 0 and the largest magnitude of each picture, without the columns'
+//          scale
 //
 // The last strip may have columns of the one before it, with another last bit. Both are written by one task, in order.
 //

@@ -82,11 +82,12 @@ INLINE bool is_noise(global const LOAD_PIXEL *image, const real_t most, const ui
 }
 
 // The first of `count` values as they are fetched, PIXELS_PER_ITEM at once; each of the `group` work-items takes every
-// group-th of them. Returns how many it clipped. Of `every` group of values, numbered from `block` on, one is looked at.
+// group-th of them. Returns how many it clipped. The group takes its values in turns, of which the first is number
+// `turn`; of `every` turns one is looked at.
 INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE *fetched, const uint count,
-                     const ramp_t ramp, const uint group, const uint block, const uint every, global uint *undecided)
+                     const ramp_t ramp, const uint group, const uint turn, const uint every, global uint *undecided)
 {
-    uint clipped = 0, near = 0, i = get_local_id(0), next = every - 1 - block % every;
+    uint clipped = 0, near = 0, i = get_local_id(0), next = every - 1 - turn % every;
     while (i < count) {
         UNROLL
         for (uint n = 0; n < FETCHED; n++)
