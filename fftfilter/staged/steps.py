@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from ..output.rounding import rounding
-from .plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, SPIN, Launch, Local, X, Y
+from .plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, SPIN, UNDECIDED, Launch, Local, X, Y
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,5 +131,5 @@ def _groups(count: int, size: int) -> int:
 def quantize(count: int, images: int, first_pair: int, pixel: str, levels: int) -> Launch:
     """Map images of count magnitudes in X to 0 ... levels by their extremes in Y; float pixels to 0 ... 1."""
     by = rounding(levels, is_float=pixel == "float")
-    arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, *by)
+    arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, *by, UNDECIDED)
     return Launch("staged/steps/quantize.cl", "quantize", (count, images), arguments, defines=(f"STORE_PIXEL={pixel}",))

@@ -62,6 +62,8 @@ DEVIATION_GROUPS = 512
 # And that count: fewer, as each adds a histogram of its own.
 HISTOGRAM_GROUPS = 128
 RAMP_GROUP = 256
+# Numbers that kernels find of each picture: FOUND of attributes.cl.
+FOUND = 3
 
 
 class Launch(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 from ....output.stack import PIXELS
 from ...tables import twiddles
 from .. import plan as images
-from ..launches import INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
+from ..launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
 from ..transform import DEFAULT, MOST_PER_ITEM
 from . import plan
 
@@ -147,8 +147,8 @@ class GpuTransform:
         shape = self.shape
         planned = images.plan(shape.height, shape.width, limits)
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
-        # The steps of a filter keep two numbers of each image there.
-        largest = self._keep(self.launcher.allocate(8 * shape.count))
+        # The steps of a filter keep what they find of each image there.
+        largest = self._keep(self.launcher.allocate(4 * FOUND * shape.count))
         sizes = shape.count, planned.tiles, self._scratch, None, None, largest
         made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
         if shape.data == "real":
