@@ -19,11 +19,11 @@ from .device import diagnosis, selftest
 from .device.launcher import Launcher
 from .device.memory_pool import PageLocked
 from .errors import FftfilterError
-from .fused import bare, fused
-from .fused.bare import Shape
+from .fused import fused, plain_fft
 from .fused.cpu.pipeline import FusedCpuPipeline
 from .fused.gpu.pipeline import FusedGpuPipeline
 from .fused.gpu.stream import Stream
+from .fused.plain_fft import Shape
 from .mirrored import Mirrored
 from .output.difference import Difference, transform_bound
 from .output.ground import deviation
@@ -116,7 +116,7 @@ def facts(device: Device) -> str:
 def forms(device: Device) -> Iterator[Form]:
     """Yield what is tried on a device: first what it is given, then what it is not."""
     cpu = partial(_filtered, FusedCpuPipeline)
-    generic = partial(_filtered, partial(FusedGpuPipeline, any_size=True))
+    generic = partial(_filtered, partial(FusedGpuPipeline, generic=True))
     specialized = partial(_filtered, FusedGpuPipeline)
     mirrored = partial(_filtered, edges="mirror")
     by_cpu = [
@@ -207,10 +207,10 @@ def _transformed(launcher: Launcher, size: Size) -> Found:
         ("values", "both", True),
     ):
         shape = Shape(data, along, 1, *size, half=half)  # type: ignore[arg-type]
-        if not bare.serves(launcher.device, shape):
+        if not plain_fft.serves(launcher.device, shape):
             continue
         given = _numbers(shape.source, is_real=data == "real")
-        made, _ = bare.transform(launcher, shape, FLOAT).run(given)
+        made, _ = plain_fft.transform(launcher, shape, FLOAT).run(given)
         if data == "values":
             wanted: Array = np.fft.irfft2(given, size) * (size[0] * size[1])
         elif along == "both":

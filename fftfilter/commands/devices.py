@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import DeviceError, VerifyError
+from ..errors import DeviceError, RefusedError, VerifyError
 from .shared.options import device_option, verbose_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
@@ -67,10 +67,14 @@ def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: 
 def _check(wanted: str | None) -> None:
     """Print what is known of a device, then the row of each form; raise VerifyError if one is wrong."""
     from .. import device_check
-    from ..device.choice import choose
+    from ..device.choice import choose, open_device
+    from ..fused import fused
     from ..output.noise import NOISE
 
-    device = choose(wanted)
+    try:
+        device = open_device(wanted, fused)
+    except RefusedError:  # how wrong it is, the report says
+        device = choose(wanted)
     click.echo(f"{device_check.facts(device)}\n\n{device_check.HEADER}")
     rows = []
     for told in device_check.check(device):

@@ -14,12 +14,12 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.programs import PRELUDE, folder, source, with_needs
-from fftfilter.fused.bare import Shape
-from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.gpu.bare.transform import GpuTransform
+from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
+from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.scale import Auto
 from tests.fused.helpers import stack_of
@@ -73,7 +73,7 @@ def recorded(launcher):
                     if not real:
                         pipeline.set_ramps(ByHistogram("signed", Auto(), stack.out, 255))
                 if (height, width) == (8, 8):
-                    FusedGpuPipeline(recording["gpu"], transfer, stack, any_size=True)
+                    FusedGpuPipeline(recording["gpu"], transfer, stack, generic=True)
         for data in ("complex", "real", "values"):
             shape = Shape(data, "both", 1, height, width, half=data == "values")
             CpuTransform(recording["cpu"], shape)

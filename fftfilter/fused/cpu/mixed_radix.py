@@ -1,4 +1,4 @@
-"""Transforms of the fused CPU form as plain data: radices, spans, spin factors, the order they leave.
+"""Transforms of the fused CPU form as plain data: radices, spans, twiddle factors, the order they leave.
 
 A transform of length n goes forward by decimation in frequency, stage after stage in place, and back by the
 same stages in reverse. Between the two the frequencies lie permuted and are never put in order: tables that depend
@@ -31,12 +31,12 @@ LARGEST_PRIME = 61
 class RadixStage(NamedTuple):
     """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart.
 
-    ``spin`` is where in the table its spin factors begin, ``roots`` where the roots of unity of a prime radix do.
+    ``twiddles`` is where its twiddle factors begin in the table, ``roots`` where a prime radix's roots of unity do.
     """
 
     radix: int
     span: int
-    spin: int
+    twiddles: int
     roots: int
 
 
@@ -59,10 +59,10 @@ class MixedRadix(NamedTuple):
 
     def table(self) -> NDArray[np.uint32]:
         """Return the stages as the kernels read them, four numbers each."""
-        return np.array([(s.radix, s.span, s.spin, s.roots) for s in self.stages], np.uint32)
+        return np.array([(s.radix, s.span, s.twiddles, s.roots) for s in self.stages], np.uint32)
 
-    def spin(self) -> NDArray[np.complex64]:
-        """Return the spin factors of all stages, W(j q, radix span) for j below the span, q from 1."""
+    def twiddles(self) -> NDArray[np.complex64]:
+        """Return the twiddle factors of all stages, W(j q, radix span) for j below the span, q from 1."""
         tables = [np.zeros(0, np.complex128)]
         for stage in self.stages:
             turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
@@ -72,8 +72,8 @@ class MixedRadix(NamedTuple):
         return np.concatenate([*tables, np.ones(1)]).astype(np.complex64)
 
     @property
-    def spins(self) -> int:
-        """How many numbers :meth:`spin` returns."""
+    def twiddle_count(self) -> int:
+        """How many numbers :meth:`twiddles` returns."""
         return 1 + sum((each.radix - 1) * each.span + each.radix * has_roots(each.radix) for each in self.stages)
 
     def frequencies(self) -> NDArray[np.int64]:
@@ -125,12 +125,12 @@ def plan(n: int, part: int, least_whole: int) -> MixedRadix:
     (the one that reads pixels is), if there are more.
     """
     stages: list[RadixStage] = []
-    span, spin = n, 0
+    span, twiddles = n, 0
     for radix in factors(n):
         span //= radix
-        roots = spin + (radix - 1) * span
-        stages.append(RadixStage(radix, span, spin, roots))
-        spin = roots + (radix if has_roots(radix) else 0)
+        roots = twiddles + (radix - 1) * span
+        stages.append(RadixStage(radix, span, twiddles, roots))
+        twiddles = roots + (radix if has_roots(radix) else 0)
     whole = 0
     while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > part):
         whole += 1

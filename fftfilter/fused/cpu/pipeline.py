@@ -1,6 +1,6 @@
 """The fused pipeline for CPUs: one launch from pixels to pixels, whose work-items go through four steps.
 
-    columns forward   pixels -> vertical transforms, two columns as one complex column     spin factors, butterflies
+    columns forward   pixels -> vertical transforms, two columns as one complex column     twiddle factors, butterflies
     rows              horizontal transform, mask, inverse transform, in the cache         butterflies, mask, inverse
     columns inverse   vertical inverse, the largest magnitude                             inverse, magnitude
     quantize          values -> pixels                                                    normalize
@@ -36,7 +36,7 @@ from ...transfer.edges import grid_with
 from ...transfer.grid import Reach, parts_along_axes
 from . import mixed_radix
 from .mask import TWINS, mask_terms, turns_of, twins_of
-from .params import params, spin_factors
+from .params import params, twiddle_factors
 from .plan import plan
 from .program import program
 
@@ -116,8 +116,8 @@ class FusedCpuPipeline:
             "pixels": None,
             "deviation": self._far_buffer,
             "largest": self._kept(launcher.allocate(self._far.nbytes)),
-            "column_spin": self._constant(spin_factors(self.plan.columns)),
-            "row_spin": self._constant(spin_factors(self.plan.rows)),
+            "column_twiddles": self._constant(twiddle_factors(self.plan.columns)),
+            "row_twiddles": self._constant(twiddle_factors(self.plan.rows)),
             **dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns")),
             "ramps": self._ramps_buffer,
             "counted": self._counted_buffer,

@@ -20,8 +20,8 @@ Defines = tuple[str, ...]
 
 FILTER = "fused/cpu/filter.cl"
 # With Bluestein's convolutions
-FILTER_OF_ANY_SIZE = ("fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl", FILTER)
-# The radices that are written out in the program for any size; other primes go through its loop.
+GENERIC_FILTER = ("fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl", FILTER)
+# The radices that are written out in the generic program; other primes go through its loop.
 RADICES = {1, 2, 3, 4, 5, 7, 8}
 # Of each device and all other defines, those of the first size.
 _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
@@ -34,13 +34,13 @@ def program(
 
     ``files`` are by default those of the filter.
     """
-    any_size = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
-    own = any_size
+    generic = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
+    own = generic
     if not (isinstance(columns, Bluestein) or isinstance(rows, Bluestein)):
         own = radix_defines({*columns.radices, *rows.radices}, bluestein=False)
         if _first.setdefault(device, {}).setdefault(defines, own) != own:
-            own = any_size
-    return files or (FILTER_OF_ANY_SIZE if own == any_size else (FILTER,)), (*defines, *own)
+            own = generic
+    return files or (GENERIC_FILTER if own == generic else (FILTER,)), (*defines, *own)
 
 
 def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:

@@ -55,7 +55,7 @@ class LongPlan:
         return (*step.defines(), f"LONG_POINTS={self.points}", f"LONG_LENGTH={self.length}")
 
     def tables(self) -> list[NDArray[np.complex64]]:
-        """Return the tables of both steps and of what is between: spin factors, Bluestein's chirp and its filter."""
+        """Return the tables of both steps and of what is between: twiddle factors, Bluestein's chirp and its filter."""
         tables = [twiddles(np.arange(self.length), self.length)]
         if self.is_bluestein:
             own = chirp(self.points)

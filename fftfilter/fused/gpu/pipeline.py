@@ -1,6 +1,6 @@
 """The fused pipeline for GPUs: the book's flow in four launches.
 
-    rows           load, spin factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
+    rows           load, twiddle factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
     columns        butterflies, mask, butterflies back                       4 c in, 4 c out
     inverse rows   transpose, butterflies back, extremes                     4 c in, 1 more for a high-pass, 4 out
     quantize       values to pixels                                          4 in, 1 out
@@ -16,7 +16,7 @@ same plan go in one launch (``filter.cl``), others in three, the last of which m
 (``to_pixels.cl``): a launch costs as much as a step of theirs.
 
 Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
-(``any_size.py``), and a size that comes again gets programs of its own, which are faster.
+(``generic.py``), and a size that comes again gets programs of its own, which are faster.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ...output.noise import WEAK, most_undecided
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .any_size import AnySizeLaunches, Kind, has_own, may_have_own
+from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import (
     FOUND,
     QUANTIZE_GROUP,
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 # Results in page-locked memory at a time: who keeps more gets others in ordinary memory.
 RESULTS = 4
-# Chirp-z with spin factors made of powers rounds more.
+# Chirp-z with twiddle factors made of powers rounds more.
 LESS_EXACT = 3
 # Platforms where kernels know how work-groups see what others have written, which OpenCL does not promise.
 WAITING_PLATFORMS = ("NVIDIA",)
@@ -117,7 +117,7 @@ class FusedGpuPipeline:
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
     and larger ones in three, whose groups wait for each other, by default where the platform is known for it;
-    ``limits`` are what the transforms are planned for. With ``any_size`` the first stack is filtered by the program
+    ``limits`` are what the transforms are planned for. With ``generic`` the first stack is filtered by the program
     for any size, unless this size has its own. With ``edges`` of "mirror" no side may be too long for a work-group; a
     transfer function that is not even along each axis takes columns and inverse rows twice. Raises ParameterError for a
     size that is too large.
@@ -133,7 +133,7 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
-        any_size: bool = False,
+        generic: bool = False,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
@@ -146,7 +146,7 @@ class FusedGpuPipeline:
         self._mask = _mask(transfer, self.plan, edges, is_twofold=self._is_twofold)
         self._allocate()
         self._waits = _waits(self.device) if one_launch is None else one_launch
-        self._is_own = not (any_size and self.plan.is_in_groups) or has_own(self.device, self._kind)
+        self._is_specialized = not (generic and self.plan.is_in_groups) or is_specialized(self.device, self._kind)
         """Whether the programs are those of this size alone."""
         self._build()
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
@@ -210,7 +210,7 @@ class FusedGpuPipeline:
         self._to_values: list[Launch] = []
         self._make = make = self._maker()
         # What waits has no times of steps.
-        can_wait = self._waits and self._is_own and not self._is_twofold and not self.launcher.profiles
+        can_wait = self._waits and self._is_specialized and not self._is_twofold and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
         self._goes_in_one = can_wait and make.goes_in_one()
         if self._goes_in_one:
@@ -226,7 +226,7 @@ class FusedGpuPipeline:
         buffers = self._spectrum, self._work, self._values, self.largest
         given = (self.launcher, self.plan, stack.count, self._mask.tiles, *buffers)
         kind = (PIXELS[stack.pixel], self._edges, self._is_twofold)
-        return Launches(*given, *kind) if self._is_own else AnySizeLaunches(*given, *kind, self._limits)
+        return Launches(*given, *kind) if self._is_specialized else GenericLaunches(*given, *kind, self._limits)
 
     def _build_to_pixels(self) -> None:
         """Build the launches of rows and columns, and the one that makes pixels of spectra."""
@@ -316,19 +316,19 @@ class FusedGpuPipeline:
         given. Begins after an event of another queue, and returns that of its own end.
         """
         self._runs, self._found_last = self._runs + 1, None
-        if self._runs > 1 and not self._is_own:
-            self._take_own_programs()
+        if self._runs > 1 and not self._is_specialized:
+            self._specialize()
         launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
         self._bind(launches, image, output, largest or self.largest)
         for launch in launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
 
-    def _take_own_programs(self) -> None:
+    def _specialize(self) -> None:
         """Build the programs of this size, in place of that for any size, if it may have them."""
-        if not may_have_own(self.device, self._kind, self._runs * self.stack.size):
+        if not may_specialize(self.device, self._kind, self._runs * self.stack.size):
             return
-        self._is_own = True
+        self._is_specialized = True
         self._build()
         vars(self).pop("_by_histogram", None)
         ramps, self._ramps = self._ramps, None

@@ -60,7 +60,7 @@ class Limits:
 
 DEFAULT = Limits()
 
-# Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
+# Instructions of a butterfly with its twiddle factors, counted in the kernels; they rank plans, no more.
 COSTS = {
     2: 12, 3: 30, 4: 34, 5: 60, 6: 70, 7: 110, 8: 88, 9: 150, 10: 150, 11: 280, 12: 180, 13: 380, 14: 270, 15: 270,
     16: 220, 32: 530,
@@ -111,9 +111,9 @@ class TransformPlan:
 
     @property
     def table_offsets(self) -> tuple[int, int, int, int]:
-        """Where the tables start and end: spin factors of both orders behind each other, chirp, filter."""
-        forward = _spin_length(self.radices)
-        chirp = forward + _spin_length(self.radices[::-1])
+        """Where the tables start and end: twiddle factors of both orders behind each other, chirp, filter."""
+        forward = _twiddle_count(self.radices)
+        chirp = forward + _twiddle_count(self.radices[::-1])
         return forward, chirp, chirp + self.length, chirp + 2 * self.length
 
     def defines(self) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class TransformPlan:
             f"COMPLEX_ROUNDS={self.complex_rounds}",
             f"BATCH_ROUNDS={self.batch_rounds}",
             f"LENGTH_ROUNDS={self.length_rounds}",
-            f"SPIN_REVERSED={reversed_}",
+            f"TWIDDLES_REVERSED={reversed_}",
             f"CHIRP={chirp}",
             f"CHIRP_FILTER={chirp_filter}",
         )
@@ -145,8 +145,8 @@ class TransformPlan:
         return -(-transforms // self.batch) * self.group
 
     def tables(self) -> list[NDArray[np.complex64]]:
-        """Return one table: spin factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
-        tables = [spin_factors(self.radices), spin_factors(self.radices[::-1])]
+        """Return one table: twiddle factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
+        tables = [twiddle_factors(self.radices), twiddle_factors(self.radices[::-1])]
         if self.is_bluestein:
             own = chirp(self.points)
             tables += [np.pad(own, (0, self.length - self.points)), chirp_filter(own, self.length)]
@@ -230,7 +230,7 @@ def _candidates(n: int, columns: bool, limits: Limits) -> Iterator[tuple[tuple[i
     for length in lengths:
         may_halve = length != n or paired or not columns
         for factors in _factored(length):
-            # Large radices first: the first stage has no spin factors, and else the order counts for local memory only.
+            # Large radices first: the first stage has no twiddle factors; else the order counts for local memory only.
             orders = sorted(set(permutations(factors)), reverse=True)
             fitting = (order for order in orders if not (paired and order[0] % 2))
             radices = next((order for order in fitting if _fits_local_memory(order, may_halve, limits)), None)
@@ -314,11 +314,11 @@ def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     return tuple(pads)
 
 
-def _spin_length(radices: tuple[int, ...]) -> int:
+def _twiddle_count(radices: tuple[int, ...]) -> int:
     return sum(math.prod(radices[:s]) for s in range(1, len(radices)))
 
 
-def spin_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
+def twiddle_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
     """Return W(k, length radix), k below length, for each stage but the first; length is the product so far."""
     tables = [np.zeros(0, np.complex128)]
     for s in range(1, len(radices)):

@@ -57,7 +57,7 @@ INLINE void butterfly_5(number_t *a)
     a[3] = plus_imaginary(real_2, 0.951056516295153572f, imag_2);
 }
 
-// Two of 4 and the spin factors of 8 between them: 1, (1 - i) / sqrt 2, -i, (-1 - i) / sqrt 2
+// Two of 4 and the twiddle factors of 8 between them: 1, (1 - i) / sqrt 2, -i, (-1 - i) / sqrt 2
 INLINE void combine_8(number_t *a, const number_t *even, const number_t *odd)
 {
     const float half_root = 0.707106781186547524f;

@@ -79,7 +79,7 @@ INLINE number_t plus_imaginary(const number_t a, const float s, const number_t b
     return (number_t){a.re - s * b.im, a.im + s * b.re};
 }
 
-// a times the spin factor (c, s); two floats, as each is broadcast to a register of its own
+// a times the twiddle factor (c, s); two floats, as each is broadcast to a register of its own
 INLINE number_t spun(const number_t a, const float c, const float s)
 {
     return (number_t){a.re * c - a.im * s, a.re * s + a.im * c};

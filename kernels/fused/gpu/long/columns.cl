@@ -1,6 +1,6 @@
 // Long columns, outer step: the rows' spectra to what the middle step takes.
 //
-// Fused: unpacking of the pairs of rows, chirp, spin factors, butterflies.
+// Fused: unpacking of the pairs of rows, chirp, twiddle factors, butterflies.
 //
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    spectrum[plane][tile][p][column], the pairs of rows b + MIDDLE a     -> coalesced

@@ -1,6 +1,6 @@
 // Long columns, outer step back: to the rows' spectra, packed in pairs.
 //
-// Fused: spin factors between the steps, butterflies, chirp, packing. Where the rows of a pair are not in one
+// Fused: twiddle factors between the steps, butterflies, chirp, packing. Where the rows of a pair are not in one
 // transform, the columns stay in their strips for long/pack.cl.
 //
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group

@@ -1,7 +1,7 @@
 // Long columns by Bluestein's, between their two convolutions, in place: where the forward transform ends and the
 // inverse begins.
 //
-// Fused: spin factors between the steps, butterflies, chirp, mask, chirp, butterflies.
+// Fused: twiddle factors between the steps, butterflies, chirp, mask, chirp, butterflies.
 //
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced

@@ -39,6 +39,6 @@ INLINE void load_outer_step(complex_t *v, global const complex_t *lines, local e
         for (uint q = 0; q < LAST_RADIX; q++)
             v[i * LAST_RADIX + q] = lines[line_place(CONTIGUOUS(b, t, q, LAST_RADIX), p)];
     }
-    const complex_t w = spin_between(v, long_tables, b, INNER, LAST_RADIX);
-    stages(v, x, tables + SPIN_REVERSED, INNER, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
+    const complex_t w = twiddles_between(v, long_tables, b, INNER, LAST_RADIX);
+    stages(v, x, tables + TWIDDLES_REVERSED, INNER, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
 }

@@ -1,6 +1,6 @@
 // Long rows, outer step of Bluestein's inverse: the spectrum to what the middle step takes.
 //
-// Fused: chirp, spin factors, butterflies.
+// Fused: chirp, twiddle factors, butterflies.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    spectrum, numbers b + MIDDLE a     -> runs of columns below the reach; zeros beyond it

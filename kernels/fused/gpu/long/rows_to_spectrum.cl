@@ -1,6 +1,6 @@
 // Long rows, outer step back, where Bluestein's forward transform ends: to the spectrum.
 //
-// Fused: spin factors between the steps, butterflies, chirp.
+// Fused: twiddle factors between the steps, butterflies, chirp.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl           -> runs of the numbers j

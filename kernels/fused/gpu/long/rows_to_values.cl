@@ -1,6 +1,6 @@
 // Long rows, outer step back, where the inverse ends: to values and the largest magnitude of them.
 //
-// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, ground put back, extremes.
+// Fused: twiddle factors between the steps, butterflies, chirp, subtraction from the image, ground put back, extremes.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl      -> runs of the numbers j

@@ -43,7 +43,7 @@ INLINE void load_outer_step(complex_t *v, global const complex_t *strips, local 
         for (uint q = 0; q < LAST_RADIX; q++)
             v[i * LAST_RADIX + q] = strips[strip_place(kx, STRIDED(b, t, q, LAST_RADIX))];
     }
-    const complex_t w = spin_between(v, long_tables, b, ACROSS, LAST_RADIX);
-    stages(v, x, tables + SPIN_REVERSED, ACROSS, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
+    const complex_t w = twiddles_between(v, long_tables, b, ACROSS, LAST_RADIX);
+    stages(v, x, tables + TWIDDLES_REVERSED, ACROSS, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
     swap_parts(v);
 }

@@ -4,7 +4,7 @@
 // Writes   the spectrum in natural order, rows as they belong; of a long signal columns of a matrix, side by side
 // Scratch  x, a work space for one group
 //
-// needs: fused/cpu/bare/store.cl
+// needs: fused/cpu/plain_fft/store.cl
 
 NOINLINE void load_strip(global vector_t *x, global const vector_t *z, global const uint *at)
 {
@@ -48,7 +48,7 @@ INLINE uint signal(const shared_t *shared, global vector_t *x, global float *tar
         const number_t a = load(x + 2 * k), w = gathered(between + k * pitch);
         store(x + 2 * k, (number_t){a.re * w.re - a.im * w.im, a.re * w.im + a.im * w.re});
     }
-    transform_any(x, axis, shared->row_spin);
+    transform_any(x, axis, shared->row_twiddles);
     integers_t most = 0;
     for (uint k = 0; k < axis->points; ++k) {
         const number_t a = times(load(x + shared->take[k]), (vector_t)(shared->scale));
@@ -72,6 +72,6 @@ NOINLINE uint complex_rows(const shared_t *shared, global vector_t *z, global ve
                        z + 2 * (size_t)params->strip_stride * strip, at);
     if (layout->kind == SIGNAL)
         return signal(shared, x, target, to[0]);
-    transform_any(x, &params->rows, shared->row_spin);
+    transform_any(x, &params->rows, shared->row_twiddles);
     return store_spectrum(PLAIN, layout, target, x, shared->take, to, (vector_t)(shared->scale));
 }

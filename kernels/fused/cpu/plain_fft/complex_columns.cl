@@ -4,7 +4,7 @@
 //          moved left to end with the image
 // Writes   their transforms in the plan's order to the strip; columns alone in natural order to where they belong
 //
-// needs: fused/cpu/bare/layout.cl
+// needs: fused/cpu/plain_fft/layout.cl
 
 INLINE void first_complex_stage(const uint kind, const uint radix, global vector_t *z, global const float *source,
                                 const uint pitch, const uint span, global const float2 *w, global const float2 *roots)
@@ -36,7 +36,7 @@ NOINLINE uint complex_columns(const shared_t *shared, global vector_t *z, global
                               global const float *source, global float *target, const uint strip)
 {
     global const axis_t *axis = &shared->params->columns;
-    global const float2 *spin = shared->column_spin;
+    global const float2 *twiddles = shared->column_twiddles;
     const uint pitch = shared->layout->source_pitch, left = min(strip * VECTOR, shared->params->last_start);
     const bool alone = shared->layout->kind == COLUMNS;
     const stage_t first = axis->stages[0];
@@ -45,15 +45,15 @@ NOINLINE uint complex_columns(const shared_t *shared, global vector_t *z, global
     if (BLUESTEIN && axis->length != axis->points) {
         for (uint k = 0; k < axis->points; ++k)
             store(x + 2 * k, gathered(source + 2 * (size_t)k * pitch));
-        transform_any(x, axis, spin);
+        transform_any(x, axis, twiddles);
         if (!alone)
             for (uint k = 0; k < axis->points; ++k)
                 store(z + 2 * k, load(x + 2 * k));
     } else {
-        BY_RADIX(first.radix, first_complex_stage, z, source, pitch, first.span, spin + first.spin,
-                 spin + first.roots);
+        BY_RADIX(first.radix, first_complex_stage, z, source, pitch, first.span, twiddles + first.twiddles,
+                 twiddles + first.roots);
         if (axis->stage_count > 1)
-            transform(z, axis, spin, 1);
+            transform(z, axis, twiddles, 1);
     }
     return alone ? store_columns(shared, x, target + 2 * left) : 0;
 }

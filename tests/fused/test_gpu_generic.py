@@ -1,4 +1,4 @@
-"""The program for any size of the form for GPUs: right for every side and mask, the bits of the programs of a size.
+"""The generic program of the form for GPUs: right for every side and mask, the bits of the programs of a size.
 
 All but a few tests share two programs, with the numbers in local and in global memory.
 """
@@ -13,7 +13,7 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
-from fftfilter.fused.gpu import any_size
+from fftfilter.fused.gpu import generic
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.transform import Limits
 from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
@@ -23,12 +23,12 @@ HIGH = H.highpass()
 
 def pipeline_of(launcher, pixels, transfer=HIGH, *, limits=Limits(), edges="wrap", **kind):  # noqa: B008  a constant
     stack = stack_of(pixels, **kind)
-    return FusedGpuPipeline(launcher, transfer, stack, limits=limits, edges=edges, any_size=True, one_launch=False)
+    return FusedGpuPipeline(launcher, transfer, stack, limits=limits, edges=edges, generic=True, one_launch=False)
 
 
 @pytest.fixture(autouse=True)
 def _no_size_has_its_own(monkeypatch):
-    monkeypatch.setattr(any_size, "_own", WeakKeyDictionary())
+    monkeypatch.setattr(generic, "_specialized", WeakKeyDictionary())
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,10 @@ def test_a_size_that_comes_again_has_its_own_programs_and_the_same_pixels(launch
     made = pipeline_of(launcher, image, transfer, edges=edges)
     first = made.run(image)
     assert_as_the_reference(first, image, transfer, edges=edges)
-    assert not made._is_own
+    assert not made._is_specialized
     np.testing.assert_array_equal(made.run(image), first)
-    assert made._is_own
-    assert pipeline_of(launcher, image, transfer, edges=edges)._is_own
+    assert made._is_specialized
+    assert pipeline_of(launcher, image, transfer, edges=edges)._is_specialized
 
 
 def test_mirrored_edges_of_a_function_that_is_not_even_along_each_axis(launcher):
@@ -123,21 +123,21 @@ def test_few_programs_serve_many_sizes_and_filters(launcher):
 
 
 def test_few_sizes_have_programs_of_their_own(launcher, monkeypatch):
-    monkeypatch.setattr(any_size, "MOST_OWN", 1)
+    monkeypatch.setattr(generic, "MOST_SPECIALIZED", 1)
     device = Device(0, launcher.device.cl_device)
-    assert not any_size.has_own(device, (5, 9))
-    assert any_size.may_have_own(device, (5, 9), 90)
-    assert any_size.has_own(device, (5, 9))
-    assert not any_size.may_have_own(device, (12, 10), 240)
-    assert any_size.may_have_own(device, (5, 9), 135)
+    assert not generic.is_specialized(device, (5, 9))
+    assert generic.may_specialize(device, (5, 9), 90)
+    assert generic.is_specialized(device, (5, 9))
+    assert not generic.may_specialize(device, (12, 10), 240)
+    assert generic.may_specialize(device, (5, 9), 135)
 
 
 def test_any_size_has_its_own_once_that_pays(launcher, monkeypatch):
-    monkeypatch.setattr(any_size, "MOST_OWN", 0)
-    monkeypatch.setattr(any_size, "WORTH_COMPILING", 4 * 34 * 17)
+    monkeypatch.setattr(generic, "MOST_SPECIALIZED", 0)
+    monkeypatch.setattr(generic, "WORTH_COMPILING", 4 * 34 * 17)
     image = noise((1, 34, 17))
     made, own = pipeline_of(launcher, image), []
     for _ in range(5):
         made.run(image)
-        own.append(made._is_own)
+        own.append(made._is_specialized)
     assert own == [False, False, False, True, True]

@@ -7,7 +7,7 @@
 // Writes   their inverse transforms, packed, to the strips
 // Scratch  x, a work space for one group
 //
-// needs: fused/cpu/bare/layout.cl
+// needs: fused/cpu/plain_fft/layout.cl
 
 // VECTOR / 2 numbers of some rows, rows as lanes
 INLINE void load_square(vector_t *square, global const float *source, const size_t pitch, global const uint *rows)
@@ -44,12 +44,12 @@ NOINLINE void load_half(const shared_t *shared, global vector_t *x, global const
 }
 
 // The plan's order in, natural order out, down to stage `first`
-NOINLINE void inverse(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint first)
+NOINLINE void inverse(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint first)
 {
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), spin + last.roots);
-        inverse_stages(x, axis, spin, part, first);
+        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
+        inverse_stages(x, axis, twiddles, part, first);
     }
 }
 
@@ -68,11 +68,11 @@ NOINLINE uint values_rows(const shared_t *shared, global vector_t *z, global vec
 #if BLUESTEIN
     if (axis->length != axis->points) {
         swap_all(x, x, axis->points);
-        transform_any(x, axis, shared->row_spin);
+        transform_any(x, axis, shared->row_twiddles);
         swap_all(x, x, axis->points);
     } else
 #endif
-        inverse(x, axis, shared->row_spin, 0);
+        inverse(x, axis, shared->row_twiddles, 0);
     store_rows(shared->params, z, x, at, at + VECTOR);
     return 0;
 }

@@ -7,7 +7,7 @@
 //
 // needs: fused/gpu/pairs.cl
 
-kernel void gpu_bare_from_spectrum(global complex_t *spectrum, global const complex_t *source,
+kernel void gpu_plain_fft_from_spectrum(global complex_t *spectrum, global const complex_t *source,
                                    global const complex_t *tables, const real_t scale)
 {
     local exchanged_t x[LOCAL_SIZE];

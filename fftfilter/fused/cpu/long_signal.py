@@ -1,6 +1,6 @@
 """Long signals, or few: rows that would leave most lanes of a vector without work are transformed as matrices.
 
-n = rows x columns: transforms down the columns, times spin factors, transforms along the rows, and the result lies
+n = rows x columns: transforms down the columns, times twiddle factors, transforms along the rows, and the result lies
 transposed (Bailey, FFTs in external or hierarchical memory, 1990). A length that cannot be split well goes by
 Bluestein's chirp-z as a convolution of one that can.
 """
@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...tables import chirp, chirp_filter, convolution_lengths
-from .. import mixed_radix
-from ..plan import vector_width
-from .layout import SIGNAL
-from .transform import CpuTransform
+from ..tables import chirp, chirp_filter, convolution_lengths
+from . import mixed_radix
+from .plain_fft import CpuTransform
+from .plain_layout import SIGNAL
+from .plan import vector_width
 
 if TYPE_CHECKING:
-    from ....device.launcher import Launcher
-    from ...bare import Shape
+    from ...device.launcher import Launcher
+    from ..plain_fft import Shape
 
     Array = np.ndarray[Any, Any]
 

@@ -1,4 +1,4 @@
-// Launch: both steps of a bare transform in one, by work-items that take task after task as in filter.cl.
+// Launch: both steps of a plain FFT in one, by work-items that take task after task as in filter.cl.
 //
 // A chunk of images goes through both steps, then the next one, in the same strips.
 //
@@ -7,13 +7,13 @@
 // Writes   target; largest, the bits of the largest magnitude that each worker stored; z between the steps
 // Scratch  x, a work space for each worker
 //
-// needs: fused/cpu/bare/layout.cl
+// needs: fused/cpu/plain_fft/layout.cl
 //
 // -D TRANSFORM=complex | real | values    complex numbers or pixels to a spectrum, or half a spectrum to real values
 // -D LOAD_PIXEL=uchar | ushort | float    of pixels; float for the others
 
 #ifndef TRANSFORM
-#error "fused/cpu/bare/launch.cl: -D TRANSFORM=complex, real or values is missing"
+#error "fused/cpu/plain_fft/launch.cl: -D TRANSFORM=complex, real or values is missing"
 #endif
 
 #define complex_first complex_columns
@@ -30,13 +30,13 @@
 #endif
 
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void bare_transform(volatile global uint *progress, global const params_t *params, global const layout_t *layout,
+void plain_fft(volatile global uint *progress, global const params_t *params, global const layout_t *layout,
                     global vector_t *z, global vector_t *x, global const LOAD_PIXEL *source, global float *target,
-                    global uint *largest, global const float2 *column_spin, global const float2 *row_spin,
+                    global uint *largest, global const float2 *column_twiddles, global const float2 *row_twiddles,
                     global const uint *places, global const uint *to, global const uint *take,
                     global const float *between, const float scale)
 {
-    const shared_t shared = {params, layout, column_spin, row_spin, places, to, take, between, scale};
+    const shared_t shared = {params, layout, column_twiddles, row_twiddles, places, to, take, between, scale};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     uint rounds = 0, most = 0;
     x += 2 * (size_t)params->workspace * worker;

@@ -11,15 +11,15 @@
 // -D ROOM=local | global    where the rooms are: in local memory, or in global memory if that is too small
 
 #ifndef ROOM
-#error "fused/gpu/any_size/side.cl: -D ROOM=local or global is missing"
+#error "fused/gpu/generic/side.cl: -D ROOM=local or global is missing"
 #endif
 
 // Transforms of `points` numbers by one of `length`, which is more for Bluestein's chirp-z; from one of the batch to the
-// next are `stride` numbers of a room. Spin factors of the reversed order, chirp and its filter's spectrum begin at
+// next are `stride` numbers of a room. Twiddle factors of the reversed order, chirp and its filter's spectrum begin at
 // these places of the table.
 typedef struct {
     uint points, length, log2_batch, stride;
-    uint spin_reversed, chirp, chirp_filter;
+    uint twiddles_reversed, chirp, chirp_filter;
     uint stages, radices[5];
 } side_t;
 
@@ -90,7 +90,7 @@ INLINE uint own_item(constant side_t *side)
     for (uint q = 0; q < r; q++)                                                                                    \
         to[PADDED(first + q * length)] = v[q];
 
-// A butterfly; the first stage has no spin factors.
+// A butterfly; the first stage has no twiddle factors.
 #define CASE(r)                                                                                                     \
     case r: {                                                                                                       \
         LOAD(r)                                                                                                     \
@@ -114,14 +114,14 @@ INLINE uint own_item(constant side_t *side)
 // One stage of all transforms of the batch. `count` butterflies a transform; `length` is the product of the radices
 // before.
 static __attribute__((noinline)) void stage(ROOM const complex_t *from, ROOM complex_t *to, constant side_t *side,
-                                            global const complex_t *spin, const uint radix, const uint length)
+                                            global const complex_t *twiddles, const uint radix, const uint length)
 {
     const uint count = side->length / radix, start = own_transform(side) * side->stride;
     from += start;
     to += start;
     FOR_OWN(side, t, count) {
         const uint k = t % length, first = (t - k) * radix + k;
-        const complex_t w = length > 1 ? spin[k] : (complex_t)(1, 0);
+        const complex_t w = length > 1 ? twiddles[k] : (complex_t)(1, 0);
         const complex_t w2 = squared(w), w4 = squared(w2), w8 = squared(w4);
         switch (radix) {
             SPUN_CASE(2, spun_2(v, w))
@@ -163,19 +163,19 @@ INLINE void transform(rooms_t *rooms, constant side_t *side, global const comple
 {
     const bool is_bluestein = side->points != side->length;
     const uint stages = side->stages, passes = is_bluestein ? 2 : 1;
-    global const complex_t *spin = tables;
+    global const complex_t *twiddles = tables;
     for (uint s = 0, length = 1; s < stages * passes; s++) {
         const bool goes_back = is_bluestein ? s >= stages : is_reversed, begins = s % stages == 0;
         if (begins) {
             length = 1;
-            spin = tables + (goes_back ? side->spin_reversed : 0);
+            twiddles = tables + (goes_back ? side->twiddles_reversed : 0);
         }
         if (begins && is_bluestein)
             times_table(rooms->from, side, side->length, tables + (s ? side->chirp_filter : side->chirp), false, s);
         barrier(EVERYWHERE);
         const uint radix = side->radices[goes_back ? stages - 1 - s % stages : s % stages];
-        stage(rooms->from, rooms->to, side, spin, radix, length);
-        spin += length > 1 ? length : 0;
+        stage(rooms->from, rooms->to, side, twiddles, radix, length);
+        twiddles += length > 1 ? length : 0;
         length *= radix;
         exchange(rooms);
         barrier(EVERYWHERE);

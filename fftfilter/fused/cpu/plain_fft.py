@@ -1,4 +1,4 @@
-"""A bare transform on a CPU, prepared for arrays of one shape: one launch from array to array."""
+"""A plain FFT on a CPU, prepared for arrays of one shape: one launch from array to array."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ....device.memory_pool import aligned
-from ....output.stack import PIXELS
-from ..params import spin_factors
-from ..plan import Limits, vector_width
-from ..program import program
-from .layout import KINDS, SIGNAL, CpuLayout
+from ...device.memory_pool import aligned
+from ...output.stack import PIXELS
+from .params import twiddle_factors
+from .plain_layout import KINDS, SIGNAL, CpuLayout
+from .plan import Limits, vector_width
+from .program import program
 
 if TYPE_CHECKING:
-    from ....device.launcher import Launcher
-    from ...bare import Shape
+    from ...device.launcher import Launcher
+    from ..plain_fft import Shape
 
     Array = np.ndarray[Any, Any]
 
-# The steps of each kind of data, and what launches them.
-FILES = {
-    "complex": ("fused/cpu/bare/complex_columns.cl", "fused/cpu/bare/complex_rows.cl", "fused/cpu/bare/launch.cl"),
-    "real": ("fused/cpu/bare/real_columns.cl", "fused/cpu/bare/real_rows.cl", "fused/cpu/bare/launch.cl"),
-    "values": ("fused/cpu/bare/values_rows.cl", "fused/cpu/bare/values_columns.cl", "fused/cpu/bare/launch.cl"),
+# The steps of each kind of data.
+STEPS = {
+    "complex": ("complex_columns.cl", "complex_rows.cl"),
+    "real": ("real_columns.cl", "real_rows.cl"),
+    "values": ("values_rows.cl", "values_columns.cl"),
 }
+FOLDER = "fused/cpu/plain_fft"
 
 
 class CpuTransform:
@@ -75,8 +76,8 @@ class CpuTransform:
             "source": None,
             "target": None,
             "largest": self._largest_buffer,
-            "column_spin": self._constant(spin_factors(layout.columns)),
-            "row_spin": self._constant(spin_factors(layout.rows)),
+            "column_twiddles": self._constant(twiddle_factors(layout.columns)),
+            "row_twiddles": self._constant(twiddle_factors(layout.rows)),
             "places": self._constant(layout.places),
             "to": self._constant(layout.to),
             "take": self._constant(layout.take),
@@ -85,8 +86,9 @@ class CpuTransform:
         }
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
-        names, defines = program(device, layout.columns, layout.rows, defines, FILES[shape.data])
-        self._kernel = launcher.kernel(names, defines, "bare_transform", arguments)
+        files = tuple(f"{FOLDER}/{name}" for name in (*STEPS[shape.data], "launch.cl"))
+        names, defines = program(device, layout.columns, layout.rows, defines, files)
+        self._kernel = launcher.kernel(names, defines, "plain_fft", arguments)
 
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
         """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.

@@ -1,4 +1,4 @@
-"""Bare transforms by the GPU form, on whatever device there is: every kind of numbers and axes against numpy.fft.
+"""Plain FFTs by the GPU form, on whatever device there is: every kind of numbers and axes against numpy.fft.
 
 Kernels are compiled for each size: there is one of odd sides, one of even sides, one with Bluestein's, and one that
 goes in two steps.
@@ -11,10 +11,10 @@ import math
 import numpy as np
 import pytest
 
-from fftfilter.fused.bare import Shape
-from fftfilter.fused.gpu.bare import plan
-from fftfilter.fused.gpu.bare.transform import GpuTransform
+from fftfilter.fused.gpu import plain_plan as plan
+from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
+from fftfilter.fused.plain_fft import Shape
 from tests.helpers import assert_exact_radices, assert_transform
 
 # Sides from 25 up go in two steps.

@@ -1,6 +1,6 @@
-// Layout: where a bare transform finds and leaves its numbers, as the host fills it in (fused/cpu/bare/layout.py).
+// Layout: where a plain FFT finds and leaves its numbers, as the host fills it in (fused/cpu/plain_layout.py).
 //
-// A bare transform is a filter's way without the mask: columns to strips, rows of the strips to the spectrum; of the
+// A plain FFT is a filter's way without the mask: columns to strips, rows of the strips to the spectrum; of the
 // inverse to real values rows of the spectrum to strips, then columns. Arrays hold complex numbers as their users do,
 // real and imaginary part in turn.
 //
@@ -16,7 +16,7 @@ typedef struct {
 
 #define PLANES 0   // two axes, rows behind columns
 #define LINES 1    // rows alone
-#define SIGNAL 2   // one long row in two steps: columns and rows of a matrix, spin factors between them
+#define SIGNAL 2   // one long row in two steps: columns and rows of a matrix, twiddle factors between them
 #define COLUMNS 3  // columns alone, in the work space instead of strips
 
 // What tasks share: places[] is how many bytes behind its strip each row of a group lies, to[] which rows of the arrays
@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
     global const params_t *params;
     global const layout_t *layout;
-    global const float2 *column_spin, *row_spin;
+    global const float2 *column_twiddles, *row_twiddles;
     global const uint *places, *to, *take;
     global const float *between;
     float scale;
@@ -80,24 +80,24 @@ INLINE uint largest_bits(const integers_t most)
 }
 
 // All stages from `first` on, in place: natural order in, the plan's order out.
-NOINLINE void transform(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint first)
+NOINLINE void transform(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint first)
 {
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        forward_stages(x, axis, spin, part, first);
-        BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), spin + last.roots);
+        forward_stages(x, axis, twiddles, part, first);
+        BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
     }
 }
 
-NOINLINE void transform_any(global vector_t *x, global const axis_t *axis, global const float2 *spin)
+NOINLINE void transform_any(global vector_t *x, global const axis_t *axis, global const float2 *twiddles)
 {
 #if BLUESTEIN
     if (axis->length != axis->points) {
-        BEGIN_CONVOLUTION(x, axis, spin, load(x + 2 * k));
-        convolve(x, axis, spin);
-        END_CONVOLUTION(x, axis, spin, store(x + 2 * k, a[q]));
+        BEGIN_CONVOLUTION(x, axis, twiddles, load(x + 2 * k));
+        convolve(x, axis, twiddles);
+        END_CONVOLUTION(x, axis, twiddles, store(x + 2 * k, a[q]));
         return;
     }
 #endif
-    transform(x, axis, spin, 0);
+    transform(x, axis, twiddles, 0);
 }

@@ -1,4 +1,4 @@
-// Lines: bare transforms along one axis of an array, or one step of two of a long one.
+// Lines: plain FFTs along one axis of an array, or one step of two of a long one.
 //
 // Lines lie side by side in groups: line l begins FROM_STEP (l / FROM_GROUP) + l % FROM_GROUP numbers behind the first
 // one, and its numbers are FROM_STRIDE apart; the same with TO where they go. Work-items that are neighbors take
@@ -21,10 +21,10 @@
 // -D IS_REAL=0 | 1                         1: the numbers of the source are real
 
 #if !defined FROM_GROUP || !defined FROM_STEP || !defined FROM_STRIDE || !defined TO_GROUP || !defined TO_STEP
-#error "fused/gpu/bare/lines.cl: -D FROM_GROUP, FROM_STEP, FROM_STRIDE, TO_GROUP or TO_STEP is missing"
+#error "fused/gpu/plain_fft/lines.cl: -D FROM_GROUP, FROM_STEP, FROM_STRIDE, TO_GROUP or TO_STEP is missing"
 #endif
 #if !defined TO_STRIDE || !defined KEPT || !defined INVERSE || !defined BETWEEN || !defined BESIDE || !defined LOAD_PIXEL
-#error "fused/gpu/bare/lines.cl: -D TO_STRIDE, KEPT, INVERSE, BETWEEN, BESIDE or LOAD_PIXEL is missing"
+#error "fused/gpu/plain_fft/lines.cl: -D TO_STRIDE, KEPT, INVERSE, BETWEEN, BESIDE or LOAD_PIXEL is missing"
 #endif
 
 // A single stage has no exchange in which the order could change.
@@ -37,7 +37,7 @@
 #define LOADED(value) (value)
 #endif
 
-kernel void gpu_bare_lines(global complex_t *target, global const LOAD_PIXEL *source, global const complex_t *tables,
+kernel void gpu_plain_fft_lines(global complex_t *target, global const LOAD_PIXEL *source, global const complex_t *tables,
                            global const complex_t *between, const real_t scale, const uint lines)
 {
     local exchanged_t x[LOCAL_SIZE];

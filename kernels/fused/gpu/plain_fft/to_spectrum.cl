@@ -9,12 +9,12 @@
 // -D HALF=0 | 1    1: columns 0 to WIDTH/2 alone
 
 #ifndef HALF
-#error "fused/gpu/bare/to_spectrum.cl: -D HALF=0 or 1 is missing"
+#error "fused/gpu/plain_fft/to_spectrum.cl: -D HALF=0 or 1 is missing"
 #endif
 
 #define STORED (HALF ? COLUMNS : WIDTH)
 
-kernel void gpu_bare_to_spectrum(global complex_t *target, global const complex_t *spectrum,
+kernel void gpu_plain_fft_to_spectrum(global complex_t *target, global const complex_t *spectrum,
                                  global const complex_t *tables, const real_t scale)
 {
     local exchanged_t x[LOCAL_SIZE];

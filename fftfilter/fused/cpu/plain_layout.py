@@ -1,4 +1,4 @@
-"""Where bare transforms find and leave their numbers, and the tables that say so, as ``bare/layout.cl`` reads them.
+"""Where plain FFTs find and leave their numbers, and the tables that say so, as ``plain_fft/layout.cl`` reads them.
 
 Arrays come and go in natural order, the stages leave theirs: the tables take each number from its place. An inverse
 transform is the forward one whose frequency k is taken for -k, which costs nothing.
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...tables import places_of, twiddles
-from .. import mixed_radix, plan
-from ..params import PARAMS, fill_axis
+from ..tables import places_of, twiddles
+from . import mixed_radix, plan
+from .params import PARAMS, fill_axis
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ...bare import Shape
-    from ..plan import Axis, Limits
+    from ..plain_fft import Shape
+    from .plan import Axis, Limits
 
     Array = NDArray[Any]
 
@@ -37,7 +37,7 @@ WAITING = 1 << 19
 
 
 class CpuLayout:
-    """The plan of a bare transform on a CPU: pitches, axes, tasks, tables.
+    """The plan of a plain FFT on a CPU: pitches, axes, tasks, tables.
 
     ``source_pitch`` and ``target_pitch`` are the numbers from a row to the next: narrow arrays have wider rows than
     their own, as a vector has to fit in.
@@ -142,7 +142,7 @@ class CpuLayout:
         self.places, self.to = (np.append(table, 0).astype(np.uint32) for table in (at * number, to))
 
     def between(self) -> NDArray[np.complex64]:
-        """Return the spin factors between the steps of a long signal, (width, height); of others nothing."""
+        """Return the twiddle factors between the steps of a long signal, (width, height); of others nothing."""
         shape = self.shape
         if self.kind != SIGNAL:
             return np.ones(1, np.complex64)

@@ -4,7 +4,7 @@
 // Writes   its 2 VECTOR columns, row after row, times the scale
 // Scratch  the strip; x where a convolution does it
 //
-// needs: fused/cpu/bare/values_rows.cl
+// needs: fused/cpu/plain_fft/values_rows.cl
 
 // real parts are exchanged with imaginary ones, as the inverse has them
 INLINE integers_t store_values(global float *at, const number_t exchanged, const float scale, const integers_t most)
@@ -36,7 +36,7 @@ NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global 
                              global const float *source, global float *target, const uint strip)
 {
     global const axis_t *axis = &shared->params->columns;
-    global const float2 *spin = shared->column_spin;
+    global const float2 *twiddles = shared->column_twiddles;
     const uint pitch = shared->layout->target_pitch;
     const float scale = shared->scale;
     const stage_t first = axis->stages[0];
@@ -46,15 +46,15 @@ NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global 
 #if BLUESTEIN
     if (axis->length != axis->points) {
         swap_all(x, z, axis->points);
-        transform_any(x, axis, spin);
+        transform_any(x, axis, twiddles);
         for (uint k = 0; k < axis->points; ++k)
             most = store_values(target + (size_t)k * pitch, load(x + 2 * k), scale, most);
         return largest_bits(most);
     }
 #endif
     if (axis->stage_count > 1)
-        inverse(z, axis, spin, 1);
+        inverse(z, axis, twiddles, 1);
 #define MOST_OF_VALUES(...) most = last_values_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_VALUES, z, target, pitch, scale, first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, MOST_OF_VALUES, z, target, pitch, scale, first.span, twiddles + first.twiddles, twiddles + first.roots);
     return largest_bits(most);
 }

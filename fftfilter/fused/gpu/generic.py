@@ -1,7 +1,7 @@
 """The programs for images of any size: what they launch, in place of the programs that are compiled for one size.
 
 They have the plans, the tables and the numbers between the launches of the others, and compute the same, bit for bit.
-That lengths are known only at run time (``kernels/fused/gpu/any_size/side.cl``) makes them about half as fast.
+That lengths are known only at run time (``kernels/fused/gpu/generic/side.cl``) makes them about half as fast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...device.device import Device
     from .transform import Limits, TransformPlan
 
-STEP = "fused/gpu/any_size/step.cl"
+STEP = "fused/gpu/generic/step.cl"
 # The numbers of the steps, in the order in which step.cl has them.
 ROWS, COLUMNS, INVERSE_ROWS = range(3)
 
@@ -32,7 +32,7 @@ ROWS, COLUMNS, INVERSE_ROWS = range(3)
 SIDE_TYPE = np.dtype(
     [
         *((name, np.uint32) for name in ("points", "length", "log2_batch", "stride")),
-        *((name, np.uint32) for name in ("spin_reversed", "chirp", "chirp_filter", "stages")),
+        *((name, np.uint32) for name in ("twiddles_reversed", "chirp", "chirp_filter", "stages")),
         ("radices", np.uint32, MOST_STAGES),
     ]
 )
@@ -48,22 +48,22 @@ NUMBER_BYTES = 2 * 8
 GROUPS_PER_UNIT = 2
 # Kinds of stacks on a device, each of a size, a type and a shape, that get programs of their own in a process as soon
 # as they come again: more than a camera makes, and so few that compiling for them never takes long beside all the rest.
-MOST_OWN = 16
-# Others get them behind so many pixels: about what the program for any size does a second slower, and compiling takes.
+MOST_SPECIALIZED = 16
+# Others get them behind so many pixels: about what the generic program does a second slower, and compiling takes.
 WORTH_COMPILING = 25 * 10**9
 Kind = tuple[object, ...]
-_own: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
+_specialized: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
 
 
-def has_own(device: Device, kind: Kind) -> bool:
+def is_specialized(device: Device, kind: Kind) -> bool:
     """Tell whether a kind of stacks has programs of its own on a device."""
-    return kind in _own.get(device, ())
+    return kind in _specialized.get(device, ())
 
 
-def may_have_own(device: Device, kind: Kind, pixels: int) -> bool:
+def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
     """Tell whether a kind of stacks, of which so many pixels came, may have programs of its own; note that it has."""
-    kinds = _own.setdefault(device, set())
-    if len(kinds) < MOST_OWN or pixels >= WORTH_COMPILING:
+    kinds = _specialized.setdefault(device, set())
+    if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
         kinds.add(kind)
     return kind in kinds
 
@@ -91,7 +91,7 @@ class Side:
             "length": plan.length,
             "log2_batch": self.batch.bit_length() - 1,
             "stride": self.stride,
-            "spin_reversed": reversed_,
+            "twiddles_reversed": reversed_,
             "chirp": chirp,
             "chirp_filter": chirp_filter,
             "stages": len(plan.radices) if plan.length > 1 else 0,
@@ -100,8 +100,8 @@ class Side:
 
 
 @dataclass(eq=False)
-class AnySizeLaunches(Launches):
-    """The same launches by the program for any size, for a plan whose sides work-groups hold."""
+class GenericLaunches(Launches):
+    """The same launches by the generic program, for a plan whose sides work-groups hold."""
 
     limits: Limits
 
@@ -178,5 +178,5 @@ class AnySizeLaunches(Launches):
         room_at = f"ROOM={'local' if side.is_local else 'global'}"
         defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
         options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
-        kernel = self.launcher.kernel((STEP,), defines, "gpu_any_size_step", arguments | given, options=options)
+        kernel = self.launcher.kernel((STEP,), defines, "gpu_generic_step", arguments | given, options=options)
         return Launch(name, kernel, (groups * side.group,), (side.group,))

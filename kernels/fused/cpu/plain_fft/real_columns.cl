@@ -3,12 +3,12 @@
 // Reads    the pixels of a strip, row after row
 // Writes   their transforms in the plan's order to the strip; of columns alone those of real numbers to where they belong
 //
-// needs: fused/cpu/bare/store.cl
+// needs: fused/cpu/plain_fft/store.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the pixels
 
 #ifndef LOAD_PIXEL
-#error "fused/cpu/bare/real_columns.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
+#error "fused/cpu/plain_fft/real_columns.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
 typedef PASTE(LOAD_PIXEL, VECTOR) __attribute__((aligned(sizeof(LOAD_PIXEL)))) pixels_t;
@@ -55,7 +55,7 @@ NOINLINE uint real_columns(const shared_t *shared, global vector_t *z, global ve
                            global const LOAD_PIXEL *source, global float *target, const uint strip)
 {
     global const axis_t *axis = &shared->params->columns;
-    global const float2 *spin = shared->column_spin;
+    global const float2 *twiddles = shared->column_twiddles;
     const uint pitch = shared->layout->source_pitch, left = min(strip * 2 * VECTOR, shared->params->last_start);
     const bool alone = shared->layout->kind == COLUMNS;
     const stage_t first = axis->stages[0];
@@ -64,14 +64,14 @@ NOINLINE uint real_columns(const shared_t *shared, global vector_t *z, global ve
     if (BLUESTEIN && axis->length != axis->points) {
         for (uint k = 0; k < axis->points; ++k)
             store(x + 2 * k, pixels(source + (size_t)k * pitch));
-        transform_any(x, axis, spin);
+        transform_any(x, axis, twiddles);
         if (!alone)
             for (uint k = 0; k < axis->points; ++k)
                 store(z + 2 * k, load(x + 2 * k));
     } else {
-        BY_RADIX(first.radix, first_real_stage, z, source, pitch, first.span, spin + first.spin, spin + first.roots);
+        BY_RADIX(first.radix, first_real_stage, z, source, pitch, first.span, twiddles + first.twiddles, twiddles + first.roots);
         if (axis->stage_count > 1)
-            transform(z, axis, spin, 1);
+            transform(z, axis, twiddles, 1);
     }
     return alone ? store_real_columns(shared, x, target + 2 * left) : 0;
 }

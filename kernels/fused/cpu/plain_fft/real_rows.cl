@@ -5,7 +5,7 @@
 // Writes   both spectra, whole or half, in natural order
 // Scratch  x, a work space for one group
 //
-// needs: fused/cpu/bare/real_columns.cl fused/cpu/bare/store.cl
+// needs: fused/cpu/plain_fft/real_columns.cl fused/cpu/plain_fft/store.cl
 
 // VECTOR pixels of VECTOR rows become lanes, real (part 0) or imaginary ones.
 NOINLINE void load_pixel_lines(global vector_t *x, global const LOAD_PIXEL *source, const uint width,
@@ -37,7 +37,7 @@ NOINLINE uint real_rows(const shared_t *shared, global vector_t *z, global vecto
             load_pixel_lines(x + part, source, params->pitch, layout->source_pitch, to + part * VECTOR);
     else
         load_rows(params, x, z, at, at + VECTOR);
-    transform_any(x, &params->rows, shared->row_spin);
+    transform_any(x, &params->rows, shared->row_twiddles);
 
     const vector_t factor = 0.5f * shared->scale;
     uint most, other;

@@ -1,4 +1,4 @@
-"""Bare transforms by the form that fits the device, and what they are asked for."""
+"""Plain FFTs by the form that fits the device, and what they are asked for."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Shape:
         return self.count, self.height, self.width if self.data == "values" else self.spectrum_width
 
 
-class BareTransform(Protocol):
+class PlainFft(Protocol):
     """A transform that is prepared for arrays of one shape and type."""
 
     device_bytes: int
@@ -69,18 +69,18 @@ def serves(device: Device, shape: Shape) -> bool:
     """Tell whether the device's form transforms a shape: on a CPU all, on a GPU up to some length."""
     if not device.is_gpu:
         return True
-    from .gpu.bare import plan
+    from .gpu import plain_plan
 
-    return plan.serves(shape)
+    return plain_plan.serves(shape)
 
 
-def transform(launcher: Launcher, shape: Shape, pixel: np.dtype[Any]) -> BareTransform:
+def transform(launcher: Launcher, shape: Shape, pixel: np.dtype[Any]) -> PlainFft:
     """Return a shape's transform; ``pixel`` is the type of real numbers: uint8, uint16 or float32."""
     if launcher.device.is_gpu:
-        from .gpu.bare.transform import GpuTransform
+        from .gpu.plain_fft import GpuTransform
 
         return GpuTransform(launcher, shape, pixel)
-    from .cpu.bare import signal
-    from .cpu.bare.transform import CpuTransform
+    from .cpu import long_signal
+    from .cpu.plain_fft import CpuTransform
 
-    return signal.long(launcher, shape) or CpuTransform(launcher, shape, pixel)
+    return long_signal.long(launcher, shape) or CpuTransform(launcher, shape, pixel)

@@ -1,4 +1,4 @@
-"""Bare transforms by the CPU form: every kind of numbers, axes and lengths against numpy.fft.
+"""Plain FFTs by the CPU form: every kind of numbers, axes and lengths against numpy.fft.
 
 Sizes share the radices of ``test_cpu.py``: programs are compiled for a set of them.
 """
@@ -11,11 +11,11 @@ import pytest
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
-from fftfilter.fused import bare
-from fftfilter.fused.bare import Shape
-from fftfilter.fused.cpu.bare import signal
-from fftfilter.fused.cpu.bare.transform import CpuTransform
+from fftfilter.fused import plain_fft
+from fftfilter.fused.cpu import long_signal as signal
+from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.cpu.plan import Limits
+from fftfilter.fused.plain_fft import Shape
 from tests.helpers import assert_exact_radices, assert_transform
 
 # (count, height, width), chosen by what they make the kernels do
@@ -136,7 +136,7 @@ def test_any_number_of_workers_gives_the_same(cpu, workers):
 def test_long_rows_go_as_matrices(cpu, rows, n):
     x = numbers((1, rows, n))
     for inverse, reference in ((False, np.fft.fft), (True, np.fft.ifft)):
-        made = bare.transform(cpu, Shape("complex", "rows", 1, rows, n, inverse), np.dtype("f4"))
+        made = plain_fft.transform(cpu, Shape("complex", "rows", 1, rows, n, inverse), np.dtype("f4"))
         assert isinstance(made, signal.LongSignal | signal.LongChirp)
         result, largest = made.run(x, 1 / n if inverse else 1)
         assert_transform(result, reference(x), n)

@@ -6,13 +6,13 @@
 //          columns: they take neighboring columns                                -> a batch side by side; it divides TILE
 // Writes   the same way; `largest` as rows.cl and inverse_rows.cl
 //
-// needs: fused/gpu/any_size/side.cl edges.cl fused/gpu/any_size/mask.cl fused/gpu/cosines.cl ground.cl
+// needs: fused/gpu/generic/side.cl edges.cl fused/gpu/generic/mask.cl fused/gpu/cosines.cl ground.cl
 // needs: fused/gpu/largest.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
 #ifndef LOAD_PIXEL
-#error "fused/gpu/any_size/step.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
+#error "fused/gpu/generic/step.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
 #define ROWS 0
@@ -159,7 +159,7 @@ INLINE void mask_columns(ROOM const complex_t *from, ROOM complex_t *to, const u
     }
 }
 
-kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *image, const uint step,
+kernel void gpu_generic_step(global real_t *values, global const LOAD_PIXEL *image, const uint step,
                               global complex_t *spectra, global const complex_t *tables, global uint *largest,
                               const uint one_scale, const uint reach, const real_t dc, const uint subtracts, const uint other,
                               constant sizes_t *sizes, ROOM complex_t *room, const uint shape,

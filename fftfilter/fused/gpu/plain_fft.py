@@ -1,4 +1,4 @@
-"""A bare transform on a GPU, prepared for arrays of one shape: launches from one device buffer to another."""
+"""A plain FFT on a GPU, prepared for arrays of one shape: launches from one device buffer to another."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ....output.stack import PIXELS
-from ...tables import twiddles
-from .. import plan as images
-from ..launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
-from ..transform import DEFAULT, MOST_PER_ITEM
-from . import plan
+from ...output.stack import PIXELS
+from ..tables import twiddles
+from . import plain_plan
+from . import plan as images
+from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
+from .transform import DEFAULT, MOST_PER_ITEM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pyopencl as cl
 
-    from ....device.launcher import Launcher
-    from ...bare import Shape
-    from ..transform import Limits
+    from ...device.launcher import Launcher
+    from ..plain_fft import Shape
+    from .transform import Limits
 
     Array = np.ndarray[Any, Any]
 
-LINES = "fused/gpu/bare/lines.cl"
-NO_GROUND = "fused/gpu/bare/no_ground.cl"
-TO_SPECTRUM = "fused/gpu/bare/to_spectrum.cl"
-FROM_SPECTRUM = "fused/gpu/bare/from_spectrum.cl"
+LINES = "fused/gpu/plain_fft/lines.cl"
+NO_GROUND = "fused/gpu/plain_fft/no_ground.cl"
+TO_SPECTRUM = "fused/gpu/plain_fft/to_spectrum.cl"
+FROM_SPECTRUM = "fused/gpu/plain_fft/from_spectrum.cl"
 FLOAT = np.dtype(np.float32)
 
 
@@ -61,10 +61,10 @@ class GpuTransform:
         self, launcher: Launcher, shape: Shape, pixel: np.dtype[Any] = FLOAT, *, limits: Limits = DEFAULT
     ) -> None:
         self.launcher, self.shape = launcher, shape
-        self._is_paired = plan.is_paired(shape, limits)
+        self._is_paired = plain_plan.is_paired(shape, limits)
         given = np.dtype(pixel if shape.data == "real" else np.complex64)
         made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
-        held = shape.source if plan.is_cut(shape, limits) else shape.target
+        held = shape.source if plain_plan.is_cut(shape, limits) else shape.target
         self._given, self._made = given, made
         self.source_bytes = math.prod(shape.source) * given.itemsize
         """Bytes of the array that is given."""
@@ -80,8 +80,8 @@ class GpuTransform:
         if self._is_paired:
             self._scratch_bytes = 8 * shape.count * images.plan(shape.height, shape.width, limits).spectrum_length
         else:
-            steps = plan.steps(shape, limits)
-            self._scratch_bytes = 8 * math.prod(shape.source) if plan.SCRATCH in plan.places(steps) else 0
+            steps = plain_plan.steps(shape, limits)
+            self._scratch_bytes = 8 * math.prod(shape.source) if plain_plan.SCRATCH in plain_plan.places(steps) else 0
         self.device_bytes = self.source_bytes + self.target_bytes + self._scratch_bytes
         """Bytes of the device that it takes."""
         launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, self._scratch_bytes])
@@ -114,18 +114,18 @@ class GpuTransform:
         parts = result.view(np.float32)
         return result, float(np.maximum(parts.max(), -parts.min()))
 
-    def _build_lines(self, steps: list[plan.Step], pixel: str) -> None:
+    def _build_lines(self, steps: list[plain_plan.Step], pixel: str) -> None:
         """Build the steps of complex numbers, or of real ones that are read as such."""
         shape = self.shape
         place = "source"
-        for number, (step, goes_to) in enumerate(zip(steps, plan.places(steps), strict=True)):
+        for number, (step, goes_to) in enumerate(zip(steps, plain_plan.places(steps), strict=True)):
             is_first, is_last = number == 0, number == len(steps) - 1
             reads_real = is_first and shape.data == "real"
             given = f"LOAD_PIXEL={pixel if reads_real else 'complex_t'}", f"IS_REAL={int(reads_real)}"
             defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
             between = self._constant(_turns(step.between))
             names = {"target": goes_to, "source": place, "scale": "scale" if is_last else "one"}
-            kept = {plan.SCRATCH: self._scratch, "one": 1.0}
+            kept = {plain_plan.SCRATCH: self._scratch, "one": 1.0}
             arguments = {
                 "target": kept.get(names["target"]),
                 "source": kept.get(names["source"]),
@@ -136,7 +136,7 @@ class GpuTransform:
             }
             registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
             options = compiler_options(self.launcher, registers)
-            kernel = self.launcher.kernel((LINES,), defines, "gpu_bare_lines", arguments, options=options)
+            kernel = self.launcher.kernel((LINES,), defines, "gpu_plain_fft_lines", arguments, options=options)
             self._names.append({name: what for name, what in names.items() if what not in kept})
             place = goes_to
             items = (step.plan.work_items(step.count),)

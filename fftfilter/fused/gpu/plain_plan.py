@@ -1,4 +1,4 @@
-"""The steps of a bare transform on a GPU as plain data: along which lines, from where to where."""
+"""The steps of a plain FFT on a GPU as plain data: along which lines, from where to where."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from .. import plan as images
-from ..long import LongPlan, plan_long
-from ..transform import DEFAULT, SECTOR, Limits, TransformPlan, fits, plan_transform
+from . import plan as images
+from .long import LongPlan, plan_long
+from .transform import DEFAULT, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
-    from ...bare import Shape
+    from ..plain_fft import Shape
 
 # Numbers from which places no longer fit into 32 bits.
 MOST_NUMBERS = 1 << 32
@@ -112,7 +112,7 @@ def _plan(n: int, beside: int, limits: Limits) -> TransformPlan | LongPlan | Non
     if fits(n, limits, columns=False):
         return plan_transform(n, _wide(n, beside, limits), columns=False, count=max(beside, SECTOR))
     found = plan_long(n, limits, columns=False, count=max(beside, SECTOR))
-    # A long chirp-z has steps of its own, which bare transforms leave to the staged pipeline.
+    # A long chirp-z has steps of its own, which plain FFTs leave to the staged pipeline.
     return found if found and not found.is_bluestein else None
 
 
