@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import sys
 import threading
@@ -56,6 +57,41 @@ def test_any_transfer_function_may_follow_any_other(engine, edges, rng):
             fresh = Filter(transfer, **options)
             for picture in pictures[:: 1 if i % 2 else -1]:
                 assert outcome(tuned, *picture) == outcome(fresh, *picture), transfer
+
+
+def test_what_was_found_for_one_call_is_not_taken_for_the_next():
+    """Other whites; and a weak picture, which is done in double precision, by the transfer function before."""
+    image = np.tile(np.arange(10, dtype=np.uint8), (12, 1))
+    with Filter(H.lowpass(3), output="keep") as used:
+        for white in (100, 255, 100, 50):
+            fresh = Filter(H.lowpass(3), output="keep")
+            assert outcome(used, image, {"white": white}) == outcome(fresh, image, {"white": white})
+    with Filter(H.highpass("900%", shape="gaussian")) as used:
+        for transfer in (used.transfer, H.highpass("1000%", shape="gaussian") * H.notch((0.25, 0.25))):
+            used.retune(transfer)
+            assert outcome(used, **LARGE) == outcome(Filter(transfer), **LARGE)
+            assert used.weak() == 1
+    with Filter(H.bandpass(1.5, 2.5), output="real") as used:
+        for n, weak in ((8, 1), (64, 0)):  # most of what passes on 8 pixels does not on 64
+            y, x = np.mgrid[:n, :n]
+            used(((-1.0) ** (x + y) + 0.004 * np.cos(4 * np.pi * x / n)).astype(np.float32))
+            assert used.weak() == weak
+
+
+def test_retuned_a_filter_keeps_nothing_of_what_it_was(rng):
+    picture = rng.integers(0, 256, (3, 12, 10), dtype=np.uint8)
+
+    def filters():
+        gc.collect()
+        return sum(isinstance(each, Filter) for each in gc.get_objects())
+
+    with Filter(H.notch((0.25, 0.125), channels=(0,)), output="keep") as tuned:
+        counts = []
+        for i in range(3):
+            tuned.retune(H.notch((0.25, 0.1 * i), channels=(i,)))
+            tuned(picture, channel_axis=0)
+            counts.append(filters())
+    assert counts == counts[:1] * 3
 
 
 @pytest.mark.parametrize("seed", range(2))
