@@ -87,11 +87,12 @@ def test_retuned_a_filter_keeps_nothing_of_what_it_was(rng):
 
     with Filter(H.notch((0.25, 0.125), channels=(0,)), output="keep") as tuned:
         counts = []
-        for i in range(3):
-            tuned.retune(H.notch((0.25, 0.1 * i), channels=(i,)))
+        for i in range(6):
+            tuned.retune(H.notch((0.25, 0.05 * i), channels=(0,)))
             tuned(picture, channel_axis=0)
+            tuned(picture)  # by one pipeline, which stays
             counts.append(filters())
-    assert counts == counts[:1] * 3
+    assert max(counts) <= min(counts) + 2, counts  # one for each way in which channels are filtered
 
 
 @pytest.mark.parametrize("seed", range(2))

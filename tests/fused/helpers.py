@@ -78,7 +78,7 @@ def spikes(height, width):
     """Return a stack of pictures, each with one pixel of another column that is brighter or darker than the rest."""
     stack = np.full((2 * width, height, width), 100, np.uint8)
     for i, image in enumerate(stack):
-        image[i % height, i // 2] = (3, 190)[i % 2] + i % 7
+        image[i % height, i // 2] = (3, 196)[i % 2] + i % 7
     return stack
 
 
