@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .step_pictures import SavedSteps
 
 
-# Of a stack on two cores, decoding and encoding included: enough to say that it takes minutes.
+# Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
 PIXELS_A_SECOND = 3e7
 
 
