@@ -49,14 +49,15 @@ def test_each_option_may_change(name):
 def test_any_transfer_function_may_follow_any_other(engine, edges, rng):
     """Forward and backward, through pictures that not all of them fit."""
     r, options = random.Random(5), {"engine": engine, "edges": edges, "output": "real", "pixel_size": "65nm"}
-    transfers = [kind(r) for kind in KINDS]
+    # The last one takes two inverse transforms where edges are mirrored.
+    transfers = [*(kind(r) for kind in KINDS), H.notch((0.2, 0.13), width="0.05cyc")]
     pictures = [(rng.integers(0, 256, size, dtype=np.uint8), {}) for size in ((12, 10), (10, 12))]
     wanted = []
     for transfer in transfers:
         with Filter(transfer, **options) as fresh:
             wanted.append([outcome(fresh, *picture) for picture in pictures])
     with Filter(transfers[0], **options) as tuned:
-        for i, at in enumerate((*range(len(KINDS)), *reversed(range(len(KINDS))))):
+        for i, at in enumerate((*range(len(transfers)), *reversed(range(len(transfers))))):
             tuned.retune(transfers[at])
             for which in (0, 1)[:: 1 if i % 2 else -1]:
                 assert outcome(tuned, *pictures[which]) == wanted[at][which], transfers[at]
