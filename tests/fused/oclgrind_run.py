@@ -47,7 +47,7 @@ def check(
     pipeline = make(launcher, transfer, Stack(*shape, pixels.dtype, out, None if real else white, one_scale=one_scale))
     gain = grid_with(edges, transfer, *shape[1:]).gain()
     if again:
-        pipeline.run(pixels[:, ::-1])
+        pipeline.run(pixels[::-1])
     got = pipeline.run(pixels)
     for image, result in zip(pixels[None], got[None], strict=True) if one_scale else zip(pixels, got, strict=True):
         if real:
