@@ -97,6 +97,8 @@ def test_signed_has_zero_in_the_middle_and_the_largest_magnitude_at_an_end(depth
 
 def test_signed_takes_a_scale_and_counts_what_it_clips():
     assert of("signed", [-20, -10, 0, 10], scale=Range(-10, 10)) == ([0, 0, 128, 255], 1 / 4)
+    # An end that rounding left beyond the range is none.
+    assert of("signed", [-10.001, 0, 10.001, 12], F32, scale=Range(-10, 10)) == ([0, 0.5, 1, 1], 1 / 4)
 
 
 @pytest.mark.parametrize(("output", "middle"), [("signed", 128), ("magnitude", 0)])

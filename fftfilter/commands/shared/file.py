@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .command_options import CommandOptions
 
 
-# Of a stack on two cores, decoding and encoding included: enough to say that it takes minutes.
+# Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
 PIXELS_A_SECOND = 3e7
 
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 # The steps of each kind of data.
 STEPS = {
-    "complex": ("complex_columns.cl", "complex_rows.cl"),
-    "real": ("real_columns.cl", "real_rows.cl"),
-    "values": ("values_rows.cl", "values_columns.cl"),
+    "complex": ("fused/cpu/plain_fft/complex_columns.cl", "fused/cpu/plain_fft/complex_rows.cl"),
+    "real": ("fused/cpu/plain_fft/real_columns.cl", "fused/cpu/plain_fft/real_rows.cl"),
+    "values": ("fused/cpu/plain_fft/values_rows.cl", "fused/cpu/plain_fft/values_columns.cl"),
 }
-FOLDER = "fused/cpu/plain_fft"
+LAUNCH = "fused/cpu/plain_fft/launch.cl"
 
 
 class CpuTransform:
@@ -86,7 +86,7 @@ class CpuTransform:
         }
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
         defines = (f"VECTOR={lanes}", *device.own_builtins, *given)
-        files = tuple(f"{FOLDER}/{name}" for name in (*STEPS[shape.data], "launch.cl"))
+        files = (*STEPS[shape.data], LAUNCH)
         names, defines = program(device, layout.columns, layout.rows, defines, files)
         self._kernel = launcher.kernel(names, defines, "plain_fft", arguments)
 

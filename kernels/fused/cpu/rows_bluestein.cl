@@ -14,7 +14,8 @@ NOINLINE void inverse_rows_bluestein(global const params_t *params, global vecto
 }
 
 NOINLINE void rows_bluestein(global const params_t *params, global vector_t *z, global vector_t *x,
-                             global const float2 *twiddles, global const uint *places, const mask_tables_t tables, const size_t picture,
+                             global const float2 *twiddles, global const uint *places, const mask_tables_t tables,
+                             const size_t picture,
                              const uint group)
 {
     global const axis_t *axis = &params->rows;

@@ -1,7 +1,7 @@
 // Columns: forward transform, mask, inverse transform of one column without leaving the chip, in place.
 //
-// Fused: twiddle factors, butterflies, mask, butterflies back. The spectrum itself is never in memory. The rows' spectra
-// come apart on loading and are packed again on storing (see pairs.cl).
+// Fused: twiddle factors, butterflies, mask, butterflies back. The spectrum itself is never in memory. The rows'
+// spectra come apart on loading and are packed again on storing (see pairs.cl).
 //
 // Launch   (groups of BATCH columns below the reach x GROUP, images) work-items, GROUP a work-group; BATCH divides TILE
 // Reads    spectrum[plane][tile][p][column]     -> coalesced

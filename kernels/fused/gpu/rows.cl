@@ -1,7 +1,7 @@
 // Rows: pixels to the transforms of all rows, two rows in one complex transform.
 //
-// Fused: load, ground taken off, twiddle factors, butterflies, transpose. The pixels are read as they are (no complex image is ever
-// written), and the spectra are stored where the columns will read them (no transpose of its own).
+// Fused: load, ground taken off, twiddle factors, butterflies, transpose. The pixels are read as they are (no complex
+// image is ever written), and the spectra are stored where the columns will read them (no transpose of its own).
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    image[row][t + q LENGTH/FIRST_RADIX]     -> coalesced

@@ -69,7 +69,8 @@ NOINLINE uint real_columns(const shared_t *shared, global vector_t *z, global ve
             for (uint k = 0; k < axis->points; ++k)
                 store(z + 2 * k, load(x + 2 * k));
     } else {
-        BY_RADIX(first.radix, first_real_stage, z, source, pitch, first.span, twiddles + first.twiddles, twiddles + first.roots);
+        BY_RADIX(first.radix, first_real_stage, z, source, pitch, first.span,
+                 twiddles + first.twiddles, twiddles + first.roots);
         if (axis->stage_count > 1)
             transform(z, axis, twiddles, 1);
     }

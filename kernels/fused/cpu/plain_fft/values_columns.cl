@@ -55,6 +55,7 @@ NOINLINE uint values_columns(const shared_t *shared, global vector_t *z, global 
     if (axis->stage_count > 1)
         inverse(z, axis, twiddles, 1);
 #define MOST_OF_VALUES(...) most = last_values_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_VALUES, z, target, pitch, scale, first.span, twiddles + first.twiddles, twiddles + first.roots);
+    BY_RADIX(first.radix, MOST_OF_VALUES, z, target, pitch, scale, first.span,
+             twiddles + first.twiddles, twiddles + first.roots);
     return largest_bits(most);
 }

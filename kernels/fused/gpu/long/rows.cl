@@ -1,6 +1,7 @@
 // Long rows, outer step: pixels to what the middle step takes.
 //
-// Fused: load, ground taken off, chirp, twiddle factors, butterflies. Number (j, b) of a pair of rows lies where frequency j + OUTER b will.
+// Fused: load, ground taken off, chirp, twiddle factors, butterflies. Number (j, b) of a pair of rows lies where
+// frequency j + OUTER b will.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    image[row][b + MIDDLE a]     -> BATCH pixels side by side
