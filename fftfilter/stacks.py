@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .files.sources import Identity
     from .filters import FilterOptions, PixelOptions
     from .images import Coding, Depth, Pages, Picture, PixelSize
-    from .images.limits import Working
     from .images.pages import Sink
+    from .images.picture import Working
     from .output.difference import Difference
     from .output.modes import Output
     from .output.scale import Scale

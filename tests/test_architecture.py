@@ -48,7 +48,7 @@ ROOMS = {
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors memory",
-    "images": "errors lengths memory files",
+    "images": "fftfilter errors lengths memory files",
     "mirrored": "output",
     "filters": "errors output arrays transfer device staged fused mirrored",
     "imagej_filter": "errors memory output arrays transfer filters",

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ParameterError, ReadError, SeveralPagesError, WriteError
 from ..files import sources
 from ..files.messages import shown
-from .depth import depth_as
 from .formats import FORMATS, suffix_of
 from .pages import ALL, Asked, Pages, Sink
 from .picture import F32, U8, Depth, Picture
 from .reading import TIFF, content, decode
+from .writing import depth_as
 
 if TYPE_CHECKING:
     import os
 
     from .formats import Coding
-    from .limits import Working
+    from .picture import Working
 
 
 def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sources.Slices:

@@ -1,4 +1,4 @@
-"""Bytes to a picture: netpbm's formats, TIFF, and all others through Pillow, which is imported only then."""
+"""Bytes to a picture: plain formats, TIFF, and all others through Pillow, which is imported only then."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, BinaryIO
 from ..errors import ReadError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
-from . import npy, pfm, pnm
-from .limits import refuse_oversize
-from .picture import Picture, Size
+from . import plain_formats
+from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
     import os
 
-    from .limits import Working
+    from .picture import Working
 
 # More than any header of a PGM in practice, comments included.
 _HEADER_BYTES = 1 << 16
@@ -48,12 +47,8 @@ def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
-    if pnm.is_pnm(start):
-        _check_memory(pnm.read_header(start, name), name, None)
-    elif pfm.is_pfm(start):
-        refuse_oversize(name, pfm.measure(start, name))
-    elif start.startswith(npy.MAGIC):
-        refuse_oversize(name, npy.measure(io.BytesIO(start), name), None)
+    if plain_formats.is_plain(start):
+        refuse_oversize(name, plain_formats.measure(start, name, while_read=True))
     elif start[:4] not in TIFF:  # whose header may be at its end
         from .pillow_reader import refuse_at_start
 
@@ -68,16 +63,9 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
     """
     name = shown(source, "standard input")
     try:
-        if pnm.is_pnm(data):
-            header = pnm.read_header(data, name)
-            _check_memory(header, name, working)
-            return Picture(pnm.read_samples(data, header, name), None, header.maxval, "PPM")
-        if pfm.is_pfm(data):
-            refuse_oversize(name, pfm.measure(data, name), working)
-            return pfm.decode(data, name)
-        if data.startswith(npy.MAGIC):
-            refuse_oversize(name, npy.measure(io.BytesIO(data), name), working)
-            return npy.decode(data, name)
+        if plain_formats.is_plain(data):
+            refuse_oversize(name, plain_formats.measure(data, name, while_read=True), working)
+            return plain_formats.decode(data, name)
         from .quiet import damage_as_error
 
         with damage_as_error(name):
@@ -92,12 +80,6 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def _check_memory(header: pnm.Header, name: str, working: Working | None) -> None:
-    # Decimal numbers take as much as floats while they are read.
-    depth = 4 if header.is_plain else header.dtype.itemsize
-    refuse_oversize(name, Size(header.width, header.height, header.channels, depth), working)
-
-
 def measure(source: str | os.PathLike[str]) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
@@ -110,16 +92,11 @@ def measure(source: str | os.PathLike[str]) -> Size:
 
 def _measure(file: BinaryIO, name: str) -> Size:
     start = file.read(_HEADER_BYTES)
-    if pnm.is_pnm(start):
-        header = pnm.read_header(start, name)
-        return Size(header.width, header.height, header.channels, header.dtype.itemsize)
-    if pfm.is_pfm(start):
-        return pfm.measure(start, name)
+    if plain_formats.is_plain(start):
+        return plain_formats.measure(start, name)
     if not start:
         raise ReadError(f"{name}: empty (0 bytes); give an image file")
     file.seek(0)
-    if start.startswith(npy.MAGIC):
-        return npy.measure(file, name)
     from .quiet import damage_as_error
 
     with damage_as_error(name):

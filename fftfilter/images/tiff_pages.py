@@ -1,10 +1,12 @@
 """The pages of a TIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
 
-Copies of pages in another size (pyramids, thumbnails) and masks are no pages.
+Copies of pages in another size (pyramids, thumbnails) and masks are no pages. What the description of the first page
+says of all, ImageJ's or OME's, is put right for those that are kept.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +18,6 @@ from ..files.sources import Slices, as_file
 from .pages import Pages
 from .pixel_size import of_description
 from .quiet import damage_as_error, silence
-from .stack_description import kept_description
 from .tiff_reader import is_laid_out_here, read_page, size_of
 
 if TYPE_CHECKING:
@@ -24,14 +25,18 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from .limits import Working
-    from .picture import Picture, Size
+    from .picture import Picture, Size, Working
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 # More tags than any file has; a list that promises more is none.
 _MOST_TAGS = 4096
+# Of the descriptions that ImageJ and OME give of all pages.
+_IMAGEJ_AXES = ("channels", "slices", "frames")
+_DISPLAY_RANGE = ("min", "max")
+_OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
+_OME_BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?) SignificantBits="[^"]*"')
 
 
 class Link(NamedTuple):
@@ -217,3 +222,38 @@ def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
 def measure_tiff(file: BinaryIO, name: str) -> Size:
     """Return the size of a file's first page, from its tags, with the number of pages."""
     return TiffPages(Slices(file), name).size()
+
+
+def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
+    """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
+
+    The range that ImageJ shows is left out unless the output ``keeps_levels``; OME says the type of samples, which may
+    have become floats.
+    """
+    if text.startswith("ImageJ="):
+        return _imagej(text, chosen, count, keeps_levels=keeps_levels)
+    is_part = len(chosen) < count
+    if "<OME" in text[:1000]:
+        return "" if is_part else _ome(text, are_floats=are_floats)
+    # tifffile's own says the shape of all.
+    return "" if is_part and text.startswith('{"shape"') else text
+
+
+def _imagej(text: str, chosen: range, count: int, *, keeps_levels: bool) -> str:
+    lines = text.splitlines()
+    if not keeps_levels:
+        lines = [line for line in lines if line.partition("=")[0] not in _DISPLAY_RANGE]
+    if len(chosen) < count:
+        axes = [line.partition("=")[0] for line in lines if line.startswith(_IMAGEJ_AXES)]
+        axis = axes[0] if len(axes) == 1 else "slices"  # of several axes no part is a box
+        gone = ("images", "hyperstack", *_IMAGEJ_AXES)
+        lines = [line for line in lines if line.partition("=")[0] not in gone]
+        if len(chosen) > 1:
+            lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _ome(text: str, *, are_floats: bool) -> str:
+    if not are_floats:
+        return text
+    return _OME_BITS.sub(r"\1", _OME_TYPE.sub(r'\1Type="float"', text))

@@ -10,7 +10,7 @@ import io
 import os
 import struct
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -134,13 +134,11 @@ class TiffSink(Sink):
             picture.extra,
         )
 
-    def add(self, encoded: object) -> None:
-        """Append a page's samples."""
-        page = cast("EncodedPage", encoded)
-        start = self._file.tell()
-        offsets = list(accumulate(page.tags[_LENGTHS][:-1], initial=start))
-        self._file.writelines(page.strips)
-        self._pages.append((page.tags, offsets))
+    def add(self, encoded: EncodedPage) -> None:
+        """Append a page's samples; its tags follow in :meth:`finish`."""
+        offsets = list(accumulate(encoded.tags[_LENGTHS][:-1], initial=self._file.tell()))
+        self._file.writelines(encoded.strips)
+        self._pages.append((encoded.tags, offsets))
 
     def finish(self) -> None:
         """Write the tags of all pages, and where they are."""

@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from ..files.atomic import is_special, refuse_inputs, refuse_unwritable, store
 from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
-from . import npy, pfm, pnm
-from .depth import depth_as
+from . import plain_formats
 from .formats import AS_USUAL, FORMATS, Coding, check_fits, compression_of, suffix_of
-from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples, samples_of
+from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
+    from PIL import Image
 
     from ..files.atomic import Parts, Times
     from ..files.sources import Identity
@@ -36,6 +37,9 @@ T = TypeVar("T")
 
 # A PNG's signature and its first chunk, which metadata follow.
 _PNG_HEADER = 8 + 25
+_DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
+# The entry of a GIF's palette for transparent pixels: the last one, in every frame of an animation.
+_CLEAR = 255
 
 
 def check_output(
@@ -146,6 +150,36 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
 
+def output_depth(
+    picture: Picture,
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002  as `write` has it
+    is_real: bool = False,
+) -> Depth:
+    """Return how the target stores samples: as the picture does, or as near to it as its format can.
+
+    Filtered values as they are, which are ``is_real``, are floats.
+    """
+    if is_real:
+        return Depth(F32, MAXVAL_OF[F32])
+    return depth_as(suffix_of(target, format, picture), picture)
+
+
+def depth_as(suffix: str, picture: Picture) -> Depth:
+    """Return how a file with this extension, a key of FORMATS, stores a picture's samples."""
+    kind = FORMATS[suffix]
+    is_plain_gray = len(picture.planes) == 1 and picture.alpha is None
+    deepest = _DTYPE[kind.gray if is_plain_gray else kind.color or kind.gray]
+    given = picture.planes.dtype
+    if suffix == ".pfm":
+        return Depth(F32, 1)
+    if kind.name == "PPM" and given != F32:
+        return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
+    dtype = deepest if given == F32 or deepest == U8 else given
+    return Depth(dtype, MAXVAL_OF[dtype])
+
+
 def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
     """Return samples with `depth.maxval` in place of `maxval`; integers are rounded and clipped."""
     if samples.dtype == depth.dtype and maxval == depth.maxval:
@@ -162,15 +196,15 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
     if kind.name == "PPM":
         if planes.dtype == F32:
-            return pfm.encode(planes)
+            return plain_formats.encode_pfm(planes)
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
-        return pnm.encode(planes, picture.maxval)
+        return plain_formats.encode_pnm(planes, picture.maxval)
     samples = samples_of(picture)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata)
     if kind.name == "NPY":
-        return npy.encode(samples)
+        return plain_formats.encode_npy(samples)
     if kind.name == "TIFF":
         return _tiff(samples, compression_of(picture, coding), metadata, picture.extra)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
@@ -193,15 +227,35 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
     import_plugins((format_,))
     file = io.BytesIO()
     if format_ == "GIF" and samples.shape[2] in (2, 4):
-        from .gif_palette import CLEAR, with_transparent_entry
-
-        image = with_transparent_entry(samples)
+        image = _with_transparent_entry(samples)
         # Also a frame without transparent pixels keeps the entry, without which it is not cleared after it was shown.
-        options |= {"transparency": CLEAR, "optimize": False}
+        options |= {"transparency": _CLEAR, "optimize": False}
     else:
         image = Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
     image.save(file, format_, **options)
     return file.getbuffer()
+
+
+def _with_transparent_entry(samples: Samples) -> Image.Image:
+    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent.
+
+    Grays stay as they are, but for the one that is rarest among the opaque pixels, mostly one that none has: it gives
+    way to the gray beside it. Colors become the nearest of 255.
+    """
+    from PIL import Image
+
+    is_clear = samples[..., -1] == 0
+    if samples.shape[2] == 2:
+        gray = samples[..., 0]
+        rarest = int(np.bincount(gray[~is_clear], minlength=256).argmin())
+        entries = np.minimum(np.where(gray > rarest, gray - 1, gray), _CLEAR - 1)
+        colors = np.delete(np.arange(256), rarest).repeat(3).tolist()
+    else:
+        image = Image.fromarray(np.where(is_clear[..., None], 0, samples[..., :3])).quantize(_CLEAR)
+        entries, colors = np.asarray(image), image.getpalette() or []
+    made = Image.fromarray(np.where(is_clear, _CLEAR, entries).astype(np.uint8))
+    made.putpalette(colors + [0] * (3 * 256 - len(colors)))
+    return made
 
 
 def _tiff(samples: Samples, compression: int, metadata: Metadata | None, extra: int) -> Parts:
