@@ -22,7 +22,7 @@ from .tree import is_inside
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..analysis.automatic import AutoNotches
+    from ..analysis.search import AutoNotches
     from ..files.atomic import Times
     from ..images import Depth, Pages, Picture
     from ..preview.sheet import Row
@@ -116,8 +116,7 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Opened | 
 def _automatic(picture: Picture | Pages, auto: AutoNotches, outcome: Outcome, device: str | None) -> Transfer:
     """Return the notches for what is found in a picture, none for a small one; the outcome says what was found."""
     # Seldom wanted, and some milliseconds of import.
-    from ..analysis.automatic import notches
-    from ..analysis.search import too_few
+    from ..analysis.search import notches, too_few
     from .mean_spectrum import spectrum_of
 
     mean = spectrum_of(picture, device=device)

@@ -15,8 +15,8 @@ from ..images.formats import AS_USUAL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..analysis.automatic import AutoNotches
     from ..analysis.found import Peak
+    from ..analysis.search import AutoNotches
     from ..images import Asked, Coding, PixelSize
     from ..output import scale
     from ..output.difference import Difference

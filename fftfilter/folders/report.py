@@ -85,7 +85,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
     transfer = settings.transfer
     if settings.auto and outcome.peaks:
-        from ..analysis.automatic import notches
+        from ..analysis.search import notches
 
         transfer *= notches(outcome.peaks, settings.auto.shape)
     filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()

@@ -11,7 +11,7 @@ from .options import combined, option, pages_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...analysis.automatic import AutoNotches
+    from ...analysis.search import AutoNotches
     from ...images import Pages, Picture
     from ...transfer import Transfer
 
@@ -49,8 +49,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
-    from ...analysis.automatic import AutoNotches
-    from ...analysis.search import USUAL_STRENGTH, check_strength
+    from ...analysis.search import USUAL_STRENGTH, AutoNotches, check_strength
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
@@ -60,7 +59,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
 
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
-    from ...analysis.automatic import notches
+    from ...analysis.search import notches
     from .folder import devices_of
     from .inputs import is_folder
     from .spectra import of_sources
@@ -80,7 +79,7 @@ def of_picture(
     auto: AutoNotches, picture: Picture | Pages, name: str, device: str | None, *, quiet: bool, verbose: int
 ) -> Transfer:
     """Return the notches for a picture, or for the pages of one file, and say which."""
-    from ...analysis.automatic import notches
+    from ...analysis.search import notches
     from ...folders.mean_spectrum import spectrum_of
 
     found = auto.peaks(spectrum_of(picture, device=device))
@@ -90,7 +89,7 @@ def of_picture(
 
 
 def _say(found: list[Any], auto: AutoNotches, name: str, verbose: int) -> None:
-    from ...analysis.automatic import peaks_text
+    from ...analysis.search import peaks_text
 
     if not found:
         click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)

@@ -12,7 +12,7 @@ from .options import coding_of, filter_options, pages_of, refuse
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...analysis.automatic import AutoNotches
+    from ...analysis.search import AutoNotches
     from ...images import Asked, Coding
     from ...output.modes import Output
     from ...output.scale import Scale

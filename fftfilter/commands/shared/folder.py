@@ -234,7 +234,7 @@ def _outcome_line(outcome: Outcome) -> str:
         return f"fftfilter: {outcome.error}"
     removed = ""
     if outcome.peaks:
-        from ...analysis.automatic import peaks_text
+        from ...analysis.search import peaks_text
 
         removed = f", without {peaks_text(outcome.peaks)}"
     pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""
