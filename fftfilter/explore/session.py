@@ -18,8 +18,8 @@ from ..analysis.search import peaks_of
 from ..errors import ParameterError
 from ..lengths import length_text
 from ..output.modes import OUTPUTS, SCALED
-from ..preview.look import Look
 from ..preview.panels import gray_spectrum, square
+from ..preview.report import FilterReport
 from ..stacks import for_pixels_of, open_input
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
@@ -114,7 +114,7 @@ class FilePage:
 
     def radial(self) -> dict[str, list[float]]:
         """Return the mean power by frequency, in decibels."""
-        rings = Look(self.picture.planes, self.picture.maxval, Transfer(()), known_power=self.mean_power).rings
+        rings = FilterReport(self.picture.planes, self.picture.maxval, Transfer(()), known_power=self.mean_power).rings
         decibels = 10 * np.log10(np.maximum(rings.before, 10 ** (NOTHING / 10)))
         return {"frequency": rings.frequency.round(6).tolist(), "power_db": decibels.round(2).tolist()}
 

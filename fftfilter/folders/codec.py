@@ -217,13 +217,13 @@ def _row(loaded: Loaded, settings: Settings, device: str | None) -> Row | None:
     """Return the row of a file in the contact sheet, if one is wanted."""
     if loaded.given is None or not settings.preview:
         return None
-    from ..preview.look import Look
+    from ..preview.report import FilterReport
     from ..preview.sheet import row
 
     edges = settings.options.get("edges", "wrap")
     given, made, job = loaded.given, loaded.picture, loaded.job
-    look = Look(given.planes, given.maxval, loaded.transfer, edges, device)
-    return row(look, made.planes, made.maxval, job.number, job.source)
+    report = FilterReport(given.planes, given.maxval, loaded.transfer, edges, device)
+    return row(report, made.planes, made.maxval, job.number, job.source)
 
 
 def _write(loaded: Loaded, settings: Settings) -> None:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
-from fftfilter.preview.look import Look
+from fftfilter.preview.report import FilterReport
 from tests.explore.conftest import PATIENCE, answer_on, result_on, unpacked, wish
 from tests.helpers import SAMPLES
 
@@ -132,7 +132,7 @@ def test_what_is_removed_has_0_in_the_middle(visit, camera):
     lost = Filter(transfer.highpass("8px"), output="real")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
-    power = Look(camera[None], 255, transfer.lowpass("8px"))
+    power = FilterReport(camera[None], 255, transfer.lowpass("8px"))
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 
@@ -142,7 +142,7 @@ def test_of_the_power_there_goes_what_gains_between_0_and_1_take(visit, camera):
         return await page.answer(wish(radius="8px", shape="gaussian", output="keep"))
 
     words, *_ = visit(ask, CAMERA)
-    power = Look(camera[None], 255, transfer.lowpass("8px", shape="gaussian"))
+    power = FilterReport(camera[None], 255, transfer.lowpass("8px", shape="gaussian"))
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 

@@ -98,14 +98,14 @@ def write_page(
 
     ``spare`` are the inputs, which the page must not replace.
     """
-    from ...preview.look import Look
     from ...preview.page import page
+    from ...preview.report import FilterReport
 
     _, height, width = given.planes.shape
     title = f"{Path(name).name}   {width} x {height}"
     about = _about(transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    look = Look(given.planes, given.maxval, transfer, options.get("edges", "wrap"), options["device"])
-    _write(preview, page(look, made.planes, made.maxval, title, about), spare)
+    report = FilterReport(given.planes, given.maxval, transfer, options.get("edges", "wrap"), options["device"])
+    _write(preview, page(report, made.planes, made.maxval, title, about), spare)
 
 
 def _about(transfer: Transfer) -> str:

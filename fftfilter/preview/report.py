@@ -43,7 +43,7 @@ class Rings(NamedTuple):
 
 
 @dataclass(eq=False)
-class Look:
+class FilterReport:
     """A picture, and what a filter makes of it."""
 
     planes: Array
