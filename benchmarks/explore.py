@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.benchmark import SPREAD, Benchmark
+from fftfilter.bench.benchmark import SPREAD, Benchmark, images
 from fftfilter.bench.compare import Stats
-from fftfilter.bench.inputs import images
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import RefusedError
 

@@ -11,8 +11,7 @@ from ..device.programs import folder, source
 from ..filters import Filter
 from ..output.scale import parse
 from ..preview.steps import StepPictures
-from .levels import in_cycles
-from .shown import joined
+from .pixels import in_cycles, joined
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import OURS, Peer
 from fftfilter.bench.peers import transforms
-from fftfilter.bench.peers.peer import OURS, Peer
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError
 
@@ -37,7 +37,9 @@ def test_a_gpu_transforms_what_is_there(setting):
     cases = [case for case in transforms.cases((2, 5, 9), np.dtype("f4")) if case.name != "fft2 of real"]
     for case in cases:
         peer = transforms.resident(setting, case)
-        assert transforms._check(peer, case.by(np.fft)()) >= 1
+        peer.call()
+        peer.finish()
+        transforms._check(peer.name, peer.result(), case.by(np.fft)())
 
 
 def test_a_peer_with_another_transform_is_not_timed(setting):
@@ -49,6 +51,6 @@ def test_a_peer_with_another_transform_is_not_timed(setting):
 
 
 def test_the_command_takes_sizes(monkeypatch):
-    monkeypatch.setattr("fftfilter.bench.peers.table.sleep", lambda _: None)  # figures are not looked at
+    monkeypatch.setattr("fftfilter.bench.measure.sleep", lambda _: None)  # figures are not looked at
     done = CliRunner().invoke(bench, ["transforms", "--size", "324x60", "--runs", "1"], catch_exceptions=False)
     assert "\n324 x 60  rfft2         fftfilter" in done.stdout

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...output.rounding import NUDGE
-from .peer import OURS, Peer
+from ..measure import OURS, Peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

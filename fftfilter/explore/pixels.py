@@ -1,11 +1,13 @@
-"""Pictures reduced for quick looks, and the same filter for them.
+"""Pixels as a browser gets them: reduced for quick looks, 8 bits, gray or RGBA, in frames; and the filter for these.
 
 A picture reduced by 4 has pixels four times as wide, and of each frequency four times as many cycles in a pixel.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import replace
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,14 +18,23 @@ from ..transfer.radial import Radial
 from ..transfer.units import Radius, with_radii
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from ..transfer import Transfer
 
     Array = NDArray[Any]
+    Pixels = NDArray[np.uint8]
 
 # The longer side of the smallest level, at least.
 SMALLEST = 512
+# id, kind, channels, width, height, level, then where the part lies that is sent: little-endian.
+_HEADER = struct.Struct("<IHHIIIII4x")
+# The share of samples that may be lost in white where a type's white says nothing about a picture's.
+CUT = 5e-4
+# Samples that are looked at to find a picture's white.
+ENOUGH = 1 << 18
 
 
 def levels(height: int, width: int) -> list[int]:
@@ -46,11 +57,69 @@ def halved(planes: Array) -> Array:
     return np.asarray((sums + 2) >> 2).astype(planes.dtype)
 
 
-def reduced(pixels: NDArray[np.uint8], level: int) -> NDArray[np.uint8]:
+def reduced(pixels: Pixels, level: int) -> Pixels:
     """Return an image of 8 bits ``(height, width)`` reduced by a level: the means of its squares, whole or cut off."""
     if level == 1:
         return pixels
     return np.asarray(Image.fromarray(pixels).reduce(level))
+
+
+def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
+    """Return one plane ``(height, width)`` as it is, three as RGBA ``(height, width, 4)``, opaque.
+
+    Of two it is the first, of more the first three.
+    """
+    if len(planes) < 3:
+        return np.asarray(planes[0])
+    rgba = np.empty((*planes[0].shape, 4), np.uint8)
+    for i, plane in enumerate(planes[:3]):
+        rgba[..., i] = plane
+    rgba[..., 3] = 255
+    return rgba
+
+
+def eight_bits(planes: Array, white: float) -> Pixels:
+    """Return grey levels from 0 to white as 8 bits."""
+    if planes.dtype == np.uint8 and white == 255:
+        return planes
+    return np.asarray(np.rint(np.clip(planes * np.float32(255 / white), 0, 255))).astype(np.uint8)
+
+
+def white_of(planes: Array, maxval: int) -> float:
+    """Return the grey level to show as white: of 8 bits the file's own, else about the largest that the picture has."""
+    if planes.dtype == np.uint8:
+        return float(maxval)
+    step = max(1, planes.size // ENOUGH)
+    return float(np.quantile(planes.reshape(-1)[::step], 1 - CUT)) if planes.max() > 0 else float(maxval)
+
+
+def around_gray(values: Array) -> Pixels:
+    """Return planes of both signs as 8 bits, 0 in the middle; DC is left out."""
+    away = values - values.mean(axis=(1, 2), keepdims=True, dtype=np.float64).astype(np.float32)
+    largest = max(float(away.max()), -float(away.min())) or 1.0
+    away *= np.float32(127 / largest)
+    away += np.float32(128.5)
+    return np.asarray(away).astype(np.uint8)
+
+
+class Kind(IntEnum):
+    """What a frame shows."""
+
+    RESULT = 0
+    INPUT = 1
+    SPECTRUM = 2
+    REMOVED = 3
+    GAIN = 4
+
+
+def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place: tuple[int, int] = (0, 0)) -> bytes:
+    """Return a frame: a header of 32 bytes and the pixels ``(height, width)`` or ``(height, width, channels)``."""
+    height, width, *channels = pixels.shape
+    head = _HEADER.pack(number, kind, channels[0] if channels else 1, width, height, level, *place)
+    return b"".join((head, np.ascontiguousarray(pixels).data))
+
+
+# The same filter for reduced pictures
 
 
 def in_cycles(transfer: Transfer, height: int, width: int, level: float = 1.0) -> Transfer:
