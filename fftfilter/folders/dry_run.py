@@ -13,7 +13,7 @@ from .. import __version__, images
 from ..errors import DeviceError, FftfilterError
 from ..files import sources
 from . import work
-from .cluster.scheduler import LOCAL, connect, explain
+from .cluster import LOCAL, connect, explain
 from .journal import digest_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ..files.standard_streams import STANDARD_STREAM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .picture import Picture, Samples
+    from .picture import Picture
 
 
 class Format(NamedTuple):
@@ -227,8 +227,11 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     height, width = picture.planes.shape[1:]
     if picture.alpha is not None and not kind.alpha:
         return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
-    if picture.alpha is not None and not kind.shades_of_alpha and _has_shades(picture.alpha):
-        return f"{suffix} holds no pixels that are partly transparent; write .png"
+    if picture.alpha is not None and not kind.shades_of_alpha:
+        from .picture import MAXVAL_OF
+
+        if ((picture.alpha != 0) & (picture.alpha != MAXVAL_OF[picture.alpha.dtype])).any():
+            return f"{suffix} holds no pixels that are partly transparent; write .png"
     if picture.extra and kind.name != "TIFF":
         return f"{suffix} holds gray or color, and there are {len(picture.planes)} channels; write .tif"
     if len(picture.planes) > 1 and kind.color is None:
@@ -236,9 +239,3 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     if max(width, height) > kind.longest:
         return f"{suffix} holds at most {kind.longest} pixels a side, not {width} x {height}; write .png"
     return None
-
-
-def _has_shades(alpha: Samples) -> bool:
-    from .picture import MAXVAL_OF
-
-    return bool(((alpha != 0) & (alpha != MAXVAL_OF[alpha.dtype])).any())

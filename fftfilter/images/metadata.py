@@ -202,9 +202,14 @@ def _gamma(image: Image.Image) -> dict[bytes, bytes]:
 def _exif(exif: object) -> bytes:
     """Return an image's EXIF byte for byte, without its thumbnail; nothing if it is damaged."""
     try:
-        return _without_thumbnail(exif.removeprefix(EXIF)) if isinstance(exif, bytes) else b""
+        if isinstance(exif, bytes):
+            exif = exif.removeprefix(EXIF)
+            # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
+            link = _first_tags(exif)[1].stop
+            return exif[:link] + bytes(4) + exif[link + 4 :]
     except (KeyError, ValueError, struct.error):
-        return b""
+        pass
+    return b""
 
 
 def _first_tags(exif: bytes) -> tuple[str, range]:
@@ -216,12 +221,6 @@ def _first_tags(exif: bytes) -> tuple[str, range]:
     if tags.stop > len(exif):
         raise ValueError("the tags end beyond the end")
     return order, tags
-
-
-def _without_thumbnail(exif: bytes) -> bytes:
-    """Cut the link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture."""
-    link = _first_tags(exif)[1].stop
-    return exif[:link] + bytes(4) + exif[link + 4 :]
 
 
 def exif_of_upright(exif: bytes) -> tuple[bytes, int]:

@@ -36,7 +36,10 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
-        _refuse_several(image, name)
+        if (frames := _frames(image)) > 1:
+            raise SeveralPagesError(
+                f"{name}: {frames} frames or pages in one file; save one of them as a file of its own"
+            )
         refuse_unfit(image, len(data), name, working)
     if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
         image.format == "JPEG" and _is_followed_by_another(image, data)
@@ -102,11 +105,6 @@ def refuse_at_start(start: bytes, name: str) -> None:
 def _frames(image: ImageFile.ImageFile) -> int:
     # The image opened is the sum of a PSD's layers, which count as frames, and the main picture of an MPO.
     return 1 if image.format in ("MPO", "PSD") else getattr(image, "n_frames", 1)
-
-
-def _refuse_several(image: ImageFile.ImageFile, name: str) -> None:
-    if (frames := _frames(image)) > 1:
-        raise SeveralPagesError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
 
 
 def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:

@@ -21,7 +21,7 @@ from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, Coding, check_fits, compression_of, suffix_of
+from .formats import AS_USUAL, FORMATS, Coding, check_fits, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
@@ -206,17 +206,15 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     if kind.name == "NPY":
         return plain_formats.encode_npy(samples)
     if kind.name == "TIFF":
-        return _tiff(samples, compression_of(picture, coding), metadata, picture.extra)
+        from . import tiff_writer
+
+        return tiff_writer.encode(picture, coding)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         from .metadata import pillow_options
 
         options |= pillow_options(metadata)
     return [_by_pillow(samples, kind.name, options)]
-
-
-def _is_16_bit_color(samples: Samples) -> bool:
-    return samples.shape[2] > 1 and samples.dtype == U16
 
 
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> memoryview:
@@ -258,16 +256,6 @@ def _with_transparent_entry(samples: Samples) -> Image.Image:
     return made
 
 
-def _tiff(samples: Samples, compression: int, metadata: Metadata | None, extra: int) -> Parts:
-    from . import tiff_writer
-
-    if not metadata:
-        return tiff_writer.encode(samples, compression, {}, extra)
-    from .metadata import tiff_tags
-
-    return tiff_writer.encode(samples, compression, tiff_tags(metadata), extra)
-
-
 def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
     from . import png_writer
 
@@ -276,7 +264,8 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
         from .metadata import png_chunks
 
         chunks = list(png_chunks(metadata))
-    if _is_16_bit_color(samples) or level <= png_writer.QUICK:
+    is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
+    if is_16_bit_color or level <= png_writer.QUICK:
         return png_writer.encode(samples, level, chunks)
     file = _by_pillow(samples, "PNG", {"compress_level": level})
     return [file[:_PNG_HEADER], *chunks, file[_PNG_HEADER:]]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...output.modes import Output
     from ...transfer import Transfer
     from .command_options import CommandOptions
-    from .step_pictures import SavedSteps
+    from .preview import SavedSteps
 
 
 # Of a stack on two cores, decoding and encoding included: enough to say that it takes minutes.
@@ -53,7 +53,7 @@ def run_file(transfer: Transfer, source: str, target: str, options: CommandOptio
     from ... import images
     from ...files import sources
     from ...files.leftovers import remove_leftovers_beside
-    from .compiling import tell_of_compiling
+    from ...folders.progress import tell_of_compiling
 
     options.check_for_file(source, target)
     tell_of_compiling(quiet=options.quiet)
@@ -97,7 +97,7 @@ def _filter_picture(
         _caution(given.transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
     observe = None
     if options.save_stages is not None:
-        from .step_pictures import SavedSteps
+        from .preview import SavedSteps
 
         observe = SavedSteps(options.save_stages, given.files)
         options.filter["engine"] = options.filter["engine"] or "book"  # the fused engine has no results between
