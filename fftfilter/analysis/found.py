@@ -74,6 +74,13 @@ class Peak:
 
     def described(self) -> dict[str, Any]:
         """Return all that is known of it, for JSON."""
+        harmonics = []
+        for each in self.harmonics:
+            known = each.peak.described()
+            harmonics.append(
+                {"multiples": list(each.multiples)}
+                | {key: known[key] for key in ("fx", "fy", "strength_db", "amplitude", "notch")}
+            )
         return {
             "fx": self.fx,
             "fy": self.fy,
@@ -83,17 +90,7 @@ class Peak:
             "amplitude": self.amplitude,
             "channels": list(self.channels),
             "notch": self.at,
-            "harmonics": [
-                {
-                    "multiples": list(each.multiples),
-                    "fx": each.peak.fx,
-                    "fy": each.peak.fy,
-                    "strength_db": each.peak.strength_db,
-                    "amplitude": each.peak.amplitude,
-                    "notch": each.peak.at,
-                }
-                for each in self.harmonics
-            ],
+            "harmonics": harmonics,
         }
 
     def notch(self, shape: ShapeName = "gaussian") -> Transfer:

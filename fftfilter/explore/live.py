@@ -32,27 +32,6 @@ APART = 0.2
 HEARTBEAT = 30
 
 
-class Newest:
-    """A place for one wish: a newer one takes it."""
-
-    def __init__(self) -> None:
-        self._came = asyncio.Event()
-        self._text = ""
-
-    def put(self, text: str) -> None:
-        """Leave a wish."""
-        self._text = text
-        self._came.set()
-
-    async def get(self, seconds: float | None) -> str | None:
-        """Return the newest wish, as soon as there is one; None if none comes in time."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._came.wait(), seconds)
-            self._came.clear()
-            return self._text
-        return None
-
-
 class Live:
     """The answers that one page gets. ``thread`` is where all pages have theirs filtered."""
 
@@ -65,23 +44,28 @@ class Live:
         """Answer until the page goes."""
         socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
-        newest = Newest()
+        newest = asyncio.Queue[str](1)
         answering = asyncio.create_task(self._answer_all(socket, newest))
         try:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
-                    newest.put(message.data)
+                    if newest.full():
+                        newest.get_nowait()
+                    newest.put_nowait(message.data)
         finally:
             answering.cancel()
             with suppress(asyncio.CancelledError, ConnectionError):
                 await answering
         return socket
 
-    async def _answer_all(self, socket: web.WebSocketResponse, newest: Newest) -> None:
+    async def _answer_all(self, socket: web.WebSocketResponse, newest: asyncio.Queue[str]) -> None:
         run = asyncio.get_running_loop().run_in_executor
         unsaid: Answer | None = None
         while True:
-            text = await newest.get(APART if unsaid else None)
+            text = None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(APART if unsaid else None):
+                    text = await newest.get()
             if text is not None:
                 message, unsaid = await run(self._thread, self._answer, text)
                 await _send(socket, message)

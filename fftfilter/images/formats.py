@@ -99,27 +99,11 @@ _READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", "
 # program (PostScript), draws (WMF), asks for plug-ins (HDF5, GRIB) or opens whatever it holds (IPTC) is none of them.
 # The last two have no signature, and are tried when all others have refused a file.
 RASTERS = {
-    "PNG": "Png",
-    "JPEG": "Jpeg",
-    "GIF": "Gif",
-    "BMP": "Bmp",
-    "DIB": "Bmp",
-    "PPM": "Ppm",
-    "TIFF": "Tiff",
-    "JPEG2000": "Jpeg2K",
-    "WEBP": "WebP",
-    "AVIF": "Avif",
-    "SGI": "Sgi",
-    "PCX": "Pcx",
-    "PSD": "Psd",
-    "ICO": "Ico",
-    "ICNS": "Icns",
-    "QOI": "Qoi",
-    "DDS": "Dds",
-    "FITS": "Fits",
-    "SUN": "Sun",
-    "TGA": "Tga",
-    "SPIDER": "Spider",
+    name: {"DIB": "Bmp", "JPEG2000": "Jpeg2K", "WEBP": "WebP"}.get(name, name.capitalize())
+    for name in (
+        *("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM", "TIFF", "JPEG2000", "WEBP", "AVIF", "SGI", "PCX", "PSD", "ICO"),
+        *("ICNS", "QOI", "DDS", "FITS", "SUN", "TGA", "SPIDER"),
+    )
 }
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 
@@ -195,11 +179,6 @@ def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None =
 def _gets_own_format(target: str) -> bool:
     """Tell whether a target without a known extension is a stream, pipe or device."""
     return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
-
-
-def compression_of(picture: Picture, coding: Coding) -> int:
-    """Return the number that TIFF has for the compression of an output."""
-    return picture.tiff_compression if coding.compression is None else COMPRESSIONS[coding.compression]
 
 
 # A file's extension is asked for several times, and each time costs a twentieth of writing a small file.

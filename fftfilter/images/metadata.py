@@ -38,24 +38,15 @@ _SHORT = 3
 # A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
 _MOST_IN_MARKER = 65500
 _COMMENT = "Comment"
-# The formats that hold each field of Metadata; PNG's own limits are none.
-_HOLDERS = {
-    "profile": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
-    "exif": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
-    "dpi": ("PNG", "TIFF", "JPEG", "BMP"),
-    "xmp": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
-    "unitless": ("TIFF",),
-    "iptc": ("JPEG",),
-    "gamma": ("PNG",),
-}
-_WORDS = {
-    "profile": "color profile",
-    "exif": "EXIF",
-    "dpi": "resolution",
-    "xmp": "XMP",
-    "unitless": "resolution",
-    "iptc": "IPTC",
-    "gamma": "gamma",
+# Each field of Metadata in words, and the formats that hold it; PNG's own limits are none.
+_FIELDS = {
+    "profile": ("color profile", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
+    "exif": ("EXIF", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
+    "dpi": ("resolution", ("PNG", "TIFF", "JPEG", "BMP")),
+    "xmp": ("XMP", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
+    "unitless": ("resolution", ("TIFF",)),
+    "iptc": ("IPTC", ("JPEG",)),
+    "gamma": ("gamma", ("PNG",)),
 }
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
 _PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
@@ -183,7 +174,7 @@ def _profile(profile: object, channels: int) -> bytes:
 def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
     """Return what of the colors is not kept, in words: their space, by Pillow's name, and their profile."""
     said = [f"{space} colors (converted to RGB)"] if space in _CONVERTED else []
-    return (*said, _WORDS["profile"]) if given and not kept else tuple(said)
+    return (*said, _FIELDS["profile"][0]) if given and not kept else tuple(said)
 
 
 def _gamma(image: Image.Image) -> dict[bytes, bytes]:
@@ -309,7 +300,7 @@ def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: boo
 
 def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
     """Return what of metadata a format, named as Pillow does, can hold, and the rest in words."""
-    fits = {name: format_ in formats for name, formats in _HOLDERS.items()}
+    fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
     if format_ == "JPEG":
         for name in ("exif", "xmp", "iptc"):
             fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
@@ -319,19 +310,10 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
     elif format_ in ("JPEG", "GIF", "JPEG2000"):
         comment = metadata.text.get(_COMMENT, "")
         text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
-    kept = Metadata(
-        profile=metadata.profile if fits["profile"] else b"",
-        exif=metadata.exif if fits["exif"] else b"",
-        dpi=metadata.dpi if fits["dpi"] else None,
-        xmp=metadata.xmp if fits["xmp"] else b"",
-        text=text,
-        unitless=metadata.unitless if fits["unitless"] else None,
-        iptc=metadata.iptc if fits["iptc"] else b"",
-        gamma=metadata.gamma if fits["gamma"] else {},
-    )
+    kept = Metadata(text=text, **{name: getattr(metadata, name) for name, each in fits.items() if each})
     # Colors that nothing is said of are taken as sRGB.
     fits["gamma"] |= b"sRGB" in metadata.gamma
-    left_out = [words for name, words in _WORDS.items() if getattr(metadata, name) and not fits[name]]
+    left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
     return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
 
 

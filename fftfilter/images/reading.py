@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from ..errors import ReadError, TooLargeError
 from ..files import sources, urls
@@ -85,25 +85,21 @@ def measure(source: str | os.PathLike[str]) -> Size:
     name = shown(source, "standard input")
     try:
         with io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file:
-            return _measure(file, name)
+            start = file.read(_HEADER_BYTES)
+            if plain_formats.is_plain(start):
+                return plain_formats.measure(start, name)
+            if not start:
+                raise ReadError(f"{name}: empty (0 bytes); give an image file")
+            file.seek(0)
+            from .quiet import damage_as_error
+
+            with damage_as_error(name):
+                if start[:4] in TIFF:
+                    from .tiff_pages import measure_tiff
+
+                    return measure_tiff(file, name)
+                from .pillow_reader import measure_with_pillow
+
+                return measure_with_pillow(file)
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
-
-
-def _measure(file: BinaryIO, name: str) -> Size:
-    start = file.read(_HEADER_BYTES)
-    if plain_formats.is_plain(start):
-        return plain_formats.measure(start, name)
-    if not start:
-        raise ReadError(f"{name}: empty (0 bytes); give an image file")
-    file.seek(0)
-    from .quiet import damage_as_error
-
-    with damage_as_error(name):
-        if start[:4] in TIFF:
-            from .tiff_pages import measure_tiff
-
-            return measure_tiff(file, name)
-        from .pillow_reader import measure_with_pillow
-
-        return measure_with_pillow(file)

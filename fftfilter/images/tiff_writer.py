@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 from PIL.TiffImagePlugin import ImageFileDirectory_v2, TiffImageFile
 
-from .formats import compression_of
+from .formats import COMPRESSIONS
 from .pages import Sink
 from .picture import F32, samples_of
 from .quiet import silence
@@ -66,7 +66,8 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     """Return a page: samples of gray or RGB, then extra ones and alpha. A tag whose value is a dict is a group."""
     from .metadata import tiff_tags
 
-    samples, compression, extra = samples_of(picture), compression_of(picture, coding), picture.extra
+    samples, extra = samples_of(picture), picture.extra
+    compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
     nbytes = rows.nbytes

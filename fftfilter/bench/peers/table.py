@@ -32,27 +32,12 @@ if TYPE_CHECKING:
 Shape = tuple[int, int, int]
 
 # (count, height, width)
-CPU_SHAPES: tuple[Shape, ...] = (
-    (1, 512, 512),
-    (1, 1024, 1024),
-    (1, 2048, 2048),
-    (1, 4096, 4096),
-    (1, 1000, 1500),
-    (1, 1080, 1920),
-    (1, 1021, 1531),
-)
+SQUARES: tuple[Shape, ...] = tuple((1, side, side) for side in (512, 1024, 2048, 4096))
+CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1080, 1920), (1, 1021, 1531))
 GPU_SHAPES: tuple[Shape, ...] = (
-    (1, 512, 512),
-    (1, 1024, 1024),
-    (1, 2048, 2048),
-    (1, 4096, 4096),
-    (1, 8192, 8192),
-    (1, 16384, 16384),
-    (1, 1000, 1500),
-    (1, 1080, 1920),
-    (1, 2160, 3840),
-    (64, 512, 512),
-    (64, 1024, 1024),
+    *(*SQUARES, (1, 8192, 8192), (1, 16384, 16384)),
+    *((1, 1000, 1500), (1, 1080, 1920), (1, 2160, 3840)),
+    *((64, 512, 512), (64, 1024, 1024)),
 )
 NOTES = {
     True: f"Data stay on the device; {gpu.PAIR} is cuFFT's forward and inverse alone, {gpu.COPY} a copy on the device "

@@ -21,7 +21,7 @@ from ..benchmark import MS, SPREAD, Benchmark, complex_numbers
 from ..compare import ratio
 from ..measure import OURS, REST, Peer, calls_of, timed
 from ..tables import Lines, Table
-from .table import shown_size
+from .table import SQUARES, shown_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,23 +35,8 @@ if TYPE_CHECKING:
 CORES = os.cpu_count() or 1
 # Relative error that single precision does not reach, in norm.
 WRONG = 1e-5
-CPU_SHAPES: tuple[Shape, ...] = (
-    (1, 512, 512),
-    (1, 1024, 1024),
-    (1, 2048, 2048),
-    (1, 4096, 4096),
-    (1, 1000, 1500),
-    (1, 1021, 1531),
-)
-GPU_SHAPES: tuple[Shape, ...] = (
-    (1, 512, 512),
-    (1, 1024, 1024),
-    (1, 2048, 2048),
-    (1, 4096, 4096),
-    (1, 8192, 8192),
-    (1, 1000, 1500),
-    (64, 512, 512),
-)
+CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1021, 1531))
+GPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
 
 
 @dataclass(frozen=True)
