@@ -111,10 +111,12 @@ class Server:
                 web.get(f"{path}/", self._index),
                 web.get(f"{path}/page/{{name}}", self._file),
                 web.get(f"{path}/picture", self._picture),
-                web.get(f"{path}/input", self._input),
-                web.get(f"{path}/spectrum", self._spectrum),
-                web.get(f"{path}/peaks", self._peaks),
-                web.get(f"{path}/radial", self._radial),
+                web.get(f"{path}/input", self._of_page(_input)),
+                web.get(
+                    f"{path}/spectrum", self._of_page(lambda page, _: frame(Kind.SPECTRUM, page.spectrum_pixels()))
+                ),
+                web.get(f"{path}/peaks", self._of_page(lambda page, _: {"peaks": page.peaks()})),
+                web.get(f"{path}/radial", self._of_page(lambda page, _: page.radial())),
                 web.get(f"{path}/steps", self._go_through),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
@@ -188,23 +190,6 @@ class Server:
     async def _picture(self, _: web.Request) -> web.StreamResponse:
         return web.json_response(await self._beside(self._session.described, self._start))
 
-    async def _input(self, request: web.Request) -> web.StreamResponse:
-        level = _number(request, "level", 1)
-
-        def made(page: FilePage) -> bytes:
-            return frame(Kind.INPUT, page.pixels(level), level=level)
-
-        return _raw(await self._of_page(request, made))
-
-    async def _spectrum(self, request: web.Request) -> web.StreamResponse:
-        return _raw(await self._of_page(request, lambda page: frame(Kind.SPECTRUM, page.spectrum_pixels())))
-
-    async def _peaks(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response({"peaks": await self._of_page(request, lambda page: page.peaks())})
-
-    async def _radial(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._of_page(request, lambda page: page.radial()))
-
     async def _go_through(self, request: web.Request) -> web.StreamResponse:
         wish = Wish.of(read(request.query.get("wish", "")), self._commands)
         made = await self._beside(steps, wish, self._session, self._commands)
@@ -233,10 +218,17 @@ class Server:
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._session, self._commands, self._answers, self._live).serve(request)
 
-    async def _of_page(self, request: web.Request, make: Callable[[FilePage], Any]) -> Any:
-        """Return what is made of the page that a request names, beside the filtering."""
-        number = _number(request, "page", 0)
-        return await self._beside(lambda: make(self._session.page(number)))
+    def _of_page(self, make: Callable[[FilePage, web.Request], Any]) -> Handler:
+        """Return the handler that sends what is made of the page that a request names, beside the filtering."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            number = _number(request, "page", 0)
+            made = await self._beside(lambda: make(self._session.page(number), request))
+            if isinstance(made, bytes):
+                return web.Response(body=made, content_type="application/octet-stream")
+            return web.json_response(made)
+
+        return handler
 
     async def _beside(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
@@ -250,8 +242,13 @@ def _of_page_file(name: str) -> web.Response:
     return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
 
 
-def _raw(body: bytes) -> web.Response:
-    return web.Response(body=body, content_type="application/octet-stream")
+def _spectrum(page: FilePage, _: web.Request) -> bytes:
+    return frame(Kind.SPECTRUM, page.spectrum_pixels())
+
+
+def _input(page: FilePage, request: web.Request) -> bytes:
+    level = _number(request, "level", 1)
+    return frame(Kind.INPUT, page.pixels(level), level=level)
 
 
 def _number(request: web.Request, name: str, usual: int) -> int:
