@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from .calls import lowpass as lowpass
     from .errors import FftfilterError as FftfilterError
     from .filters import Filter as Filter
-    from .stacks import filter_stack as filter_stack
     from .transforms import fft as fft
     from .transforms import fft2 as fft2
     from .transforms import ifft as ifft
     from .transforms import ifft2 as ifft2
     from .transforms import irfft2 as irfft2
     from .transforms import rfft2 as rfft2
+    from .work.file import filter_stack as filter_stack
 
 __version__ = "0.2.0"
 

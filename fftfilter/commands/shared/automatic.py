@@ -13,10 +13,12 @@ from .options import combined, option, pages_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ...analysis.found import Peak
     from ...analysis.power import Spectrum
     from ...analysis.search import AutoNotches
-    from ...images import Asked, Pages, Picture
+    from ...images import Asked
     from ...transfer import Transfer
+    from ...work.opened import Opened
 
 AUTO = "--auto"
 EACH, FOLDER = "each", "folder"
@@ -88,10 +90,11 @@ def of_sources(
     """
     from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
-    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of, spectrum_of
+    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
     from ...folders.progress import Progress
     from ...folders.tree import Files, Tree
     from ...images import extensions
+    from ...work.opened import spectrum_of
 
     check_strength(strength)
     sources = [without_file_scheme(each) for each in sources]
@@ -136,20 +139,17 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
     return notches(found, auto.shape)
 
 
-def of_picture(
-    auto: AutoNotches, picture: Picture | Pages, name: str, device: str | None, *, quiet: bool, verbose: int
-) -> Transfer:
-    """Return the notches for a picture, or for the pages of one file, and say which."""
-    from ...analysis.search import notches
-    from ...folders.mean_spectrum import spectrum_of
+def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
+    """Say which waves are taken out of a file; raises ParameterError for a picture that is too small."""
+    if opened.too_few:
+        from ...analysis.search import SMALLEST
 
-    found = auto.peaks(spectrum_of(picture, device=device))
-    if not quiet:
-        _say(found, auto, name, verbose)
-    return notches(found, auto.shape)
+        raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
+    if opened.recipe.auto and not quiet:
+        _say(opened.peaks or [], opened.recipe.auto, opened.name, verbose)
 
 
-def _say(found: list[Any], auto: AutoNotches, name: str, verbose: int) -> None:
+def _say(found: Sequence[Peak], auto: AutoNotches, name: str, verbose: int) -> None:
     from ...analysis.search import peaks_text
 
     if not found:
