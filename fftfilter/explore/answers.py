@@ -12,7 +12,7 @@ import numpy as np
 from ..filters import Filter
 from ..output.modes import check_scale
 from ..output.scale import STACK, parse
-from .pixels import Kind, around_gray, frame, in_cycles, joined, reduced
+from .shown import Kind, around_gray, frame, in_cycles, joined, reduced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -22,8 +22,8 @@ from aiohttp import web
 from ..errors import FftfilterError, ParameterError
 from .answers import Answers
 from .live import Live, line_of
-from .pixels import Kind, frame
 from .saving import ElsewhereError, ExistsError, save
+from .shown import Kind, frame
 from .steps import steps
 from .wish import Wish, read
 

@@ -24,7 +24,7 @@ from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..work.opened import for_pixels_of
-from .pixels import eight_bits, halved, joined, levels, white_of
+from .shown import eight_bits, halved, joined, levels, white_of
 from .wish import COMMANDS
 
 if TYPE_CHECKING:

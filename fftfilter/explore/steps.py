@@ -11,7 +11,7 @@ from ..device.programs import folder, source
 from ..filters import Filter
 from ..output.scale import parse
 from ..preview.steps import StepPictures
-from .pixels import in_cycles, joined
+from .shown import in_cycles, joined
 
 if TYPE_CHECKING:
     import numpy as np

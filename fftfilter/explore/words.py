@@ -13,8 +13,8 @@ from ..images.picture import MAXVAL_OF
 from ..output.scale import AUTO, STACK, Auto, parse
 from ..transfer import Transfer
 from ..transfer.radial import Radial
-from .pixels import Kind, frame, in_cycles
 from .session import MAP
+from .shown import Kind, frame, in_cycles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

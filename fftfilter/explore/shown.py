@@ -1,4 +1,4 @@
-"""Pixels as a browser gets them: reduced for quick looks, 8 bits, gray or RGBA, in frames; and the filter for these.
+"""Pixels as a browser shows them: 8 bits, gray or RGBA, reduced; the frames that carry them; filters for reduced ones.
 
 A picture reduced by 4 has pixels four times as wide, and of each frequency four times as many cycles in a pixel.
 """
@@ -27,41 +27,31 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-# The longer side of the smallest level, at least.
-SMALLEST = 512
 # id, kind, channels, width, height, level, then where the part lies that is sent: little-endian.
 _HEADER = struct.Struct("<IHHIIIII4x")
 # The share of samples that may be lost in white where a type's white says nothing about a picture's.
 CUT = 5e-4
 # Samples that are looked at to find a picture's white.
 ENOUGH = 1 << 18
+# The longer side of the smallest level, at least.
+SMALLEST = 512
 
 
-def levels(height: int, width: int) -> list[int]:
-    """Return the reductions that are of use for a picture: 1, 2, 4 ..."""
-    found = [1]
-    while max(height, width) // (2 * found[-1]) >= SMALLEST and min(height, width) // (2 * found[-1]) >= 16:
-        found.append(2 * found[-1])
-    return found
+class Kind(IntEnum):
+    """What a frame shows."""
+
+    RESULT = 0
+    INPUT = 1
+    SPECTRUM = 2
+    REMOVED = 3
+    GAIN = 4
 
 
-def halved(planes: Array) -> Array:
-    """Return planes of half the width and height: means of 2 x 2 pixels, at the end of odd sides of fewer."""
-    if planes.shape[1] % 2 or planes.shape[2] % 2:
-        planes = np.pad(planes, ((0, 0), (0, planes.shape[1] % 2), (0, planes.shape[2] % 2)), "edge")
-    wide = np.float32 if planes.dtype.kind == "f" else np.uint32 if planes.dtype.itemsize > 1 else np.uint16
-    rows = np.add(planes[:, ::2], planes[:, 1::2], dtype=wide)
-    sums = rows[:, :, ::2] + rows[:, :, 1::2]
-    if planes.dtype.kind == "f":
-        return np.asarray(sums * np.float32(0.25))
-    return np.asarray((sums + 2) >> 2).astype(planes.dtype)
-
-
-def reduced(pixels: Pixels, level: int) -> Pixels:
-    """Return an image of 8 bits ``(height, width)`` reduced by a level: the means of its squares, whole or cut off."""
-    if level == 1:
-        return pixels
-    return np.asarray(Image.fromarray(pixels).reduce(level))
+def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place: tuple[int, int] = (0, 0)) -> bytes:
+    """Return a frame: a header of 32 bytes and the pixels ``(height, width)`` or ``(height, width, channels)``."""
+    height, width, *channels = pixels.shape
+    head = _HEADER.pack(number, kind, channels[0] if channels else 1, width, height, level, *place)
+    return b"".join((head, np.ascontiguousarray(pixels).data))
 
 
 def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
@@ -102,21 +92,34 @@ def around_gray(values: Array) -> Pixels:
     return np.asarray(away).astype(np.uint8)
 
 
-class Kind(IntEnum):
-    """What a frame shows."""
-
-    RESULT = 0
-    INPUT = 1
-    SPECTRUM = 2
-    REMOVED = 3
-    GAIN = 4
+# Levels: pictures reduced by 1, 2, 4 ...
 
 
-def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place: tuple[int, int] = (0, 0)) -> bytes:
-    """Return a frame: a header of 32 bytes and the pixels ``(height, width)`` or ``(height, width, channels)``."""
-    height, width, *channels = pixels.shape
-    head = _HEADER.pack(number, kind, channels[0] if channels else 1, width, height, level, *place)
-    return b"".join((head, np.ascontiguousarray(pixels).data))
+def levels(height: int, width: int) -> list[int]:
+    """Return the reductions that are of use for a picture: 1, 2, 4 ..."""
+    found = [1]
+    while max(height, width) // (2 * found[-1]) >= SMALLEST and min(height, width) // (2 * found[-1]) >= 16:
+        found.append(2 * found[-1])
+    return found
+
+
+def halved(planes: Array) -> Array:
+    """Return planes of half the width and height: means of 2 x 2 pixels, at the end of odd sides of fewer."""
+    if planes.shape[1] % 2 or planes.shape[2] % 2:
+        planes = np.pad(planes, ((0, 0), (0, planes.shape[1] % 2), (0, planes.shape[2] % 2)), "edge")
+    wide = np.float32 if planes.dtype.kind == "f" else np.uint32 if planes.dtype.itemsize > 1 else np.uint16
+    rows = np.add(planes[:, ::2], planes[:, 1::2], dtype=wide)
+    sums = rows[:, :, ::2] + rows[:, :, 1::2]
+    if planes.dtype.kind == "f":
+        return np.asarray(sums * np.float32(0.25))
+    return np.asarray((sums + 2) >> 2).astype(planes.dtype)
+
+
+def reduced(pixels: Pixels, level: int) -> Pixels:
+    """Return an image of 8 bits ``(height, width)`` reduced by a level: the means of its squares, whole or cut off."""
+    if level == 1:
+        return pixels
+    return np.asarray(Image.fromarray(pixels).reduce(level))
 
 
 # The same filter for reduced pictures
