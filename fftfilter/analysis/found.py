@@ -62,7 +62,7 @@ class Peak:
 
     @property
     def colors(self) -> str:
-        """The channels in which it was found, in words: all, red, green blue; 0 3 if they are not red, green, blue."""
+        """The channels in which it was found, as text: all, red, green blue; 0 3 if they are not red, green, blue."""
         if self.is_in_all:
             return "all"
         return " ".join(COLORS[i] if self.searched == len(COLORS) else str(i) for i in self.channels)

@@ -1,4 +1,4 @@
-"""The power spectrum of a picture, and the mean over many: what peaks are looked for in; and transforms of planes.
+"""The power spectrum of a picture, and the mean over many, which is searched for peaks; and transforms of planes.
 
 A picture goes on beyond its border as it began, and what does not meet there leaves a bright cross in the spectrum. A
 Hann window fades the borders out; a wave then is a small spot whose shape is known, five bins across.

@@ -1,6 +1,6 @@
 """A page in the browser: a filter is dragged over the spectrum of a picture, and the result follows.
 
-    server.py      routes below a secret path, and who may ask
+    server.py      routes below a secret path, for this machine's pages alone
     live.py        the WebSocket: wishes come in, and the newest one is answered
     wish.py        a wish: a command with its options, in the words of the command line
     answers.py     what is filtered for a wish, and by which of the filters that are kept ready

@@ -99,7 +99,7 @@ class Server:
         self._answers = Answers(session, commands)
         # Of the steps that were gone through last.
         self._pictures: list[bytes] = []
-        # Connections on which somebody asked who has the token.
+        # Connections that had the token in a request.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
     def app(self) -> web.Application:

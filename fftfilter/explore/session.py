@@ -71,7 +71,7 @@ class FilePage:
         return self.picture.cautions("magnitude", is_of_floats=True)
 
     def check_level(self, level: int) -> None:
-        """Raise ParameterError for a level that the picture has not."""
+        """Raise ParameterError for a level that is not one of the picture's."""
         if level not in levels(*self.size):
             raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
 
@@ -82,7 +82,7 @@ class FilePage:
         return self._levels[level]
 
     def pixels(self, level: int) -> Pixels:
-        """Return the picture as it is shown; raises ParameterError for a level that it has not."""
+        """Return the picture as it is shown; raises ParameterError for another level."""
         self.check_level(level)
         return joined(eight_bits(self.planes(level), self.white))
 

@@ -5,7 +5,7 @@
     picture.py         what an image is between its file and the filter, and what it takes of memory
     formats.py         the table of formats: what each can hold
     reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others
-    completeness.py    what a file promises and does not have: rows, chunks
+    completeness.py    truncated files: missing rows, damaged chunks
     page_formats.py    files of several pages, one in memory: tiff_pages.py, animation.py
     pages.py           what these have in common
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py

@@ -1,7 +1,7 @@
-"""Rows that a file promises and does not have, where Pillow leaves them black or gray without an error.
+"""Truncated files: missing rows that Pillow leaves black or gray without an error, and damaged chunks of a PNG.
 
-It fails by itself where a file's bytes end too early, but not where the compressed data do. And it fails for a JPEG
-that lacks nothing but its last marker.
+Pillow fails where a file's bytes end too early, but not where the compressed data do; and for a JPEG that lacks nothing
+but its last marker.
 """
 
 from __future__ import annotations

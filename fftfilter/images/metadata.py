@@ -73,7 +73,7 @@ _LAYOUT_TAGS = {
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a file says beside its samples; an empty field says nothing."""
+    """A file's metadata; an empty field says nothing."""
 
     profile: bytes = b""
     """An ICC profile of the picture's own color space, gray or RGB."""
@@ -92,7 +92,7 @@ class Metadata:
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
     left_out: tuple[str, ...] = ()
-    """What of the file the picture has not, in words."""
+    """What was dropped from the file, as text."""
 
     def stripped(self) -> Metadata:
         """Return what a filter needs, and nothing for the output."""
@@ -172,7 +172,7 @@ def _profile(profile: object, channels: int) -> bytes:
 
 
 def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
-    """Return what of the colors is not kept, in words: their space, by Pillow's name, and their profile."""
+    """Return what was dropped of the colors, as text: their space, by Pillow's name, and their profile."""
     said = [f"{space} colors (converted to RGB)"] if space in _CONVERTED else []
     return (*said, _FIELDS["profile"][0]) if given and not kept else tuple(said)
 
@@ -299,7 +299,7 @@ def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: boo
 
 
 def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
-    """Return what of metadata a format, named as Pillow does, can hold, and the rest in words."""
+    """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
     fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
     if format_ == "JPEG":
         for name in ("exif", "xmp", "iptc"):

@@ -65,7 +65,7 @@ class Pages(ABC):
     milliseconds: float | None = None
     """How long the page that was read last is shown, None if it does not say."""
     left_out: tuple[str, ...] = ()
-    """What of the file is not among its pages, in words."""
+    """What was dropped from the file, as text."""
     chosen: range
     keeps_levels: bool = True
     """Whether the output has the grey levels of the input, so that what is said about them still holds."""

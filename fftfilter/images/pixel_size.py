@@ -32,7 +32,7 @@ _UNEQUAL = 0.01
 
 
 class PixelSize(NamedTuple):
-    """The sides of a pixel in meters, and what of the file says so."""
+    """The sides of a pixel in meters, and where the file says so."""
 
     across: float
     down: float

@@ -96,7 +96,7 @@ def write(
     times: Times | None = None,
     spare: Collection[Identity | None] = (),
 ) -> list[str]:
-    """Write an image file; return what of its metadata stays behind, in words.
+    """Write an image file; return what was dropped of its metadata, as text.
 
     "-" is standard output, and a URL goes through fsspec.
 
@@ -120,7 +120,7 @@ def write(
 
 
 def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture], T]) -> tuple[T, list[str]]:
-    """Return what ``encode`` makes of a picture that fits a file with this extension, and what stays behind, in words.
+    """Return what ``encode`` makes of a picture that fits a file with this extension, and what was dropped, as text.
 
     Raises TooLargeError and WriteError, whose messages begin with ``name``.
     """

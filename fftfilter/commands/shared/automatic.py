@@ -1,4 +1,4 @@
-"""Periodic structures: the spectrum that they are looked for in, and ``notch --auto``, notches for what is found."""
+"""Periodic structures: the spectrum that is searched for them, and ``notch --auto``, notches for those found."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
 
 
 class Searched(NamedTuple):
-    """What peaks are looked for in."""
+    """A spectrum to be searched for peaks."""
 
     spectrum: Spectrum
     pixel: tuple[float, float] | None
