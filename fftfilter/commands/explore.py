@@ -88,7 +88,7 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
-    from ..files.leftovers import remove_own
+    from ..files.atomic import remove_own
     from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)

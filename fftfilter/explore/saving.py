@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
-from ..files.leftovers import temporary_name
+from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
 from .words import command_line
 

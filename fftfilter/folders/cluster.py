@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from .. import signals
 from ..errors import DeviceError, ParameterError
-from ..files.leftovers import remove_leftovers
+from ..files.atomic import remove_leftovers
 from ..system import cores
 from .jobs import DeviceLostError
 from .pool import Death, Worker

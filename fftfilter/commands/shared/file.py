@@ -32,7 +32,7 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     _load_ahead(source, options)  # while the rest is imported
     from ... import images
     from ...files import sources
-    from ...files.leftovers import remove_leftovers_beside
+    from ...files.atomic import remove_leftovers_beside
     from ...files.messages import shown
     from ...folders.progress import tell_of_compiling
     from ...work import verify
@@ -179,7 +179,7 @@ def look(source: str, target: str, options: CommandOptions) -> None:
     from dataclasses import replace
 
     from ...files import sources
-    from ...files.leftovers import remove_leftovers_beside
+    from ...files.atomic import remove_leftovers_beside
     from ...work.frames import filtered
     from ...work.opened import open_
 
