@@ -1,4 +1,4 @@
-"""The WebSocket: wishes come in, as many as a pointer makes; the newest is answered, one after the other."""
+"""The WebSocket: requests come in, as many as a pointer makes; the newest is answered, one after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .wish import Wish, field_of, number_of, read
+from .request import Request, field_of, number_of, read
 from .words import gain_map, gains_of, words
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from ..transfer import Transfer
     from .answers import Answer, Answers
+    from .request import CommandLine
     from .session import Session
-    from .wish import CommandLine
 
     Message = str | bytes
 
-# Bytes of a wish.
+# Bytes of a request.
 LARGEST = 1 << 17
 # Seconds between two of the words that go with results: people read no faster.
 APART = 0.2
@@ -76,12 +76,12 @@ class Live:
                 unsaid = None
 
     def _answer(self, text: str) -> tuple[Message, Answer | None]:
-        """Return the picture that answers a wish, and what words are to be said of; or why there is none."""
+        """Return the picture that answers a request, and what words are to be said of; or why there is none."""
         number = None
         try:
             given = read(text)
             number = number_of(given)
-            answer = self._answers.answer(Wish.of(given, self._commands))
+            answer = self._answers.answer(Request.of(given, self._commands))
             return answer.frame(), answer
         except Exception as error:  # noqa: BLE001  the page must not wait forever
             return _refusal(number, error), None
@@ -90,7 +90,7 @@ class Live:
         try:
             return self._words(answer)
         except Exception as error:  # noqa: BLE001  likewise
-            return [_refusal(answer.wish.id, error)]
+            return [_refusal(answer.request.id, error)]
 
     def _words(self, answer: Answer) -> list[Message]:
         """Return what is said of an answer, and the map of its gains if they are others than before."""

@@ -25,8 +25,8 @@ from .words import command_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .request import CommandLine
     from .session import Session
-    from .wish import CommandLine
 
 # Characters of a name in a message.
 _SHOWN = 60

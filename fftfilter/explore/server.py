@@ -22,16 +22,16 @@ from aiohttp import web
 from ..errors import FftfilterError, ParameterError
 from .answers import Answers
 from .live import Live, line_of
+from .request import Request, read
 from .saving import ElsewhereError, ExistsError, save
 from .shown import Kind, frame
 from .steps import steps
-from .wish import Wish, read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from .request import CommandLine
     from .session import FilePage, Session
-    from .wish import CommandLine
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -55,7 +55,7 @@ LARGEST = 1 << 20
 MOST_DIGITS = 18
 # Seconds that a page has to close its connection at the end, and that Ctrl-C may take to be seen.
 PATIENCE = 0.5
-# Connections at a time: a browser has six for all pages of a server, and one for each page's wishes.
+# Connections at a time: a browser has six for all pages of a server, and one for each page's requests.
 MOST = 32
 # Seconds for which a connection may ask for nothing, and that a request's body may take.
 IDLE = 20
@@ -81,7 +81,7 @@ async def _head(_: web.Request, response: web.StreamResponse) -> None:
 class Server:
     """A file that is explored: the routes, and the threads behind them.
 
-    ``start`` is the first wish of a page; ``visited`` is called when a browser has come.
+    ``start`` is the first request of a page; ``visited`` is called when a browser has come.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # The device is opened while the browser opens the page; what is wrong is told to the page.
-                self._live.submit(self._answers.answer, Wish.of(self._start, self._commands))
+                self._live.submit(self._answers.answer, Request.of(self._start, self._commands))
                 # A signal that comes just before the loop begins to wait is handled when the wait ends.
                 while True:
                     await asyncio.sleep(PATIENCE)
@@ -191,8 +191,8 @@ class Server:
         return web.json_response(await self._beside(self._session.described, self._start))
 
     async def _go_through(self, request: web.Request) -> web.StreamResponse:
-        wish = Wish.of(read(request.query.get("wish", "")), self._commands)
-        made = await self._beside(steps, wish, self._session, self._commands)
+        wanted = Request.of(read(request.query.get("request", "")), self._commands)
+        made = await self._beside(steps, wanted, self._session, self._commands)
         self._pictures = made.pictures
         return web.json_response(made.told)
 
@@ -208,12 +208,12 @@ class Server:
                 given = read(await request.read())
         except (web.RequestPayloadError, TimeoutError):
             raise ParameterError("the request's body is damaged, or does not come") from None
-        wished = given.get("wish")
-        if not isinstance(wished, dict):
-            raise ParameterError("what is to be saved is missing: give a wish, and out")
-        wish = Wish.of(wished, self._commands)
+        wanted = given.get("request")
+        if not isinstance(wanted, dict):
+            raise ParameterError("what is to be saved is missing: give a request, and out")
+        words = Request.of(wanted, self._commands).words
         asked = given.get("out"), given.get("overwrite")
-        return web.json_response(await self._beside(save, wish.words, *asked, self._session, self._commands))
+        return web.json_response(await self._beside(save, words, *asked, self._session, self._commands))
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._session, self._commands, self._answers, self._live).serve(request)

@@ -24,8 +24,8 @@ from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..work.opened import for_pixels_of
+from .request import COMMANDS
 from .shown import eight_bits, halved, joined, levels, white_of
-from .wish import COMMANDS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -171,7 +171,7 @@ class Session:
         return for_pixels_of(self._first, transfer, self.source)[0]
 
     def described(self, start: dict[str, Any]) -> dict[str, Any]:
-        """Return what the page has to know of the file; ``start`` is its first wish."""
+        """Return what the page has to know of the file; ``start`` is its first request."""
         page = self.page(0)
         (height, width), planes = page.size, page.picture.planes
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None
