@@ -37,7 +37,7 @@ __version__ = "0.2.0"
 
 
 def imported_on_first_use(package: str, file: str) -> Callable[[str], Any]:
-    """Return the ``__getattr__`` of a package whose names must not be imported with it: they wait for OpenCL or NumPy.
+    """Return the ``__getattr__`` of a package that imports each name on first use, as they load OpenCL or NumPy.
 
     The imports for type checkers in the package's file, ``from .module import name as name``, say which names there are
     and where they come from, so that each stands once; ``__all__`` has them, too.

@@ -4,13 +4,13 @@
 
     picture.py         what an image is between its file and the filter, and what it takes of memory
     formats.py         the table of formats: what each can hold
-    reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others
+    reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to
+                       several pages, one in memory: by tiff_pages.py or animation.py
     completeness.py    truncated files: missing rows, damaged chunks
-    page_formats.py    files of several pages, one in memory: tiff_pages.py, animation.py
-    pages.py           what these have in common
+    pages.py           what all pages have in common
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow
-    animation_writer.py    pictures joined to a GIF, PNG or WebP of several
+    animation_writer.py    pictures joined to a GIF, PNG or WebP of several; sink, for pages of all formats
     metadata.py        color profile, EXIF, resolution and text, from file to file; pictures turned upright
     pixel_size.py      the size of a pixel, where the file says it
     quiet.py           libraries that print nothing
@@ -22,6 +22,7 @@ from .. import imported_on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .animation_writer import sink as sink
     from .formats import COMPRESSIONS as COMPRESSIONS
     from .formats import Coding as Coding
     from .formats import check_fits as check_fits
@@ -30,13 +31,6 @@ if TYPE_CHECKING:
     from .formats import is_lossy as is_lossy
     from .formats import refuse_coding as refuse_coding
     from .formats import refuse_whole_numbers as refuse_whole_numbers
-    from .page_formats import check_alike as check_alike
-    from .page_formats import depth_of_pages as depth_of_pages
-    from .page_formats import opened as opened
-    from .page_formats import pages_of as pages_of
-    from .page_formats import raw as raw
-    from .page_formats import sink as sink
-    from .page_formats import suffix_of_pages as suffix_of_pages
     from .pages import ALL as ALL
     from .pages import Asked as Asked
     from .pages import Pages as Pages
@@ -48,10 +42,16 @@ if TYPE_CHECKING:
     from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
+    from .reading import opened as opened
+    from .reading import pages_of as pages_of
+    from .reading import raw as raw
     from .reading import read as read
+    from .writing import check_alike as check_alike
     from .writing import check_output as check_output
+    from .writing import depth_of_pages as depth_of_pages
     from .writing import encoded as encoded
     from .writing import output_depth as output_depth
+    from .writing import suffix_of_pages as suffix_of_pages
     from .writing import write as write
 else:
     # `extensions` alone must not wait for NumPy.

@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from .animation import riff_chunks
+from .formats import FORMATS
 from .pages import Sink
 from .png_writer import chunk, chunks_of
 from .writing import encode
@@ -174,7 +175,16 @@ class _WebpSink(_AnimationSink):
         self._file.write(struct.pack("<I", length - 8))
 
 
-SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WEBP": _WebpSink}
+_SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WEBP": _WebpSink}
+
+
+def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int) -> Sink:
+    """Return what writes pages into a file with this extension, a key of FORMATS that holds many."""
+    if FORMATS[suffix].name == "TIFF":
+        from .tiff_writer import TiffSink
+
+        return TiffSink(file, coding)
+    return _SINKS[FORMATS[suffix].name](file, suffix, coding, count, plays)
 
 
 def _riff_chunk(kind: bytes, content: bytes) -> bytes:

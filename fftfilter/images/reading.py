@@ -1,15 +1,20 @@
-"""Bytes to a picture: plain formats, TIFF, and all others through Pillow, which is imported only then."""
+"""Bytes to a picture, or to the pages of a file of several: plain formats, TIFF, and all others through Pillow.
+
+raw -> opened -> Picture, or Pages -> choose -> read. Pillow is imported where it is needed only.
+"""
 
 from __future__ import annotations
 
 import io
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ReadError, TooLargeError
+from ..errors import ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
 from . import plain_formats
+from .pages import ALL, Asked, Pages
 from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
@@ -103,3 +108,73 @@ def measure(source: str | os.PathLike[str]) -> Size:
                 return measure_with_pillow(file)
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
+
+
+# Files of several pages: TIFF, GIF, animated PNG and WebP
+
+
+def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sources.Slices:
+    """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
+
+    Raises what :func:`content` raises.
+    """
+    return sources.large_file(source, TIFF) or content(source, limit)
+
+
+def opened(
+    data: bytes | sources.Slices,
+    source: str | os.PathLike[str],
+    asked: Asked | None = None,
+    *,
+    working: Working | None = None,
+    keeps_levels: bool = True,
+    are_floats: bool = False,
+) -> Picture | Pages:
+    """Return the picture in a file, or its pages where several are chosen.
+
+    ``asked`` are the pages; the rest is as for :func:`decode` and :meth:`Pages.choose`. Raises what these raise.
+    """
+    name = shown(source, "standard input")
+    pages = None if isinstance(data, bytes) else pages_of(data, name)
+    if pages and pages.count == 1 and not pages.is_cut:
+        pages.close()
+        data, pages = content(source), None
+    if pages is None:
+        picture = _only_picture(data[:], source, working)
+        if picture:
+            (asked or ALL).of(1, name)
+            return picture
+        pages = pages_of(data, name)
+    pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+    if len(pages) > 1:
+        return pages
+    with closing(pages):
+        return pages.read(0, working)
+
+
+def _only_picture(data: bytes, source: str | os.PathLike[str], working: Working | None) -> Picture | None:
+    """Return the picture of a file, None if it has several pages."""
+    try:
+        return decode(data, source, working)
+    except SeveralPagesError:
+        return None
+    except ReadError:
+        if data[8:12] == b"WEBP":  # which Pillow does not open at all if it is cut off
+            from .animation import refuse_cut_webp
+
+            refuse_cut_webp(data, shown(source, "standard input"))
+        raise
+
+
+def pages_of(data: bytes | sources.Slices, name: str) -> Pages:
+    """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
+    from .quiet import damage_as_error
+
+    with damage_as_error(name):
+        if data[:4] in TIFF:
+            from .tiff_pages import TiffPages
+
+            return TiffPages(data, name)
+        from .animation import AnimationPages
+
+        return AnimationPages(data[:], name)

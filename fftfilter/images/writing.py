@@ -269,3 +269,52 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
         return png_writer.encode(samples, level, chunks)
     file = _by_pillow(samples, "PNG", {"compress_level": level})
     return [file[:_PNG_HEADER], *chunks, file[_PNG_HEADER:]]
+
+
+# Files of several pages
+
+
+def suffix_of_pages(
+    target: str | os.PathLike[str],
+    format_: str | None,
+    pages: int,
+    picture: Picture | None = None,
+) -> str:
+    """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
+    suffix = suffix_of(target, format_, picture)
+    if not FORMATS[suffix].pages:
+        many = [each for each, kind in FORMATS.items() if kind.pages and each != ".tiff"]
+        raise ParameterError(
+            f"{shown(target, 'standard output')}: {suffix} holds one page, and there are {pages}; "
+            f"give --pages 1, or write {', '.join(many[:-1])} or {many[-1]}"
+        )
+    return suffix
+
+
+def depth_of_pages(suffix: str, picture: Picture, *, is_real: bool) -> Depth:
+    """Return how a file of pages with this extension stores a picture's samples."""
+    if is_real:
+        return Depth(F32, 1)
+    depth = depth_as(suffix, picture)
+    is_color = len(picture.planes) > 1 or picture.alpha is not None
+    # What reads animated PNGs, Pillow included, has 8 bits for their color.
+    return Depth(U8, 255) if FORMATS[suffix].name == "PNG" and is_color else depth
+
+
+def check_alike(first: Picture, picture: Picture, number: int, suffix: str, name: str) -> None:
+    """Raise WriteError if a page, counted from 1, differs from the first in size or kind."""
+    if _kind(first) != _kind(picture):
+        raise WriteError(
+            f"{name}: page {number} is {_said(picture)}, and page 1 {_said(first)}: pages of a {suffix} are alike; "
+            "write .tif"
+        )
+
+
+def _kind(picture: Picture) -> tuple[object, ...]:
+    return picture.planes.shape, picture.planes.dtype, picture.alpha is None
+
+
+def _said(picture: Picture) -> str:
+    channels, height, width = picture.planes.shape
+    alpha = "" if picture.alpha is None else " with alpha"
+    return f"{width} x {height} {'gray' if channels == 1 else 'color'}{alpha}, {8 * picture.planes.itemsize} bits"
