@@ -35,6 +35,8 @@ from ..errors import ReadError
 from .picture import F32, MAXVAL_OF, Picture, Samples, Size
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ..files.atomic import Parts
@@ -64,22 +66,23 @@ def measure(data: bytes, name: str, *, while_read: bool = False) -> Size:
     With ``while_read`` its samples have the bytes that they take in memory while they are read.
     """
     if _PNM.match(data):
-        header = read_header(data, name)
-        # Decimal numbers take as much as floats.
-        depth = F32.itemsize if while_read and header.has_decimals else header.dtype.itemsize
-        return Size(header.width, header.height, header.channels, depth)
+        return read_header(data, name).size(while_read=while_read)
     if _PFM.match(data):
         return _pfm_header(data, name)[0]
     shape, _, dtype = _npy_header(io.BytesIO(data), name)
-    return Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, _kept(dtype).itemsize)
+    return _npy_size(shape, dtype)
 
 
-def decode(data: bytes, name: str) -> Picture:
-    """Read an image from a file's bytes; ``name`` starts the message of a ReadError."""
+def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
+    """Read an image from a file's bytes; ``name`` starts the message of a ReadError.
+
+    ``check`` gets the size before anything is allocated, and may raise.
+    """
     if _PNM.match(data):
         header = read_header(data, name)
+        check(header.size(while_read=True))
         return Picture(read_samples(data, header, name), None, header.maxval, "PPM")
-    return _decode_pfm(data, name) if _PFM.match(data) else _decode_npy(data, name)
+    return (_decode_pfm if _PFM.match(data) else _decode_npy)(data, name, check)
 
 
 # PGM and PPM
@@ -113,6 +116,11 @@ class Header(NamedTuple):
     def nbytes(self) -> int:
         """Bytes of the samples in memory, and of the raster of a raw file."""
         return self.width * self.height * self.channels * self.dtype.itemsize
+
+    def size(self, *, while_read: bool) -> Size:
+        """Return the size of the image; decimal numbers take as much as floats ``while_read``."""
+        depth = F32.itemsize if while_read and self.has_decimals else self.dtype.itemsize
+        return Size(self.width, self.height, self.channels, depth)
 
 
 def read_header(data: bytes, name: str) -> Header:
@@ -235,8 +243,9 @@ def _pfm_header(data: bytes, name: str) -> tuple[Size, str, int]:
     return size, "<" if scale < 0 else ">", found.end()
 
 
-def _decode_pfm(data: bytes, name: str) -> Picture:
+def _decode_pfm(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     size, order, start = _pfm_header(data, name)
+    check(size)
     _check_length(len(data) - start, size.width * size.height * size.channels * F32.itemsize, name)
     upside_down = np.frombuffer(data, f"{order}f4", offset=start).reshape(size.height, size.width, size.channels)
     if not np.isfinite(upside_down).all():
@@ -281,9 +290,14 @@ def _kept(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return native if native in MAXVAL_OF else F32
 
 
-def _decode_npy(data: bytes, name: str) -> Picture:
+def _npy_size(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Size:
+    return Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, _kept(dtype).itemsize)
+
+
+def _decode_npy(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     file = io.BytesIO(data)
     shape, is_fortran, dtype = _npy_header(file, name)
+    check(_npy_size(shape, dtype))
     _check_length(len(data) - file.tell(), math.prod(shape) * dtype.itemsize, name)
     array = np.frombuffer(data, dtype, offset=file.tell()).reshape(shape, order="F" if is_fortran else "C")
     with np.errstate(over="ignore"):

@@ -69,8 +69,7 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
     name = shown(source, "standard input")
     try:
         if plain_formats.is_plain(data):
-            refuse_oversize(name, plain_formats.measure(data, name, while_read=True), working)
-            return plain_formats.decode(data, name)
+            return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
         from .quiet import damage_as_error
 
         with damage_as_error(name):
