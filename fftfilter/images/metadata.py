@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..files.sources import as_file
-from .pixel_size import PixelSize, of_image, of_tags
+from .pixel_size import PixelSize, of_image, of_tags, text_of
 from .png_writer import chunk
 
 if TYPE_CHECKING:
@@ -243,10 +243,7 @@ def _text(image: Image.Image) -> dict[str, str]:
     text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
     comment = image.info.get("comment")
     if isinstance(comment, bytes):
-        try:
-            text[_COMMENT] = comment.decode()
-        except UnicodeDecodeError:
-            text[_COMMENT] = comment.decode("latin-1")
+        text[_COMMENT] = text_of(comment)
     return text
 
 
