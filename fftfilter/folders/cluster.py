@@ -33,8 +33,8 @@ _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
 _SECONDS_TO_CONNECT = 10
 # Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
 _MOST_DEATHS = 1
-# Messages that each side of a connection keeps for debugging Dask: with 1000, its default, the names of
-# as many batches of files.
+# Messages that each side of a connection keeps for debugging Dask: with 1000, its default, the names of as many batches
+# of files.
 _MESSAGES_KEPT = 20
 SECONDS_A_CHUNK = 1.0
 SECONDS_BETWEEN_LOOKS = 1.0

@@ -200,15 +200,15 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
         return plain_formats.encode_pnm(planes, picture.maxval)
+    if kind.name == "TIFF":
+        from . import tiff_writer
+
+        return tiff_writer.encode(picture, coding)
     samples = samples_of(picture)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata)
     if kind.name == "NPY":
         return plain_formats.encode_npy(samples)
-    if kind.name == "TIFF":
-        from . import tiff_writer
-
-        return tiff_writer.encode(picture, coding)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         from .metadata import pillow_options
