@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from fftfilter.bench import measure
 from fftfilter.bench.benchmark import Setting
 from fftfilter.bench.measure import OURS, Peer
 from fftfilter.bench.peers import transforms
@@ -20,6 +21,13 @@ SHAPE = (1, 60, 324)
 @pytest.fixture(scope="module")
 def setting():
     return Setting(runs=1)
+
+
+@pytest.fixture(autouse=True)
+def _measured_once(monkeypatch):
+    """Figures are not looked at."""
+    monkeypatch.setattr(measure, "SECONDS", 0)
+    monkeypatch.setattr(measure, "sleep", lambda _: None)
 
 
 def test_all_are_timed_beside_a_peer(setting):
@@ -50,7 +58,6 @@ def test_a_peer_with_another_transform_is_not_timed(setting):
         list(transforms.transforms(setting, shapes=[SHAPE], prepare=prepare, rest=0).steps)
 
 
-def test_the_command_takes_sizes(monkeypatch):
-    monkeypatch.setattr("fftfilter.bench.measure.sleep", lambda _: None)  # figures are not looked at
+def test_the_command_takes_sizes():
     done = CliRunner().invoke(bench, ["transforms", "--size", "324x60", "--runs", "1"], catch_exceptions=False)
     assert "\n324 x 60  rfft2         fftfilter" in done.stdout
