@@ -1,7 +1,7 @@
-"""The programs for images of any size: what they launch, in place of the programs that are compiled for one size.
+"""The generic programs, for images of any size: what they launch in place of the specialized ones, compiled for a size.
 
-They have the plans, the tables and the numbers between the launches of the others, and compute the same, bit for bit.
-That lengths are known only at run time (``kernels/fused/gpu/generic/side.cl``) makes them about half as fast.
+They have the same plans, tables and numbers between the launches, and compute the same, bit for bit. They learn lengths
+only at run time (``kernels/fused/gpu/generic/side.cl``), which makes them about half as fast.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ SIZES_TYPE = np.dtype(
 NUMBER_BYTES = 2 * 8
 # Work-groups of a compute unit where each has rooms in global memory.
 GROUPS_PER_UNIT = 2
-# Kinds of stacks on a device, each of a size, a type and a shape, that get programs of their own in a process as soon
-# as they come again: more than a camera makes, and so few that compiling for them never takes long beside all the rest.
+# Kinds of stacks on a device, each of a size, a type and a shape, that get specialized programs in a process as soon as
+# they come again: more than a camera makes, and so few that compiling for them never takes long beside all the rest.
 MOST_SPECIALIZED = 16
-# Others get them behind so many pixels: about what the generic program does a second slower, and compiling takes.
+# Others get them after so many pixels: about what the generic program does a second slower, and compiling takes.
 WORTH_COMPILING = 25 * 10**9
 Kind = tuple[object, ...]
 _specialized: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
 
 
 def is_specialized(device: Device, kind: Kind) -> bool:
-    """Tell whether a kind of stacks has programs of its own on a device."""
+    """Tell whether a kind of stacks has specialized programs on a device."""
     return kind in _specialized.get(device, ())
 
 
 def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
-    """Tell whether a kind of stacks, of which so many pixels came, may have programs of its own; note that it has."""
+    """Tell whether a kind of stacks, of which so many pixels came, may have specialized programs; note that it has."""
     kinds = _specialized.setdefault(device, set())
     if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
         kinds.add(kind)

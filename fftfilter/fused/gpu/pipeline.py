@@ -15,8 +15,8 @@ six launches in place of one. Where work-groups can wait for each other, small i
 same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
 (``to_pixels.cl``): a launch costs as much as a step of theirs.
 
-Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
-(``generic.py``), and a size that comes again gets programs of its own, which are faster.
+Compiling programs for a size takes longer than filtering many a folder. So a generic program serves any size
+(``generic.py``), and a size that comes again gets specialized ones, which are faster.
 """
 
 from __future__ import annotations
@@ -117,10 +117,10 @@ class FusedGpuPipeline:
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
     and larger ones in three, whose groups wait for each other, by default where the platform is known for it;
-    ``limits`` are what the transforms are planned for. With ``generic`` the first stack is filtered by the program
-    for any size, unless this size has its own. With ``edges`` of "mirror" no side may be too long for a work-group; a
-    transfer function that is not even along each axis takes columns and inverse rows twice. Raises ParameterError for a
-    size that is too large.
+    ``limits`` are what the transforms are planned for. With ``generic`` the first stack is filtered by the generic
+    program, unless this size has specialized ones already. With ``edges`` of "mirror" no side may be too long for a
+    work-group; a transfer function that is not even along each axis takes columns and inverse rows twice. Raises
+    ParameterError for a size that is too large.
     """
 
     _runs = 0
@@ -147,7 +147,7 @@ class FusedGpuPipeline:
         self._allocate()
         self._waits = _waits(self.device) if one_launch is None else one_launch
         self._is_specialized = not (generic and self.plan.is_in_groups) or is_specialized(self.device, self._kind)
-        """Whether the programs are those of this size alone."""
+        """Whether the programs are compiled for this size."""
         self._build()
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._results: PageLocked | None = None
@@ -221,7 +221,7 @@ class FusedGpuPipeline:
             self._build_steps()
 
     def _maker(self) -> Launches:
-        """Return what makes the launches: of the programs of this size, or of those for any."""
+        """Return what makes the launches, specialized or generic ones."""
         stack = self.stack
         buffers = self._spectrum, self._work, self._values, self.largest
         given = (self.launcher, self.plan, stack.count, self._mask.tiles, *buffers)
@@ -325,7 +325,7 @@ class FusedGpuPipeline:
         return last
 
     def _specialize(self) -> None:
-        """Build the programs of this size, in place of that for any size, if it may have them."""
+        """Build specialized programs in place of the generic one, if this size may have them."""
         if not may_specialize(self.device, self._kind, self._runs * self.stack.size):
             return
         self._is_specialized = True

@@ -73,9 +73,8 @@ void filter(volatile global uint *progress, global const params_t *params, globa
                     const size_t i = picture * images + (first + next) / each;
                     switch (step) {
                     case 0:
-                        TASK(params->columns, columns_forward, params, z, x, image, deviation, column_twiddles, places,
-                             i,
-                             index);
+                        TASK(params->columns, columns_forward, params, z, x, image, deviation, column_twiddles,
+                             places, i, index);
                         break;
                     case 1:
                         TASK(params->rows, rows, params, z, x, row_twiddles, places, tables, i, index);
