@@ -206,7 +206,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     given = filter_.transfer.pixel_size
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
-    again = ", and again in double precision, as little passes" if filter_.weak() else ""
+    again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
     return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 
