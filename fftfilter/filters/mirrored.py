@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .output.ground import deviation
-from .output.quantize import on_ramps
+from ..output.ground import deviation
+from ..output.quantize import on_ramps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .device.pipeline import Pipeline
-    from .output.histogram import Ramps
-    from .output.stack import Stack
-    from .transfer import Transfer
+    from ..device.pipeline import Pipeline
+    from ..output.histogram import Ramps
+    from ..output.stack import Stack
+    from ..transfer import Transfer
 
     Array = np.ndarray[Any, Any]
 
