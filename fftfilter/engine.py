@@ -12,7 +12,7 @@ too long for the fused engine of a GPU.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .errors import ParameterError, check_option
 
@@ -43,7 +43,7 @@ class Engine(NamedTuple):
         return self.algorithm or algorithm(BOOK)
 
 
-def staged_only(
+def lacking(
     *,
     precision: str | None = None,
     work_group_size: int | None = None,
@@ -62,23 +62,22 @@ def staged_only(
     return [what for what, is_asked in asked.items() if is_asked]
 
 
-def choose(name: str | None, lacking: list[str], options: Mapping[str, Option] | None, word: str = "engine") -> Engine:
-    """Return the engine of a name, or the one that has all; ``lacking`` is what :func:`staged_only` says.
+def choose(name: str | None, *, word: str = "engine", **asked: Any) -> Engine:
+    """Return the engine of a name, or the one that has all that :func:`lacking` is ``asked`` for.
 
     Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
     ``word`` is what the caller's users call an engine.
     """
-    if name == FUSED and lacking:
-        raise ParameterError(
-            f"the fused engine has no {' and no '.join(lacking)}: leave the {word} out, or choose {BOOK}"
-        )
-    chosen = name_of(name, lacking)
-    return Engine(chosen, None if chosen == FUSED else algorithm(chosen, options, word), is_required=name == FUSED)
+    if name == FUSED and (missing := " and no ".join(lacking(**asked))):
+        raise ParameterError(f"the fused engine has no {missing}: leave the {word} out, or choose {BOOK}")
+    chosen = name_of(name, **asked)
+    found = None if chosen == FUSED else algorithm(chosen, asked.get("options"), word)
+    return Engine(chosen, found, is_required=name == FUSED)
 
 
-def name_of(name: str | None, lacking: list[str]) -> str:
-    """Return the name of the engine that :func:`choose` returns, unchecked and without loading it."""
-    return name or (BOOK if lacking else FUSED)
+def name_of(name: str | None, **asked: Any) -> str:
+    """Return the name of the engine that :func:`choose` returns, unchecked; without NumPy and OpenCL."""
+    return name or (BOOK if lacking(**asked) else FUSED)
 
 
 def algorithm(name: str, options: Mapping[str, Option] | None = None, word: str = "engine") -> Algorithm:

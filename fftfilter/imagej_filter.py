@@ -61,7 +61,8 @@ class ImageJFilter(Filter):
         own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
         further = {name: value for name, value in options.items() if name not in own}
         super()._describe(transfer, {**further, "output": "real"})
-        self._options = {**further, **{name: value for name, value in own.items() if not value}}
+        kept = {name: value for name, value in self._options.items() if name != "output"}
+        self._options = {**kept, **{name: value for name, value in own.items() if not value}}
         self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
         self._nudge = 0.0
         self._range = 0.0, 0.0

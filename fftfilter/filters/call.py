@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
     Observe = Callable[[str, Array], None] | None
+    Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
 
 
 class Found(NamedTuple):
@@ -113,9 +114,7 @@ class Prepared:
         result = run(call.pixels, call.ramps, **({} if observe is None else {"observe": observe}))
         return self._finish(call, result, call.pipeline)
 
-    def start(
-        self, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions
-    ) -> tuple[Started, Callable[[Array, Started], tuple[Array, Found]]] | None:
+    def start(self, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Begun | None:
         """Begin to filter an image on a GPU, which copies it while it filters others; None where nothing overlaps.
 
         Return what waits for the pixels, and what makes of them what :meth:`call` returns.
@@ -137,9 +136,10 @@ class Prepared:
         out, top = (real, None) if self.description.output == "real" else (dtype, levels)
         count, height, width = planes.shape
         stack = Stack(count, height, width, number, out, top, one_scale)
-        if not self.pipelines.fit(stack):
+        pipeline = self.pipelines.kept(stack)
+        if pipeline is None:
             self.close()
-        pipeline = self.pipelines.of(stack)
+            pipeline = self.pipelines.make(stack)
         pixels, exponents = pixels_of(planes, stack)
         own_ramps = self._ramps(exponents, white, dtype, levels)
         return Call(stack, pipeline, pixels, exponents, planes, of_pixels, own_ramps, channel_axis, shape)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from .. import engine as engines
 from ..device.choice import open_device
 from ..device.launcher import Launcher
+from ..engine import Engine, choose
 from ..errors import ParameterError
 from ..fused import fused
 from ..output.modes import OUTPUTS, Output, check_scale
@@ -87,7 +87,7 @@ class Description:
     output: Output
     scale: Scale | None
     edges: Edges
-    engine: engines.Engine
+    engine: Engine
     transpose: Transpose | None
     options: Mapping[str, Any]
     """What it was made of beside the transfer function, without defaults."""
@@ -114,15 +114,8 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         from ..staged.steps.transpose import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
-    of_engine = options.get("engine_options")
-    lacking = engines.staged_only(
-        precision=options.get("precision"),
-        work_group_size=options.get("work_group_size"),
-        transpose=transpose,
-        is_even=transfer.is_even,
-        options=of_engine,
-    )
-    engine = engines.choose(options.get("engine"), lacking, of_engine)
+    asked: dict[str, Any] = {name: options.get(name) for name in ("precision", "work_group_size", "transpose")}
+    engine = choose(options.get("engine"), **asked, options=options.get("engine_options"), is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if output == "keep" else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
     return Description(transfer, on_grid, output, scale, edges, engine, transpose, given)

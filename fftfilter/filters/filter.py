@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections import deque
 from typing import TYPE_CHECKING, Any
@@ -11,29 +10,25 @@ import numpy as np
 
 from ..device.choice import check_process
 from .call import NOTHING, Prepared
-from .description import Described
+from .description import Described, describe
+from .pipelines import ON_THEIR_WAY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from types import TracebackType
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from ..device.launcher import Precision, Timing
-    from ..fused.gpu.stream import Started
     from ..output.modes import Output
     from ..staged.algorithms import Option
     from ..staged.steps.transpose import Transpose
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .call import Found, Observe
+    from .call import Begun, Observe
     from .description import PixelOptions, ScaleLike
 
     Array = NDArray[Any]
-
-# Images of a stream that are on their way through a GPU before the first result is waited for.
-ON_THEIR_WAY = 3
 
 
 class Filter(Described):
@@ -119,12 +114,11 @@ class Filter(Described):
                     f.retune(H.lowpass(radius))
                     out = f(image)
         """
-        made = copy.copy(self)
-        made._describe(transfer, self._options)
+        description = describe(transfer, self._description.options)
         with self._alone():
-            self._description = made._description
             if self._prepared is not None:
-                self._prepared = self._prepared.retuned(made._description)
+                self._prepared = self._prepared.retuned(description)
+            self._description = description
 
     @property
     def engine(self) -> str:
@@ -184,7 +178,7 @@ class Filter(Described):
         turn: one is read while the next is filled.
         """
         of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-        on_their_way: deque[tuple[Started, Callable[[Array, Started], tuple[Array, Found]]]] = deque()
+        on_their_way: deque[Begun] = deque()
 
         def first() -> Array:
             started, finish = on_their_way.popleft()
@@ -228,7 +222,7 @@ class Filter(Described):
 
         Only "keep" and outputs with a scale clip.
         """
-        return self._found.clipped
+        return list(self._found.clipped)
 
     def weak(self) -> int:
         """Return how many pictures of the last call were filtered once more, as little of them passes.
@@ -257,9 +251,7 @@ class Filter(Described):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _alone(self) -> threading.RLock:

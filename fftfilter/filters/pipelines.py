@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
+# Images of a stream that are on their way through a GPU before the first result is waited for.
+ON_THEIR_WAY = 3
+
 
 class Pipelines:
     """Makes the pipelines of a filter on its device, one at a time, and keeps the last one for stacks like its own.
 
-    A wish for mirrored edges is left to the fused engine where it mirrors by itself; else the pipeline of an image that
-    repeats gets one of twice each side.
+    The fused engine mirrors edges by itself up to some size; all others filter a picture of twice each side.
     """
 
     def __init__(self, description: Description, launcher: Launcher) -> None:
@@ -43,16 +45,13 @@ class Pipelines:
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
 
-    def fit(self, stack: Stack) -> bool:
-        """Tell whether the last pipeline is one for this stack."""
-        return self.last is not None and stack == self._stack
+    def kept(self, stack: Stack) -> Pipeline | None:
+        """Return the last pipeline, if it is one for this stack."""
+        return self.last if stack == self._stack else None
 
-    def of(self, stack: Stack) -> Pipeline:
-        """Return the pipeline for a stack: the last one, if it fits. Raises what the pipelines raise."""
-        if self.last is None or stack != self._stack:
-            self.close()
-            self.last = self._for_edges(stack)
-            self._stack = stack
+    def make(self, stack: Stack) -> Pipeline:
+        """Return a new pipeline for a stack, and keep it; raises what pipelines raise."""
+        self.last, self._stack = self._for_edges(stack), stack
         return self.last
 
     def _for_edges(self, stack: Stack) -> Pipeline:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
-from ..engine import choose, staged_only
+from ..engine import choose
 from ..errors import ParameterError
 from ..fused import bare, fused
 from ..staged.plan import FORWARD, INVERSE
@@ -52,8 +52,8 @@ class Engine:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
         _, self.real, self.complex = PRECISIONS[precision]
-        lacking = staged_only(precision=precision, options=options)
-        self._engine, self._precision = choose(algorithm, lacking, options, "algorithm"), precision
+        self._engine = choose(algorithm, word="algorithm", precision=precision, options=options)
+        self._precision = precision
         self._device: Device = open_device(device, fused)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:

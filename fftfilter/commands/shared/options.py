@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ...engine import FUSED, name_of, staged_only
+from ...engine import FUSED, name_of
 from ...images.formats import COMPRESSIONS, Coding
 from ...images.pages import Asked
 
@@ -240,8 +240,8 @@ def device_that_is_done_first(
 
 def needs_staged(given: dict[str, Any]) -> bool:
     """Tell whether options of :class:`Filter` mean the staged pipeline: by its name, or by what only it has."""
-    lacking = staged_only(**{name: given[name] for name in ("precision", "work_group_size", "transpose")})
-    return name_of(given["engine"], lacking) != FUSED
+    asked = {name: given[name] for name in ("precision", "work_group_size", "transpose")}
+    return name_of(given["engine"], **asked) != FUSED
 
 
 pages_option = option(
