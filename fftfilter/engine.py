@@ -43,41 +43,36 @@ class Engine(NamedTuple):
         return self.algorithm or algorithm(BOOK)
 
 
-def lacking(
-    *,
-    precision: str | None = None,
-    work_group_size: int | None = None,
-    transpose: str | None = None,
-    is_even: bool = True,
-    options: Mapping[str, Option] | None = None,
-) -> list[str]:
-    """Return in words which of these the fused engine lacks; ``is_even`` tells whether H(-k) is H(k)."""
+def lacking(options: Mapping[str, Any], *, is_even: bool = True) -> list[str]:
+    """Return in words what of a filter's options the fused engine lacks; ``is_even`` tells whether H(-k) is H(k)."""
     asked = {
-        "double precision": precision == "double",
-        "work-group size": work_group_size is not None,
-        "choice of transpose": transpose is not None,
+        "double precision": options.get("precision") == "double",
+        "work-group size": options.get("work_group_size") is not None,
+        "choice of transpose": options.get("transpose") is not None,
         "mask with H(-k) other than H(k)": not is_even,
-        "options": bool(options),
+        "options": bool(options.get("engine_options")),
     }
     return [what for what, is_asked in asked.items() if is_asked]
 
 
-def choose(name: str | None, *, word: str = "engine", **asked: Any) -> Engine:
-    """Return the engine of a name, or the one that has all that :func:`lacking` is ``asked`` for.
+def name_of(options: Mapping[str, Any], *, is_even: bool = True) -> str:
+    """Return the name of the engine that :func:`choose` returns, unchecked; NumPy and OpenCL are not imported."""
+    return options.get("engine") or (BOOK if lacking(options, is_even=is_even) else FUSED)
+
+
+def choose(options: Mapping[str, Any], *, is_even: bool = True, word: str = "engine") -> Engine:
+    """Return the engine for a filter's options; ``word`` is what the caller's users call an engine.
 
     Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
-    ``word`` is what the caller's users call an engine.
     """
-    if name == FUSED and (missing := " and no ".join(lacking(**asked))):
-        raise ParameterError(f"the fused engine has no {missing}: leave the {word} out, or choose {BOOK}")
-    chosen = name_of(name, **asked)
-    found = None if chosen == FUSED else algorithm(chosen, asked.get("options"), word)
-    return Engine(chosen, found, is_required=name == FUSED)
-
-
-def name_of(name: str | None, **asked: Any) -> str:
-    """Return the name of the engine that :func:`choose` returns, unchecked; without NumPy and OpenCL."""
-    return name or (BOOK if lacking(**asked) else FUSED)
+    is_required = options.get("engine") == FUSED
+    if is_required and (missing := lacking(options, is_even=is_even)):
+        raise ParameterError(
+            f"the fused engine has no {' and no '.join(missing)}: leave the {word} out, or choose {BOOK}"
+        )
+    name = name_of(options, is_even=is_even)
+    found = None if name == FUSED else algorithm(name, options.get("engine_options"), word)
+    return Engine(name, found, is_required)
 
 
 def algorithm(name: str, options: Mapping[str, Option] | None = None, word: str = "engine") -> Algorithm:

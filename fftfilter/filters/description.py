@@ -114,8 +114,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         from ..staged.steps.transpose import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
-    asked: dict[str, Any] = {name: options.get(name) for name in ("precision", "work_group_size", "transpose")}
-    engine = choose(options.get("engine"), **asked, options=options.get("engine_options"), is_even=transfer.is_even)
+    engine = choose(options, is_even=transfer.is_even)
     on_grid = transfer.keeping_mean() if output == "keep" else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
     return Description(transfer, on_grid, output, scale, edges, engine, transpose, given)

@@ -23,7 +23,10 @@ EVEN = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Mask:
-    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :meth:`of`."""
+    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :meth:`of`.
+
+    Masks of equal gains are equal: a copy in another process is the same mask.
+    """
 
     gains: NDArray[np.floating]
     largest: float
@@ -59,6 +62,20 @@ class Mask:
         gains.flags.writeable = False
         return cls(gains, largest, is_even, any_size)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether another mask has the same gains for the same sizes."""
+        if not isinstance(other, Mask):
+            return NotImplemented
+        return self is other or (self.any_size == other.any_size and np.array_equal(self.gains, other.gains))
+
+    def __hash__(self) -> int:
+        """Return a number that equal masks share."""
+        return hash((self.any_size, self._crc32))
+
+    @cached_property
+    def _crc32(self) -> int:
+        return crc32(self.gains.tobytes())
+
     @cached_property
     def is_even_along_axes(self) -> bool:
         """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
@@ -82,7 +99,7 @@ class Mask:
     def given(self) -> dict[str, Any]:
         """Return what it was made of, in short."""
         size = {"width": self.gains.shape[1], "height": self.gains.shape[0]}
-        return {"kind": "mask", **size, "crc32": f"{crc32(self.gains.tobytes()):08x}"}
+        return {"kind": "mask", **size, "crc32": f"{self._crc32:08x}"}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it, with a description in place of the gains."""

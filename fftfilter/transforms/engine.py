@@ -52,8 +52,8 @@ class Engine:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
         _, self.real, self.complex = PRECISIONS[precision]
-        self._engine = choose(algorithm, word="algorithm", precision=precision, options=options)
-        self._precision = precision
+        asked = {"engine": algorithm, "precision": precision, "engine_options": options}
+        self._engine, self._precision = choose(asked, word="algorithm"), precision
         self._device: Device = open_device(device, fused)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:
