@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..device.choice import check_process
-from .call import NOTHING, Prepared
+from .call import NOTHING, call, start
 from .description import Described, describe
-from .pipelines import ON_THEIR_WAY
+from .pipelines import ON_THEIR_WAY, Prepared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -123,7 +123,7 @@ class Filter(Described):
     @property
     def engine(self) -> str:
         """The name of the engine that filtered last."""
-        return self._description.engine.name if self._prepared is None else self._prepared.pipelines.engine
+        return self._description.engine.name if self._prepared is None else self._prepared.engine
 
     def __call__(
         self,
@@ -158,7 +158,7 @@ class Filter(Described):
         """
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-            result, self._found = self._ready().call(image, channel_axis, of_pixels, observe)
+            result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
             return result
 
     def stream(
@@ -190,7 +190,7 @@ class Filter(Described):
         for image in images:
             # Not while the next image is asked for, nor while a result is used: both may take long.
             with self._alone():
-                begun = self._ready().start(image, channel_axis, of_pixels)
+                begun = start(self._ready(), image, channel_axis, of_pixels)
             if begun is not None:
                 on_their_way.append(begun)
             while len(on_their_way) > (0 if begun is None else ON_THEIR_WAY):
@@ -207,7 +207,7 @@ class Filter(Described):
         the array is gone; up to 256 MiB of it.
         """
         with self._alone():
-            return self._ready().pipelines.empty(shape, dtype)
+            return self._ready().empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.
@@ -234,7 +234,7 @@ class Filter(Described):
     def device_bytes(self, shape: tuple[int, int, int]) -> int:
         """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
         with self._alone():
-            return self._ready().pipelines.device_bytes(shape)
+            return self._ready().device_bytes(shape)
 
     def timings(self) -> list[Timing]:
         """Return the time of each step on the device since the last call; needs ``profile=True``."""
