@@ -14,7 +14,7 @@ from ..output.histogram import ByHistogram
 from ..output.ramp import ramps
 from ..output.scale import Auto
 from ..output.stack import Stack
-from .repair import repeat_weak, weak_below
+from .repair import repeat_weak
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -160,18 +160,16 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     largest, factor = extremes[:, 1], description.transfer.largest
     if ready.stack.pixel.kind == "f" or factor != 1:
         extremes = ready.in_grey_levels(extremes.astype(np.float64), factor)
-    found = Found(extremes, [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist())
+    clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
     if description.output == "real":
         result = ready.in_grey_levels(result, factor)
-    if largest.min() < weak_below(ready):
+
+    def in_double(images: Array) -> tuple[Array, Found]:
         axis = 0 if ready.stack.one_scale else None
+        return call(ready.prepared.in_double(), images, axis, ready.of_pixels)
 
-        def in_double(images: Array) -> tuple[Array, Found]:
-            return call(ready.prepared.in_double(), images, axis, ready.of_pixels)
-
-        weak = repeat_weak(ready, done, largest.astype(np.float64), (result, found), in_double)
-        found = found._replace(weak=weak)
-    return ready.in_shape(result), found
+    weak = repeat_weak(ready, done, largest, (result, extremes, clipped), in_double)
+    return ready.in_shape(result), Found(extremes, clipped, weak)
 
 
 def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:

@@ -1,4 +1,4 @@
-"""Repair of weak results: a picture of which little passes is filtered once more, in double precision.
+"""Repair of weak results: where little of a picture passes, it is filtered once more in double precision.
 
 Rounding in single precision grows with the deviations of the input, and shows where what passes is much smaller.
 """
@@ -31,23 +31,17 @@ if TYPE_CHECKING:
 LOST_AS_SINGLE = 0.1
 
 
-def weak_below(call: Call) -> float:
-    """Return the magnitude from which on no result is too weak for single precision."""
-    launcher, pixel = call.prepared.launcher, call.stack.pixel
-    if launcher.real != np.float32 or not launcher.device.fp64:
-        return 0.0  # it is in double precision already, or there is none
-    return call.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
-
-
 def repeat_weak(
-    call: Call, done: Pipeline | Started, largest: Array, made: tuple[Array, Found], in_double: InDouble
+    call: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]], in_double: InDouble
 ) -> int:
     """Filter pictures whose results are too weak once more; return how many these were.
 
-    ``largest`` is the largest magnitude of each picture, in the pixels' units. What ``in_double`` makes of one replaces
-    its pixels, extremes and clipped part in ``made``.
+    ``largest`` is the largest magnitude of each picture, in the pixels' units. What ``in_double`` makes of one goes
+    ``into`` the pixels, the extremes and the clipped parts where they are.
     """
-    result, found = made
+    if largest.min() >= _weak_below(call):
+        return 0
+    (result, extremes, clipped), largest = into, largest.astype(np.float64)
     limit, deviations, least, weak = call.pipeline.weak, done.deviations(), 0.0, 0
     images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
     is_above_noise = largest > NOISE / 2 * deviations
@@ -74,6 +68,14 @@ def repeat_weak(
             again = np.ldexp(again.astype(np.float64), exponents[i])
         with suppress(TooLargeError):
             result[own], of_it = in_double(again)
-            found.extremes[i], found.clipped[i] = of_it.extremes[0], of_it.clipped[0]
+            extremes[i], clipped[i] = of_it.extremes[0], of_it.clipped[0]
             weak += 1
     return weak
+
+
+def _weak_below(call: Call) -> float:
+    """Return the magnitude from which on no result is too weak for single precision."""
+    launcher, pixel = call.prepared.launcher, call.stack.pixel
+    if launcher.real != np.float32 or not launcher.device.fp64:
+        return 0.0  # it is in double precision already, or there is none
+    return call.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
