@@ -62,8 +62,8 @@ class Filter(Described):
     Threads may share a filter: it filters one image at a time. Pickled and copied it is what it was made of, and
     opens its device with its first image; so it can be sent to other processes.
 
-    A picture of which so little passes that single precision would show, is filtered once more in double precision by
-    the staged pipeline, where the device has it.
+    A picture of which so little passes that single precision would show, or of which many levels lie next to an edge
+    between two, is filtered once more in double precision by the staged pipeline, where the device has it.
 
     Raises ParameterError for invalid values, DeviceError without a usable device.
 
@@ -225,7 +225,7 @@ class Filter(Described):
         return list(self._found.clipped)
 
     def weak(self) -> int:
-        """Return how many pictures of the last call were filtered once more, as little of them passes.
+        """Return how many pictures of the last call were filtered once more, as single is not enough.
 
         That is in double precision, by the staged pipeline.
         """

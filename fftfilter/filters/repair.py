@@ -1,6 +1,7 @@
-"""Repair of weak results: where little of a picture passes, it is filtered once more in double precision.
+"""Repair of weak results: pictures for which single precision is not enough are filtered once more in double.
 
-Rounding in single precision grows with the deviations of the input, and shows where what passes is much smaller.
+Rounding in single precision grows with the deviations of the input. It shows where what passes is much smaller, and
+where many samples are undecided: so near to the edge between two levels that it may put them on either side.
 """
 
 from __future__ import annotations
@@ -39,16 +40,18 @@ def repeat_weak(
     ``largest`` is the largest magnitude of each picture, in the pixels' units. What ``in_double`` makes of one goes
     ``into`` the pixels, the extremes and the clipped parts where they are.
     """
-    if largest.min() >= _weak_below(call):
+    # Of a small image numpy's minimum would take a hundredth of its time.
+    weak_below = _weak_below(call)
+    if weak_below == 0 or (min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1):
         return 0
-    (result, extremes, clipped), largest = into, largest.astype(np.float64)
+    (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1
     limit, deviations, least, weak = call.pipeline.weak, done.deviations(), 0.0, 0
     images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
     is_above_noise = largest > NOISE / 2 * deviations
     if call.is_rounded:
         images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
         is_above_noise[:] = True  # or not: only what was given can tell
-    for i in np.flatnonzero(is_above_noise & (largest < limit * np.maximum(deviations, least))):
+    for i in np.flatnonzero(is_above_noise & (undecided | (largest < limit * np.maximum(deviations, least)))):
         own = slice(None) if call.stack.one_scale else slice(i, i + 1)
         to_pixels = exponents[i] - call.exponents[i]
         # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of a
@@ -61,7 +64,7 @@ def repeat_weak(
         with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
             at_dc = np.abs(mean_deviation(images[own])).max() * gain_of_constants
         at_dc = abs(np.ldexp(at_dc, to_pixels)) / call.prepared.description.transfer.largest
-        if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc):
+        if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc) and not undecided[i]:
             continue
         again = images[own]
         if exponents[i]:
