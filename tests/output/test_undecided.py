@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from fftfilter.mirrored import Mirrored
 
 from fftfilter import Filter
 from fftfilter import transfer as H
@@ -17,7 +18,6 @@ from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import Stream
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
-from fftfilter.mirrored import Mirrored
 from fftfilter.output.difference import Difference
 from fftfilter.output.noise import most_undecided
 from fftfilter.output.ramp import own_ramps, ramps
