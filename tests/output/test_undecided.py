@@ -6,13 +6,13 @@ from functools import partial
 
 import numpy as np
 import pytest
-from fftfilter.mirrored import Mirrored
 
 from fftfilter import Filter
 from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
+from fftfilter.filters.pipelines import Mirrored
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import Stream
