@@ -177,7 +177,9 @@ def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
     done = subprocess.run([*program, "--verify", folder / "0.pgm", "out.pgm"], check=False, **wrong)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert "fftfilter: out.pgm: off by at most " in done.stderr
-    assert re.search(r"of 96 samples; the worst is \d+ for \d+ at x \d, y \d\d?; right is at most 1 of 255", done.stderr)
+    assert re.search(
+        r"of 96 samples; the worst is \d+ for \d+ at x \d, y \d\d?; right is at most 1 of 255", done.stderr
+    )
 
     done = subprocess.run([*program, "--verify", "1", "--report", "report.jsonl", folder, "out"], check=False, **wrong)
     assert (done.returncode, done.stdout) == (1, "")
