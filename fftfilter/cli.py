@@ -58,9 +58,11 @@ class Cli(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def _load(self, module: str) -> None:
-        for found in vars(import_module(f"{commands.__name__}.{module}")).values():
-            if isinstance(found, click.Command):
-                self.add_command(found)
+        within = vars(import_module(f"{commands.__name__}.{module}")).values()
+        found = [each for each in within if isinstance(each, click.Command)]
+        # The commands of a group are not commands of this one.
+        for command in [each for each in found if isinstance(each, click.Group)] or found:
+            self.add_command(command)
 
     @guarded()
     def main(

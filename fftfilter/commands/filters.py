@@ -331,7 +331,7 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
     made = [] if name == "mask" else _own(name, own)
     made += _own("notch", {"at": notches}) + _own("stripes", {"angle": stripes})
     if masks:
-        from .shared.mask_file import mask_of
+        from .shared.inputs import mask_of
 
         made += map(mask_of, masks)
     if mode == automatic.FOLDER:

@@ -11,16 +11,15 @@ from ..device.programs import folder, source
 from ..filters import Filter
 from ..output.scale import parse
 from ..preview.steps import StepPictures
-from .levels import in_cycles
-from .shown import joined
+from .shown import in_cycles, joined
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..device.launcher import Timing
+    from .request import CommandLine, Request
     from .session import Session
-    from .wish import CommandLine, Wish
 
 # Pixels of a picture that is gone through as it is; larger ones are reduced.
 MOST = 1 << 22
@@ -37,10 +36,10 @@ class Steps(NamedTuple):
     pictures: list[bytes]
 
 
-def steps(wish: Wish, session: Session, commands: CommandLine) -> Steps:
-    """Filter the page of a wish by the book's pipeline; raises FftfilterError."""
-    described = commands.describe(wish.words)
-    page = session.page(wish.page)
+def steps(request: Request, session: Session, commands: CommandLine) -> Steps:
+    """Filter the page of a request by the book's pipeline; raises FftfilterError."""
+    described = commands.describe(request.words)
+    page = session.page(request.page)
     transfer = session.for_pixels(described.transfer)
     height, width = page.size
     level = 1

@@ -4,12 +4,8 @@ options.py          options as decorators, and help under headings
 command_options.py  the options of a filter command as they were given; which mean nothing together
 file.py             one file into another, and what is printed of it
 folder.py           a folder: its options, its progress, its summary
-inputs.py           what IN names: a folder, or files
-compiling.py        a line while programs are compiled
-automatic.py        notches for what is found
-preview.py          a page on one picture, a contact sheet of a folder
-spectra.py          the power spectrum of a picture, or the mean of many
-mask_file.py        a picture or an array of gains
+inputs.py           what IN names, a folder or files, and what --mask names
+automatic.py        the spectrum that is searched for peaks, and notches for those found
+preview.py          a page on one picture, a contact sheet of a folder, pictures of intermediate results
 command_text.py     a filter's command and its options in a text
-step_pictures.py    pictures of the pipeline's intermediate results
 """
