@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..output.modes import OUTPUTS
+from ..output.modes import MODES, SCALED
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from .shared import automatic
@@ -190,15 +190,15 @@ FACTORS = {
 
 def output_option(default: str) -> Callable[[Any], Any]:
     """Return the option that says what is written."""
+    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
     return option(
         "--output",
         group="Filter",
-        type=click.Choice(OUTPUTS),
+        type=click.Choice(list(MODES)),
         default=default,
         show_default=True,
-        short="magnitude (0 black), keep (IN's grey levels), signed (0 in the middle) or real (floats).",
-        help="What is written. magnitude: 0 black, the largest white; keep: the grey levels of IN with their mean; "
-        "signed: 0 in the middle, both signs; real: the filtered values as they are, into .tif, .pfm or .npy.",
+        short=f"{', '.join(each[:-1])} or {each[-1]}.",
+        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
 
 
@@ -218,7 +218,7 @@ scale_option = option(
     default="each",
     show_default=True,
     metavar="RANGE",
-    help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+    help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
     "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "
     "but for 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
 )

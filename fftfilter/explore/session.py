@@ -17,7 +17,7 @@ from ..analysis.power import spectrum
 from ..analysis.search import peaks_of
 from ..errors import ParameterError
 from ..lengths import length_text
-from ..output.modes import OUTPUTS, SCALED
+from ..output.modes import MODES, SCALED
 from ..preview.look import Look
 from ..preview.panels import gray_spectrum, square
 from ..stacks import for_pixels_of, open_input
@@ -69,7 +69,7 @@ class FilePage:
     @cached_property
     def cautions(self) -> list[str]:
         """What users of its samples may not expect of magnitudes."""
-        return self.picture.cautions("magnitude", is_of_floats=True)
+        return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
 
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that the picture has not."""
@@ -197,7 +197,7 @@ class Session:
                 for name, each in SHAPES.items()
             ],
             "commands": list(COMMANDS),
-            "outputs": list(OUTPUTS),
+            "outputs": list(MODES),
             "scaled": list(SCALED),
             "edges": list(EDGES),
             "start": start,

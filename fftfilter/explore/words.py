@@ -10,6 +10,7 @@ import numpy as np
 
 from ..filters import Filter
 from ..images.picture import MAXVAL_OF
+from ..output.modes import MODES
 from ..output.scale import AUTO, STACK, Auto, parse
 from ..transfer import Transfer
 from ..transfer.radial import Radial
@@ -126,7 +127,7 @@ def notes(answer: Answer, session: Session) -> list[str]:
     """Return the lines of the command that say what users may not expect."""
     page, described = session.page(answer.wish.page), answer.described
     found = answer.transfer.cautions(*page.size)
-    if described.output == "magnitude":
+    if MODES[described.output].is_absolute:
         given_range = parse(described.scale)
         found = [*found, *page.cautions, *(given_range.cautions() if given_range else ())]
     return found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...output.modes import MODES
 from .options import combined, option, pages_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
     # Magnitudes and signed values have one scale for all channels.
-    return mode, AutoNotches(wanted, given["shape"], by_channel=given["output"] in ("keep", "real"))
+    return mode, AutoNotches(wanted, given["shape"], by_channel=not MODES[given["output"]].is_scaled)
 
 
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
