@@ -20,7 +20,7 @@ from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.ground import mean_deviation, spread
 from .output.histogram import ByHistogram
-from .output.modes import OUTPUTS, Output, check_scale
+from .output.modes import MODES, Output, check_scale
 from .output.noise import NOISE
 from .output.ramp import ramps
 from .output.scale import Auto
@@ -241,17 +241,18 @@ class Filter:
         transfer.check_pixel_size()
         self.transfer = transfer
         self._output: Output = options.get("output", "magnitude")
-        _check("output", self._output, OUTPUTS)
+        _check("output", self._output, tuple(MODES))
+        self._mode = MODES[self._output]
         self._edges: Edges = options.get("edges", "wrap")
         _check("edges", self._edges, EDGES)
         self._scale = range_of(options.get("scale"))
         check_scale(self._output, self._scale)
-        if self._scale is not None and self._output == "magnitude" and not transfer.is_even:
-            raise ParameterError("a magnitude of complex values has no scale: leave the scale out")
+        if self._mode.is_absolute and self._mode.needs_ramps(self._scale) and not transfer.is_even:
+            raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
         self._choose_engine(options)
         self._options = {name: given[name] for name in defaults if given.get(name, defaults[name]) != defaults[name]}
         # What is on the grid: to keep the mean of an image is to filter with an H(0) of 1.
-        self._on_grid = transfer.keeping_mean() if self._output == "keep" else transfer
+        self._on_grid = transfer.keeping_mean() if self._mode.keeps_mean else transfer
         # A pipeline has one set of buffers and of kernels, whose arguments are set before they are launched.
         self._lock = threading.RLock()
         self._begin()
@@ -471,7 +472,7 @@ class Filter:
             shape = shape[0], 2 * shape[1], 2 * shape[2]
         if self._algorithm is None and (self._insists_on_fused or serves(self.launcher.device, *shape[1:])):
             is_twofold = self._edges == "mirror" and not doubled and not self.transfer.is_even_along_axes
-            real = self._output == "real" or doubled
+            real = self._mode.is_values or doubled
             return device_bytes(self.launcher.device, shape, real=real, inverses=2 if is_twofold else 1)
         from .staged.pipeline import buffer_bytes
 
@@ -521,7 +522,7 @@ class Filter:
         wanted = out, white_of_output(levels, out)
         count, height, width = planes.shape
         white: int | None = wanted[1]
-        if self._output == "real":
+        if self._mode.is_values:
             out, white = self.launcher.real, None
         if pixel.kind == "f":
             pixel = self.launcher.real
@@ -548,7 +549,7 @@ class Filter:
 
         None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
         """
-        if self._output == "real" or (self._output == "magnitude" and self._scale is None):
+        if not self._mode.needs_ramps(self._scale):
             return None
         if isinstance(self._scale, Auto):
             return ByHistogram(self._output, self._scale, dtype, maxval)
@@ -574,7 +575,7 @@ class Filter:
         if call.stack.pixel.kind == "f" or factor != 1:
             found = call.in_grey_levels(found.astype(np.float64), factor)
         clipped = [0.0] * call.stack.pictures if call.ramps is None else done.clipped().tolist()
-        if self._output == "real":
+        if self._mode.is_values:
             result = call.in_grey_levels(result, factor)
         self._weak = 0 if most is None else self._repeat_weak(call, most, done, (result, found, clipped))
         self._found, self._clipped = found, clipped
@@ -602,7 +603,7 @@ class Filter:
             images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
             is_above_noise[:] = True  # or not: only what was given can tell
         of_pixels: PixelOptions = {"white": call.white}
-        if self._output != "real":
+        if not self._mode.is_values:
             of_pixels |= {"dtype": call.dtype, "levels": call.levels}
         for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
@@ -627,7 +628,7 @@ class Filter:
 
     def _by_channel(self, planes: Array, of_pixels: PixelOptions, *, observes: bool) -> Array:
         """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
-        if isinstance(self._scale, Auto) or (self._output in ("magnitude", "signed") and self._scale is None):
+        if isinstance(self._scale, Auto) or (self._mode.is_scaled and self._scale is None):
             raise ParameterError(
                 f"{self._output} of channels that are filtered differently has no scale in common: take keep, real or "
                 "a scale of (LO, HI)"

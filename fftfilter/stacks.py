@@ -19,7 +19,7 @@ from .files.sources import Slices, identity
 from .filters import Filter, check_transfer
 from .images.formats import AS_USUAL, FORMATS, misfit
 from .output import scale as scales
-from .output.modes import check_scale
+from .output.modes import MODES, check_scale
 
 if TYPE_CHECKING:
     import os
@@ -67,7 +67,7 @@ class Way:
 
     def depth(self, suffix: str, picture: Picture) -> Depth:
         """Return how a page is stored in a file with this extension."""
-        return images.depth_of_pages(suffix, picture, is_real=self.output == "real")
+        return images.depth_of_pages(suffix, picture, is_real=MODES[self.output].is_values)
 
 
 @dataclass(eq=False, repr=False)
@@ -140,7 +140,7 @@ def filter_stack(
     check_scale(way.output, scales.STACK if one_scale else way.scale)
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
-    if way.output == "real":
+    if MODES[way.output].is_values:
         images.refuse_whole_numbers(target)
     asked = images.Asked.parse(str(pages)) if pages is not None else None
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
@@ -153,7 +153,7 @@ def filter_stack(
             with closing(found):
                 return filter_pages(filter_, found, target, way, one_scale=one_scale, spare=spare).pages
         images.check_fits(found, target)
-        depth = images.output_depth(found, target, is_real=way.output == "real")
+        depth = images.output_depth(found, target, is_real=MODES[way.output].is_values)
         planes = found.planes if stays(found, transfer, way.output, depth) else _filtered(filter_, found, depth)
         picture = found.stripped() if strip else found
         images.write(replace(picture, planes=planes, maxval=depth.maxval), target, coding=coding, spare=spare)
@@ -181,8 +181,8 @@ def open_input(
         source,
         asked,
         working=working,
-        keeps_levels=output == "keep" and not given.get("autoscale"),
-        are_floats=output == "real",
+        keeps_levels=MODES[output].keeps_levels and not given.get("autoscale"),
+        are_floats=MODES[output].is_values,
     )
     if "autoscale" in given and (channels := len(_first(found).planes)) not in (1, 3):
         raise ParameterError(
@@ -205,7 +205,7 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
 
 def stays(picture: Picture, transfer: Transfer, output: Output, depth: Depth) -> bool:
     """Return whether nothing is filtered: pixels are to stay as they are, floats to the last bit, too."""
-    return not transfer.parts and output == "keep" and picture.is_stored_as(depth)
+    return not transfer.parts and MODES[output].keeps_levels and picture.is_stored_as(depth)
 
 
 def _first(found: Picture | Pages) -> Picture:
@@ -243,7 +243,7 @@ def filter_pages(
     with _threads(submit) as to_threads:
         reading = partial(_read_ahead, pages, way, working, to_threads, advance or _nothing)
         if one_scale:
-            range_of_all = scales.up_to(_largest(filter_, reading()), both_signs=way.output == "signed")
+            range_of_all = MODES[way.output].range_up_to(_largest(filter_, reading()))
             filter_, way = filter_.with_options(scale=range_of_all), replace(way, scale=range_of_all)
         try:
             with growing(target, times, spare=spare) as file:
@@ -252,7 +252,7 @@ def filter_pages(
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     _check_page(picture, number, first, suffix, name)
                     depth = way.depth(suffix, picture)
-                    cautions = picture.cautions(way.output, is_of_floats=depth.dtype.kind == "f")
+                    cautions = picture.cautions(MODES[way.output], is_of_floats=depth.dtype.kind == "f")
                     as_it_is = stays(picture, filter_.transfer, way.output, depth)
                     if not as_it_is:
                         picture.planes, picture.maxval = _filtered(filter_, picture, depth), depth.maxval

@@ -14,6 +14,7 @@ from .. import images, stacks, verify
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason, shown
+from ..output.modes import MODES
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .journal import digest_of
@@ -137,8 +138,8 @@ def _loaded(job: Job, picture: Picture, outcome: Outcome, transfer: Transfer, se
     outcome.shape, outcome.dtype = picture.planes.shape, str(picture.planes.dtype)
     outcome.cautions += transfer.cautions(*picture.planes.shape[1:])
     images.check_fits(picture, job.target)
-    depth = images.output_depth(picture, job.target, is_real=settings.output == "real")
-    outcome.cautions += picture.cautions(settings.output, is_of_floats=depth.dtype.kind == "f")
+    depth = images.output_depth(picture, job.target, is_real=MODES[settings.output].is_values)
+    outcome.cautions += picture.cautions(MODES[settings.output], is_of_floats=depth.dtype.kind == "f")
     given = replace(picture) if job.verify or settings.preview else None
     return Loaded(job, picture, depth, outcome, transfer, given=given)
 

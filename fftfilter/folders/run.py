@@ -23,7 +23,7 @@ from ..files.atomic import refuse_inputs, refuse_unwritable
 from ..files.leftovers import remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
-from ..output import scale
+from ..output.modes import MODES
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
 from .journal import Entry, digest_of, journal_of
 from .pool import Pool
@@ -218,7 +218,7 @@ class FolderRun:
         made: dict[str, str] = {}
         for name in names:
             target = self._target_name(name)
-            if self.settings.output == "real":
+            if MODES[self.settings.output].is_values:
                 images.refuse_whole_numbers(target)
             if self.verify:
                 verify.refuse(target, coding=self.settings.coding)
@@ -309,7 +309,7 @@ class FolderRun:
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.__dict__.pop("_settings_key", None)
-        self.settings = replace(self.settings, scale=scale.up_to(largest, both_signs=self.settings.output == "signed"))
+        self.settings = replace(self.settings, scale=MODES[self.settings.output].range_up_to(largest))
 
     def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
         """Return outcomes, and warn of what the user should know of the workers."""

@@ -11,6 +11,7 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
+from ...output.modes import MODES
 from . import preview
 from .inputs import refuse_options_of_folders
 from .options import combined, device_that_is_done_first, option
@@ -119,7 +120,7 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         masks=options.masks,
     )
     startup.resume_collector()
-    if given_range and options.output == "magnitude" and not options.quiet:
+    if given_range and MODES[options.output].is_absolute and not options.quiet:
         for caution in given_range.cautions():
             click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()

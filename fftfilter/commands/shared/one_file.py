@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...lengths import length_text
+from ...output.modes import MODES
 from . import preview
 from .options import device_that_is_done_first, needs_staged, refuse
 
@@ -92,7 +93,7 @@ def _filter_picture(
     from ...imagej_filter import open_filter
 
     images.check_fits(picture, target, format=options.format)
-    depth = images.output_depth(picture, target, format=options.format, is_real=options.output == "real")
+    depth = images.output_depth(picture, target, format=options.format, is_real=MODES[options.output].is_values)
     if not options.quiet:
         _caution(given.transfer, picture, options, is_of_floats=depth.dtype.kind == "f")
     observe = None
@@ -167,7 +168,7 @@ def _filter_pages(
             finally:
                 progress.clear()
             cautions = done.cautions
-            if options.output == "magnitude" and given_range:
+            if MODES[options.output].is_absolute and given_range:
                 cautions = [*cautions, *given_range.cautions()]
             for line in () if options.quiet else cautions:
                 click.echo(f"fftfilter: {line}", err=True)
@@ -199,7 +200,7 @@ def look(transfer: Transfer, source: str, target: str, options: CommandOptions) 
     remove_leftovers_beside(target)
     given = _read(transfer, source, options)
     picture = only(given.found, given.name)
-    depth = images.output_depth(picture, "-", format=".tif", is_real=options.output == "real")
+    depth = images.output_depth(picture, "-", format=".tif", is_real=MODES[options.output].is_values)
     with open_filter(given.transfer, options.output, options.given_range, options.of_filter) as filter_:
         planes, _ = _filtered(filter_, picture, depth, options.output, None)
     made = replace(picture, planes=planes, maxval=depth.maxval)
@@ -219,7 +220,7 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
     for written in filter(None, (target, options.preview)):
         refuse_inputs(written, [*map(identity, options.masks)])
     images.refuse_coding(target, options.coding, format=options.format)
-    if options.output == "real":
+    if MODES[options.output].is_values:
         images.refuse_whole_numbers(target, format=options.format)
     if options.verify:
         from ... import verify
@@ -257,8 +258,8 @@ def _filtered(
 def _caution(transfer: Transfer, picture: Picture, options: CommandOptions, *, is_of_floats: bool) -> None:
     """Say what users may not expect."""
     cautions = [*transfer.cautions(*picture.planes.shape[1:])]
-    cautions += picture.cautions(options.output, is_of_floats=is_of_floats)
-    if options.output == "magnitude" and (given_range := options.given_range):  # which alone has no sign
+    cautions += picture.cautions(MODES[options.output], is_of_floats=is_of_floats)
+    if MODES[options.output].is_absolute and (given_range := options.given_range):  # which alone has no sign
         cautions += given_range.cautions()
     for line in cautions:
         click.echo(f"fftfilter: {line}", err=True)
