@@ -12,7 +12,7 @@ import numpy as np
 from ..filters import Filter
 from ..output.modes import MODES, check_scale
 from ..output.scale import STACK, parse
-from .levels import in_cycles, reduced
+from .levels import reduced
 from .shown import Kind, around_gray, frame, joined
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Answers:
         page.check_level(wish.level)
         # While something is dragged, no more is filtered than the view shows.
         level = 1 if wish.rest else wish.level
-        tuned = transfer if level == 1 else in_cycles(transfer, *page.size, level)
+        tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
         clipped = None
         if wish.removed:
             made = self._removed(page.planes(level), described, tuned)

@@ -13,8 +13,6 @@ from ..images.picture import MAXVAL_OF
 from ..output.modes import MODES
 from ..output.scale import AUTO, STACK, Auto, parse
 from ..transfer import Transfer
-from ..transfer.radial import Radial
-from .levels import in_cycles
 from .session import MAP
 from .shown import Kind, frame
 
@@ -86,11 +84,11 @@ def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
 
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:
     """Return H of the radial parts by frequency, None if there are none."""
-    radial = Transfer(tuple(part for part in transfer.parts if isinstance(part, Radial)))
+    radial = Transfer(tuple(part for part in transfer.parts if not part.has_direction))
     if not radial.parts:
         return None
     # At half of each frequency, as a row of a grid ends at half a cycle.
-    gains = in_cycles(radial, height, width, 0.5).gain(2 * CURVE, 2 * CURVE, 1, CURVE)[0]
+    gains = radial.in_cycles(height, width, 0.5).gain(2 * CURVE, 2 * CURVE, 1, CURVE)[0]
     frequency = np.arange(CURVE) / CURVE
     inside = frequency <= CORNER
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
@@ -98,7 +96,7 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
 
 def gains_of(answer: Answer, session: Session) -> Gains:
     """Return H over the spectrum, MAP x MAP, DC in the middle."""
-    transfer = in_cycles(answer.transfer, *session.page(answer.wish.page).size)
+    transfer = answer.transfer.in_cycles(*session.page(answer.wish.page).size)
     return np.asarray(np.fft.fftshift(transfer.gain(MAP, MAP)))
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from ..transfer.imagej_band import ImageJBand
-from ..transfer.peaks import Notch
-from ..transfer.radial import Radial
-from ..transfer.ridges import Stripes
 from ..transfer.units import Radius
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..transfer import Transfer
+    from ..transfer.part import Ridge, Ring
 
 TITLES = {
     "bins": "cycles across the shorter side",
@@ -26,69 +22,15 @@ TITLES = {
 }
 
 
-class Ring(NamedTuple):
-    """A circle in the spectrum; all in cycles per pixel."""
-
-    radius: float
-    label: str
-    fx: float = 0.0
-    fy: float = 0.0
-
-    @property
-    def is_cutoff(self) -> bool:
-        """Whether it goes around DC."""
-        return self.fx == self.fy == 0
-
-
-class Ridge(NamedTuple):
-    """A line through DC, of the parts beyond a distance from it; in cycles per pixel."""
-
-    fx: float
-    fy: float
-    """Of length 1, along the line."""
-    spare: float
-    label: str
-
-
 def marks(transfer: Transfer, height: int, width: int) -> Iterator[Ring | Ridge]:
     """Return the cutoffs of a filter of pictures of a size."""
-    n = min(height, width)
     for part in transfer.parts:
-        for radius in _radii(part, n):
-            is_usual = isinstance(part, Radial) and not part.outer
-            yield Ring(radius.bins(height, width) / n, f"n/8 = {radius}" if is_usual else str(radius))
-        if isinstance(part, Notch):
-            reach = part.width.bins(height, width) / n
-            for x, y in part.peaks():
-                yield Ring(reach, "{:g},{:g}".format(*(round(each, 4) for each in part.at)), x, y)
-        elif isinstance(part, Stripes):
-            across = math.radians(part.angle + 90)
-            spare = part.spare.bins(height, width) / n
-            yield Ridge(math.cos(across), -math.sin(across), spare, f"{part.angle:g} deg")
-
-
-def _radii(part: Any, n: int) -> list[Radius]:
-    """Return the cutoffs around DC of one part of a filter, the outer one first."""
-    found: tuple[Radius | None, ...] = ()
-    if isinstance(part, Radial):
-        found = (part.outer or Radius(n / 8), part.inner)
-    elif isinstance(part, ImageJBand):
-        found = (part.small, part.large)
-    return [radius for radius in found if radius]
+        yield from part.marks(height, width)
 
 
 def unit_of(transfer: Transfer) -> Radius:
     """Return a radius of the unit that a filter's cutoffs are in, with the size of a pixel if that needs one."""
-    for part in transfer.parts:
-        if isinstance(part, Radial):
-            return part.outer or Radius(1)
-        if isinstance(part, ImageJBand):
-            return part.large
-        if isinstance(part, Notch):
-            return Radius(1, "cyc")
-        if isinstance(part, Stripes):
-            return part.spare
-    return Radius(1, "cyc")
+    return next((part.unit for part in transfer.parts if part.unit), Radius(1, "cyc"))
 
 
 def title_of(unit: Radius) -> str:

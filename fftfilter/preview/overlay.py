@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..transfer.part import Ridge, Ring
 from .drawing import SMALL
-from .marks import Ridge, Ring, marks
+from .marks import marks
 
 if TYPE_CHECKING:
     from .drawing import Canvas

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..transfer.radial import Radial
+from ..transfer.part import Ring
 from .drawing import AFTER, BEFORE, FAINT, INK, QUIET, SMALL, TEXT, length
 from .look import HIGHEST
-from .marks import Ring, marks, ticks, title_of, unit_of
+from .marks import marks, ticks, title_of, unit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..transfer.part import Ridge
     from .drawing import Canvas, Color
     from .look import Look
-    from .marks import Ridge
 
     Line = Sequence[tuple[float, float]]
 
@@ -62,7 +62,7 @@ def gains(canvas: Canvas, corners: tuple[int, int, int, int], look: Look) -> Non
     rings = look.rings
     low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
     room = 0.06 * (high - low)
-    is_directed = not all(isinstance(part, Radial) for part in look.transfer.parts)
+    is_directed = any(part.has_direction for part in look.transfer.parts)
     axes = _axes(canvas, corners, look, (low - room, high + room))
     canvas.text(corners[0], corners[1] + 12, "gain H(f)", TEXT, INK)
     for value in (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5):

@@ -14,13 +14,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ParameterError
+from .part import Part, Ring
+from .product import Transfer
 from .shapes import IDEAL, SHAPES, USUAL_ORDER
-from .units import Radius, with_radii
+from .units import Radius
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .grid import Bins, Cutoff, Gain, Reach
     from .shapes import ShapeName
     from .units import RadiusLike
@@ -35,7 +39,7 @@ NARROWEST = 1e-3
 
 
 @dataclass(frozen=True)
-class Radial:
+class Radial(Part):
     """A radial transfer function. Make one with :meth:`of`.
 
     ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the other cutoff of a
@@ -49,12 +53,8 @@ class Radial:
     order: int = USUAL_ORDER
     width: Radius | None = None
 
-    largest: ClassVar[float] = 1.0
-    """No gain exceeds it."""
-    is_even: ClassVar[bool] = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
-    is_even_along_axes: ClassVar[bool] = True
-    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+    has_direction = False
+    is_even_along_axes = True
 
     @classmethod
     def of(
@@ -87,7 +87,7 @@ class Radial:
         else:
             made = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order), edge)
         # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-        anywhere = with_radii(made, lambda radius: radius.with_pixel(1.0))
+        anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
         radii = [each for each in (anywhere.outer, anywhere.inner) if each]
         if len({each.family for each in radii}) == 1:
             anywhere.radii(1, 1)
@@ -189,7 +189,6 @@ class Radial:
         return not self.passes_dc and 1 - FAINT < farthest < 1
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         from .grid import unfolded
@@ -213,8 +212,24 @@ class Radial:
         """Whether it is 1 minus what passes."""
         return self.kind in ("highpass", "bandstop")
 
+    @property
+    def radial(self) -> Radial:
+        return self
+
+    @property
+    def unit(self) -> Radius:
+        return self.outer or Radius(1)
+
+    def marks(self, height: int, width: int) -> Iterator[Ring]:
+        own, n = self.for_size(height, width), min(height, width)
+        for radius in filter(None, (own.outer, own.inner)):
+            label = str(radius) if self.outer else f"n/8 = {radius}"
+            yield Ring(radius.bins(height, width) / n, label)
+
+    def for_size(self, height: int, width: int) -> Radial:
+        return self if self.outer else replace(self, outer=Radius(min(height, width) / 8))
+
     def given(self) -> dict[str, Any]:
-        """Return what it was made of: for reports, and to tell filters apart."""
         radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
         named = {name: radius.exact for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
@@ -222,7 +237,6 @@ class Radial:
         return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
     def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
         radii = [radius.as_given() for radius in (self.inner, self.outer) if radius is not None]
         given = [*map(repr, radii)]
         given += [f"shape={self.shape!r}"] if self.shape != IDEAL else []
@@ -236,6 +250,70 @@ class Radial:
         if self.inner is not None:
             return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
         return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
+
+
+def lowpass(
+    radius: RadiusLike | None = None,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return a transfer function that passes what is nearer to DC than a cutoff.
+
+    ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
+    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). Physical units need the size of a
+    pixel (``pixel_size`` of :class:`fftfilter.Filter`): ``"2.6um"`` (period; also nm, mm, cm, m, in), ``"150lpi"``
+    (lines per inch), ``"12lp/mm"`` (line pairs per mm).
+
+    ``shape`` is ideal, gaussian, butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by
+    default 2; ``width``, a radius in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi
+    (r/10, at most r). Raises ParameterError.
+
+        H.lowpass(40)
+        H.lowpass("8px", shape="butterworth", order=4)
+    """
+    return Transfer((Radial.of("lowpass", radius=radius, shape=shape, order=order, width=width),))
+
+
+def highpass(
+    radius: RadiusLike | None = None,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
+    return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order, width=width),))
+
+
+def bandpass(
+    inner: RadiusLike,
+    outer: RadiusLike,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
+
+    The two may change places: the inner one is what is nearer to DC, of periods the longer one. Raises ParameterError.
+
+        H.bandpass("20px", "4px")
+    """
+    return Transfer((Radial.of("bandpass", inner=inner, outer=outer, shape=shape, order=order, width=width),))
+
+
+def bandstop(
+    inner: RadiusLike,
+    outer: RadiusLike,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
+    return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order, width=width),))
 
 
 def _meaningless(what: str, shape: str, others: list[str]) -> ParameterError:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.marks import Ridge, Ring, marks, ticks, title_of, unit_of
+from fftfilter.preview.marks import marks, ticks, title_of, unit_of
+from fftfilter.transfer.part import Ridge, Ring
 
 SIZE = (256, 512)
 
