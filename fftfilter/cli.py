@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # -v -v: where an error came from is wanted.
 TRACEBACK = 2
-# The module of several commands. All others have the name of their command.
-FILTERS = "filters"
+# The module of several commands, and what they are in. All others have the name of their command.
+FILTERS, SEVERAL = "filters", "COMMANDS"
 # No commands, but what they share.
 SHARED = "shared"
 
@@ -55,7 +55,8 @@ class Cli(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def _load(self, module: str) -> None:
-        for found in vars(import_module(f"{commands.__name__}.{module}")).values():
+        loaded = vars(import_module(f"{commands.__name__}.{module}"))
+        for found in (*loaded.values(), *loaded.get(SEVERAL, ())):
             if isinstance(found, click.Command):
                 self.add_command(found)
 

@@ -26,9 +26,10 @@ from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from .levels import halved, levels
 from .shown import eight_bits, joined, white_of
-from .wish import COMMANDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from ..analysis.power import Spectrum
@@ -171,8 +172,8 @@ class Session:
         """Return a transfer function that knows the size of the file's pixels; raises ParameterError."""
         return for_pixels_of(self._first, transfer, self.source)[0]
 
-    def described(self, start: dict[str, Any]) -> dict[str, Any]:
-        """Return what the page has to know of the file; ``start`` is its first wish."""
+    def described(self, start: dict[str, Any], filters: Iterable[str]) -> dict[str, Any]:
+        """Return what the page has to know of the file; ``start`` is its first wish, ``filters`` are the commands."""
         page = self.page(0)
         (height, width), planes = page.size, page.picture.planes
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None
@@ -196,7 +197,7 @@ class Session:
                 {"name": name, "takes": "order" if each.has_order else "width" if each.widest else None}
                 for name, each in SHAPES.items()
             ],
-            "commands": list(COMMANDS),
+            "commands": list(filters),
             "outputs": list(MODES),
             "scaled": list(SCALED),
             "edges": list(EDGES),

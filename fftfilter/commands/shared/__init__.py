@@ -9,7 +9,6 @@ compiling.py        a line while programs are compiled
 automatic.py        notches for what is found
 preview.py          a page on one picture, a contact sheet of a folder
 spectra.py          the power spectrum of a picture, or the mean of many
-mask_file.py        a picture or an array of gains
 command_text.py     a filter's command and its options in a text
 step_pictures.py    pictures of the pipeline's intermediate results
 """
