@@ -18,10 +18,10 @@ from .device.launcher import Launcher, Timing
 from .errors import ParameterError, TooLargeError, check_option
 from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
-from .output.ground import mean_deviation, spread
 from .output.histogram import ByHistogram
 from .output.modes import MODES, Output, check_scale
 from .output.noise import NOISE
+from .output.offset import mean_deviation, spread
 from .output.ramp import ramps
 from .output.scale import Auto
 from .output.scale import of as range_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .output.ground import deviation
+from .output.offset import deviation
 from .output.quantize import on_ramps
 
 if TYPE_CHECKING:

@@ -109,7 +109,7 @@ def _reference_of_imagej(
     import numpy as np
 
     from .imagej_filter import ImageJReference
-    from .output.ground import deviation
+    from .output.offset import deviation
 
     own = {name: options[name] for name in ("autoscale", "saturate")}
     filter_, white = ImageJReference(transfer, **own, nudge=nudge), float(given.maxval)
@@ -153,10 +153,10 @@ def reference_of(
     import numpy as np
 
     from .output.difference import OF_65535
-    from .output.ground import deviation
     from .output.histogram import range_of
     from .output.modes import MODES
     from .output.noise import NOISE
+    from .output.offset import deviation
     from .output.quantize import pixels
     from .output.ramp import ramps
     from .output.scale import Auto

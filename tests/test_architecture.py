@@ -222,7 +222,7 @@ def owners(file):
     shared = {
         "complex.cl": ["device.programs"],
         "shapes.cl": ["staged.steps.mask"],
-        "ground.cl": ["output.ground"],
+        "ground.cl": ["output.offset"],
         "ramp.cl": ["output.ramp"],
         "edges.cl": ["fused.gpu.launches"],
     }

@@ -1,7 +1,7 @@
 """From filtered values to pixels, the same in every engine.
 
     stack.py        what a pipeline filters, and the pixels that it becomes
-    ground.py       the constant that is taken off before the transform
+    offset.py       the constant that is taken off before the transform
     noise.py        what counts as rounding noise and becomes black
     rounding.py     from a magnitude to a grey level
     modes.py        the outputs by name

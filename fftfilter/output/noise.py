@@ -1,7 +1,7 @@
 """The noise floor, and what is too weak for single precision.
 
 A filter that removes everything still leaves rounding errors: in single precision up to 1.4e-6 of what goes through the
-transforms, an image's deviation from its ground (``ground.py``). Without a floor they would be stretched to a full
+transforms, an image's deviation from its offset (``offset.py``). Without a floor they would be stretched to a full
 picture. The floor lies seven times above them.
 
 Above the floor, a result is as exact as it is strong. Errors spread over all frequencies, so that a filter passes them
@@ -12,7 +12,7 @@ left.
 """
 
 NOISE = 1e-5
-"""A result that never exceeds this part of the input's largest deviation from its ground is rounding noise."""
+"""A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""
 WEAK = 1 / 30
 """A result that never exceeds this part of what goes through the transforms needs double precision.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .grid import Gain, Reach
+    from .grid import Gain, Support
     from .part import Part
     from .radial import Radial
 
@@ -133,19 +133,19 @@ class Transfer:
 
     def on_grid(
         self, height: int, width: int, rows: int | None = None, columns: int | None = None
-    ) -> tuple[Reach, NDArray[np.float64] | None]:
+    ) -> tuple[Support, NDArray[np.float64] | None]:
         """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
         They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`. Gains are divided
         by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
         """
         if self.radial and not self.radial.is_faint(height, width):
-            return self.radial.reach(height, width), None
-        from .grid import table_reach
+            return self.radial.support(height, width), None
+        from .grid import table_support
 
         table = self.gain(height, width, rows, columns)
         table /= self.largest
-        return table_reach(table, height, width), table
+        return table_support(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:
         """Return a line for each part that has no effect on a ``(height, width)`` image, or leaves nothing of it."""

@@ -25,7 +25,7 @@ from .units import Radius
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .grid import Bins, Cutoff, Gain, Reach
+    from .grid import Bins, Cutoff, Gain, Support
     from .shapes import ShapeName
     from .units import RadiusLike
 
@@ -148,11 +148,11 @@ class Radial(Part):
             )
         return part
 
-    def reach(self, height: int, width: int) -> Reach:
+    def support(self, height: int, width: int) -> Support:
         """Return where H varies: along each axis, the bins at which the outer low-pass is not negligible."""
         import numpy as np
 
-        from .grid import NEGLIGIBLE, Reach
+        from .grid import NEGLIGIBLE, Support
 
         outer, _ = self.cutoffs(height, width)
 
@@ -161,7 +161,7 @@ class Radial(Part):
 
         # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
         kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
-        return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
+        return Support(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
