@@ -61,8 +61,8 @@ CHECKER_ON_THE_COMMAND_LINE = """
             "Take out a checkerboard.",
             ("--side 8px in.png out.png",),
             transfer.checker,
-            option("--side", group="Filter", metavar="R", multiple=True, required=True, help="Of a square."),
-            factor=option("--checker", group="Filter", metavar="R", multiple=True, help="Take it out, too."),
+            filter_option("--side", metavar="R", multiple=True, required=True, help="Of a square."),
+            factor=filter_option("--checker", metavar="R", multiple=True, help="Take it out, too."),
         ),
 """
 

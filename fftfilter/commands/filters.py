@@ -25,6 +25,7 @@ from .shared.options import (
     combined,
     engine_option,
     file_options,
+    filter_option,
     option,
     pages_option,
     precision_option,
@@ -43,9 +44,8 @@ VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-pixel_size_option = option(
+pixel_size_option = filter_option(
     "--pixel-size",
-    group="Filter",
     metavar="LENGTH",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
@@ -54,9 +54,8 @@ pixel_size_option = option(
 def output_option(default: str) -> Callable[[Any], Any]:
     """Return the option that says what is written."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    return option(
+    return filter_option(
         "--output",
-        group="Filter",
         type=click.Choice(list(MODES)),
         default=default,
         show_default=True,
@@ -65,9 +64,8 @@ def output_option(default: str) -> Callable[[Any], Any]:
     )
 
 
-edges_option = option(
+edges_option = filter_option(
     "--edges",
-    group="Filter",
     type=click.Choice(EDGES),
     default="wrap",
     show_default=True,
@@ -75,9 +73,8 @@ edges_option = option(
     help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
     "on the one across.",
 )
-scale_option = option(
+scale_option = filter_option(
     "--scale",
-    group="Filter",
     default="each",
     show_default=True,
     metavar="RANGE",

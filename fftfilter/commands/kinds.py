@@ -13,7 +13,7 @@ from ..transfer.imagej_band import SUPPRESSED, USUAL_TOLERANCE
 from ..transfer.shapes import SHAPES
 from ..transfer.units import Radius
 from .shared.automatic import auto_options
-from .shared.options import combined, option
+from .shared.options import combined, filter_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,45 +68,40 @@ RADIUS = (
     "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
     "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
 )
-one_cutoff = option(
+one_cutoff = filter_option(
     "--radius",
-    group="Filter",
     metavar="R",
     short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
     help=f"{RADIUS}  [default: n/8, n being the shorter side]",
 )
 two_cutoffs = combined(
-    option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
-    option("--outer", group="Filter", metavar="R", help=RADIUS),
-    option(
+    filter_option("--inner", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
+    filter_option("--outer", metavar="R", help=RADIUS),
+    filter_option(
         "--large",
-        group="Filter",
         metavar="P",
         short="The largest structures, such as 40px.",
         help="In place of --inner: the largest structures, 40 being 40px.",
     ),
-    option(
+    filter_option(
         "--small",
-        group="Filter",
         metavar="P",
         short="The smallest structures, such as 3px.",
         help="In place of --outer: the smallest structures, as --large.",
     ),
 )
 shape_options = combined(
-    option(
+    filter_option(
         "--shape",
-        group="Filter",
         type=click.Choice(list(SHAPES)),
         default="ideal",
         show_default=True,
         short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
-    option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
-    option(
+    filter_option("--order", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
+    filter_option(
         "--width",
-        group="Filter",
         metavar="W",
         help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
     ),
@@ -141,9 +136,8 @@ def band(make: Callable[..., Transfer]) -> Callable[..., Transfer]:
 
 PEAK = "FX,FY[,WIDTH]"
 peak_options = combined(
-    option(
+    filter_option(
         "--at",
-        group="Filter",
         metavar=PEAK,
         multiple=True,
         short="A wave to remove: 0.123,0.047 are its cycles per pixel. May be repeated.",
@@ -151,18 +145,16 @@ peak_options = combined(
         "distance WIDTH, in the units of a cutoff, half of the amplitude is left; 0.006cyc if left out. May be "
         "repeated.",
     ),
-    option(
+    filter_option(
         "--harmonics",
-        group="Filter",
         type=int,
         default=1,
         show_default=True,
         metavar="N",
         help="Remove multiples of each --at, too, up to N times its frequency.",
     ),
-    option(
+    filter_option(
         "--shape",
-        group="Filter",
         type=click.Choice(list(SHAPES)),
         default="gaussian",
         show_default=True,
@@ -185,9 +177,8 @@ def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> T
 # Stripes, masks, ImageJ's band
 
 stripe_options = combined(
-    option(
+    filter_option(
         "--angle",
-        group="Filter",
         type=float,
         metavar="DEG",
         multiple=True,
@@ -195,15 +186,13 @@ stripe_options = combined(
         short="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
         help="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
     ),
-    option(
+    filter_option(
         "--width",
-        group="Filter",
         metavar="W",
         help="Where the gain is 1/2 beside their ridge in the spectrum, in the units of a cutoff.  [default: 0.003cyc]",
     ),
-    option(
+    filter_option(
         "--spare",
-        group="Filter",
         metavar="R",
         short="Frequencies below this radius stay, such as 40px.",
         help="Frequencies below this radius stay.  [default: 40px]",
@@ -213,10 +202,9 @@ MASK = (
     "A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of frequency, "
     "for images of any size, and made even. May be repeated."
 )
-mask_options = option(
+mask_options = filter_option(
     "--mask",
     "mask",
-    group="Filter",
     metavar="FILE",
     multiple=True,
     required=True,
@@ -257,36 +245,32 @@ def mask_of(mask: str) -> Transfer:
 
 
 imagej_options = combined(
-    option(
+    filter_option(
         "--large",
-        group="Filter",
         metavar="P",
         default="40",
         show_default=True,
         short="Filter large structures down to: 40 (pixels) or 2.6um.",
         help="Filter large structures down to: a period in pixels, or with a unit, such as 2.6um.",
     ),
-    option(
+    filter_option(
         "--small",
-        group="Filter",
         metavar="P",
         default="3",
         show_default=True,
         short="Filter small structures up to: 3 (pixels) or 0.2um.",
         help="Filter small structures up to, as --large; 0 keeps the finest.",
     ),
-    option(
+    filter_option(
         "--suppress",
-        group="Filter",
         type=click.Choice(SUPPRESSED),
         default="none",
         show_default=True,
         short="Suppress stripes: horizontal or vertical.",
         help="Suppress stripes of this direction.",
     ),
-    option(
+    filter_option(
         "--tolerance",
-        group="Filter",
         type=float,
         metavar="PERCENT",
         default=USUAL_TOLERANCE,
@@ -295,17 +279,15 @@ imagej_options = combined(
     ),
 )
 autoscale_options = combined(
-    option(
+    filter_option(
         "--autoscale/--no-autoscale",
-        group="Filter",
         default=True,
         show_default=True,
         short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
         help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; it leaves others alone.",
     ),
-    option(
+    filter_option(
         "--saturate/--no-saturate",
-        group="Filter",
         default=True,
         show_default=True,
         help="Clip 1 percent of the pixels when autoscaling.",
@@ -358,9 +340,7 @@ KINDS: dict[str, Kind] = {
             ),
             notch_of,
             peak_options,
-            factor=option(
-                "--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."
-            ),
+            factor=filter_option("--notch", metavar=PEAK, multiple=True, help="Take out a peak, too; see 'notch'."),
             output="keep",
         ),
         Kind(
@@ -369,12 +349,11 @@ KINDS: dict[str, Kind] = {
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             transfer.stripes,
             stripe_options,
-            factor=option(
+            factor=filter_option(
                 "--stripes",
                 metavar="DEG",
                 type=float,
                 multiple=True,
-                group="Filter",
                 help="Take out stripes along an angle, too; see 'stripes'.",
             ),
             output="keep",
@@ -385,11 +364,10 @@ KINDS: dict[str, Kind] = {
             ("--mask gains.png in.png out.png",),
             mask_of,
             mask_options,
-            factor=option(
+            factor=filter_option(
                 "--mask",
                 metavar="FILE",
                 multiple=True,
-                group="Filter",
                 help="Multiply by the gains of a file, too; see 'mask'.",
             ),
             takes_files=True,

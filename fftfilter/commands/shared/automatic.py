@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...output.modes import MODES
-from .options import combined, option, pages_of
+from .options import combined, filter_option, pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,9 +20,8 @@ AUTO = "--auto"
 EACH, FOLDER = "each", "folder"
 
 auto_options = combined(
-    option(
+    filter_option(
         AUTO,
-        group="Filter",
         type=click.Choice([EACH, FOLDER]),
         metavar="[each|folder]",
         short="Find the waves and remove them: those of each picture, or of a folder.",
@@ -30,9 +29,8 @@ auto_options = combined(
         "all of them for --output magnitude and signed). In a folder: from each picture its own waves, or from all "
         "those of the folder's mean spectrum.  [default: each]",
     ),
-    option(
+    filter_option(
         "--strength",
-        group="Filter",
         type=float,
         metavar="DB",
         help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from inspect import cleandoc
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -121,6 +121,9 @@ def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
         return function
 
     return decorate
+
+
+filter_option = partial(option, group="Filter")
 
 
 def choice_of_device(further: str = "") -> Callable[[F], F]:
