@@ -2,8 +2,7 @@
 
     look.py      what there is to see, as numbers: power, gains, what is removed, and all of it by frequency
     panels.py    pictures of these: the input, its spectrum with the filter over it, the result, what is removed
-    marks.py     where the cutoffs of a filter lie, and what they are called
-    overlay.py   these over a spectrum
+    overlay.py   the cutoffs of a filter over a spectrum
     plots.py     H(f) and the power as curves
     drawing.py   text and smooth lines on a canvas
     page.py      all of it on one page

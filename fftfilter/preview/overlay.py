@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ..transfer.part import Ridge, Ring
 from .drawing import SMALL
-from .marks import marks
 
 if TYPE_CHECKING:
     from .drawing import Canvas
@@ -27,7 +26,7 @@ def span(look: Look) -> float:
     """Return the width in cycles per pixel of the part of the spectrum that the cutoffs lie in."""
     ends = [
         math.hypot(mark.fx, mark.fy) + mark.radius if isinstance(mark, Ring) else 1.0
-        for mark in marks(look.transfer, *look.size)
+        for mark in look.transfer.marks(*look.size)
     ]
     wide = max(2 * BEYOND * max(ends, default=1.0), FEWEST / min(look.size))
     return wide if wide < MOST else PART
@@ -39,7 +38,7 @@ def draw(canvas: Canvas, corners: tuple[int, int, int, int], look: Look, span: f
     panel = right - left + 1
     middle = left + panel // 2 + 0.5, top + panel // 2 + 0.5
     scale = panel / span
-    found = [mark for mark in marks(look.transfer, *look.size) if _is_inside(mark, span / 2)]
+    found = [mark for mark in look.transfer.marks(*look.size) if _is_inside(mark, span / 2)]
     rings = [mark for mark in found if isinstance(mark, Ring)]
     ridges = [mark for mark in found if isinstance(mark, Ridge)]
     with canvas.fine(corners) as fine:

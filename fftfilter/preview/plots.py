@@ -10,17 +10,25 @@ import numpy as np
 from ..transfer.part import Ring
 from .drawing import AFTER, BEFORE, FAINT, INK, QUIET, SMALL, TEXT, length
 from .look import HIGHEST
-from .marks import marks, ticks, title_of, unit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ..transfer.part import Ridge
+    from ..transfer.units import Radius
     from .drawing import Canvas, Color
     from .look import Look
 
     Line = Sequence[tuple[float, float]]
 
+TITLES = {
+    "bins": "cycles across the shorter side",
+    "px": "period in pixels",
+    "cyc": "cycles per pixel",
+    "%": "% of the Nyquist frequency",
+    "lpi": "lines per inch",
+    "lp/mm": "line pairs per mm",
+}
 # Of power: decibels that are shown at most, and those between two lines.
 DEEPEST, DECIBELS = 100, 20
 # Pixels for what stands beside the axes.
@@ -103,7 +111,7 @@ def _axes(canvas: Canvas, corners: tuple[int, int, int, int], look: Look, values
     left, top, right, bottom = corners
     inside = left + LEFT, top + TOP, right, bottom - BOTTOM
     axes = Axes(canvas, inside, (0.7 / min(look.size), HIGHEST), values)
-    unit = unit_of(look.transfer)
+    unit = look.transfer.unit
     end = -1e9
     for frequency, label in sorted(ticks(unit, look.size, *axes.frequencies)):
         x = axes.x(frequency)
@@ -132,7 +140,7 @@ def _cut(axes: Axes, look: Look) -> None:
 
 
 def _cutoffs(look: Look) -> list[Ring]:
-    found: list[Ring | Ridge] = list(marks(look.transfer, *look.size))
+    found: list[Ring | Ridge] = list(look.transfer.marks(*look.size))
     return [mark for mark in found if isinstance(mark, Ring) and mark.is_cutoff]
 
 
@@ -150,3 +158,18 @@ def _legend(canvas: Canvas, corners: tuple[int, int, int, int], entries: Sequenc
         canvas.text(x, y, label, SMALL, QUIET)
         canvas.box((x - 24, y - 6, x - 6, y - 3), color, fill=True)
         x -= 40
+
+
+def title_of(unit: Radius) -> str:
+    """Return what an axis of frequencies in a unit is called."""
+    return TITLES.get(unit.unit, f"period in {unit.unit}")
+
+
+def ticks(unit: Radius, size: tuple[int, int], low: float, high: float) -> Iterator[tuple[float, str]]:
+    """Return round numbers of a unit, with their frequencies in cycles per pixel."""
+    for exponent in range(-9, 10):
+        for digit in (1, 2, 5):
+            value = unit._replace(value=float(f"{digit}e{exponent}"))
+            frequency = value.bins(*size) / min(size)
+            if low <= frequency <= high:
+                yield frequency, f"{value.value:g}"

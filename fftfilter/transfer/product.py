@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,13 @@ from ..errors import ParameterError
 from .units import Radius, parse_pixel_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
     from .grid import Gain, Support
-    from .part import Part
+    from .part import Part, Ridge, Ring
     from .radial import Radial
 
 
@@ -165,6 +168,15 @@ class Transfer:
         """
         parts = (part.reduced(level, height, width) for part in self.parts)
         return replace(self, parts=tuple(part for part in parts if part is not None))
+
+    def marks(self, height: int, width: int) -> Iterator[Ring | Ridge]:
+        """Return what is drawn over the spectrum of a ``(height, width)`` image: the cutoffs of all parts."""
+        return chain.from_iterable(part.marks(height, width) for part in self.parts)
+
+    @property
+    def unit(self) -> Radius:
+        """A radius of the unit that the cutoffs are in, with the size of a pixel if it needs one."""
+        return next((part.unit for part in self.parts if part.unit), Radius(1, "cyc"))
 
     def keeping_mean(self) -> Transfer:
         """Return the same function with an H(0) of 1."""
