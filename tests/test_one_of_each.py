@@ -62,7 +62,7 @@ CHECKER_ON_THE_COMMAND_LINE = """
             ("--side 8px in.png out.png",),
             transfer.checker,
             filter_option("--side", metavar="R", multiple=True, required=True, help="Of a square."),
-            factor=filter_option("--checker", metavar="R", multiple=True, help="Take it out, too."),
+            factor=factor("--checker", "R", "Take it out, too."),
         ),
 """
 

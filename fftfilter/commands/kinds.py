@@ -62,6 +62,11 @@ class Kind:
         return [self.of(value, **own) for value in own.pop(self.parameters[0])]
 
 
+def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
+    """Return the option of the other filters that multiplies a kind in."""
+    return filter_option(name, metavar=metavar, multiple=True, help=text, **attributes)
+
+
 # Radial filters
 
 RADIUS = (
@@ -198,10 +203,6 @@ stripe_options = combined(
         help="Frequencies below this radius stay.  [default: 40px]",
     ),
 )
-MASK = (
-    "A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of frequency, "
-    "for images of any size, and made even. May be repeated."
-)
 mask_options = filter_option(
     "--mask",
     "mask",
@@ -209,7 +210,8 @@ mask_options = filter_option(
     multiple=True,
     required=True,
     short="A picture of gains, DC in the middle, white 1; or .npy. May be repeated.",
-    help=MASK,
+    help="A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of "
+    "frequency, for images of any size, and made even. May be repeated.",
 )
 
 
@@ -340,7 +342,7 @@ KINDS: dict[str, Kind] = {
             ),
             notch_of,
             peak_options,
-            factor=filter_option("--notch", metavar=PEAK, multiple=True, help="Take out a peak, too; see 'notch'."),
+            factor=factor("--notch", PEAK, "Take out a peak, too; see 'notch'."),
             output="keep",
         ),
         Kind(
@@ -349,13 +351,7 @@ KINDS: dict[str, Kind] = {
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             transfer.stripes,
             stripe_options,
-            factor=filter_option(
-                "--stripes",
-                metavar="DEG",
-                type=float,
-                multiple=True,
-                help="Take out stripes along an angle, too; see 'stripes'.",
-            ),
+            factor=factor("--stripes", "DEG", "Take out stripes along an angle, too; see 'stripes'.", type=float),
             output="keep",
         ),
         Kind(
@@ -364,12 +360,7 @@ KINDS: dict[str, Kind] = {
             ("--mask gains.png in.png out.png",),
             mask_of,
             mask_options,
-            factor=filter_option(
-                "--mask",
-                metavar="FILE",
-                multiple=True,
-                help="Multiply by the gains of a file, too; see 'mask'.",
-            ),
+            factor=factor("--mask", "FILE", "Multiply by the gains of a file, too; see 'mask'."),
             takes_files=True,
             output="keep",
             is_on_page=False,

@@ -4,8 +4,7 @@
     live.py        the WebSocket: wishes come in, and the newest one is answered
     wish.py        a wish: a command with its options, in the words of the command line
     answers.py     what is filtered for a wish, and by which of the filters that are kept ready
-    levels.py      pictures reduced for quick looks, and the same filter for them
-    shown.py       pixels as a browser shows them, and the frames that carry them
+    shown.py       pixels as a browser shows them, reduced for quick looks, and the frames that carry them
     words.py       what is said of a result: the command line, the Python call, curves, the histogram
     session.py     what is open: a file, its pages, their spectra
     saving.py      the command is run, and its output gets its name in one folder

@@ -12,8 +12,7 @@ import numpy as np
 from ..filters import Filter
 from ..output.modes import MODES, check_scale
 from ..output.scale import STACK, parse
-from .levels import reduced
-from .shown import Kind, around_gray, frame, joined
+from .shown import Kind, around_gray, frame, joined, reduced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,8 +24,7 @@ from ..stacks import for_pixels_of, open_input
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
-from .levels import halved, levels
-from .shown import eight_bits, joined, white_of
+from .shown import eight_bits, halved, joined, levels, white_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

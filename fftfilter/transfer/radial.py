@@ -40,7 +40,7 @@ NARROWEST = 1e-3
 
 @dataclass(frozen=True)
 class Radial(Part):
-    """A radial transfer function. Make one with :meth:`of`.
+    """A radial transfer function. Make one with :func:`lowpass` or another function below.
 
     ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the other cutoff of a
     band, the lower one unless only an image can tell. ``width`` is None for the shape's usual part of each radius.
@@ -55,48 +55,6 @@ class Radial(Part):
 
     has_direction = False
     is_even_along_axes = True
-
-    @classmethod
-    def of(
-        cls,
-        kind: Pass,
-        *,
-        radius: RadiusLike | None = None,
-        inner: RadiusLike | None = None,
-        outer: RadiusLike | None = None,
-        shape: ShapeName = "ideal",
-        order: int | None = None,
-        width: RadiusLike | None = None,
-    ) -> Radial:
-        """Check what is given, and return the function; raises ParameterError.
-
-        ``radius`` belongs to lowpass and highpass, ``inner`` and ``outer`` to bandpass and bandstop.
-        """
-        if shape not in SHAPES:
-            raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
-        if order is not None and not SHAPES[shape].has_order:
-            raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
-        if width is not None and not SHAPES[shape].widest:
-            raise _meaningless(f"width {width}", shape, [name for name, each in SHAPES.items() if each.widest])
-        edge = None if width is None else Radius.parse(width, "width")
-        order = USUAL_ORDER if order is None else order
-        if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
-            raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
-        if kind in ("lowpass", "highpass"):
-            made = cls(kind, None if radius is None else Radius.parse(radius), None, shape, int(order), edge)
-        else:
-            made = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order), edge)
-        # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-        anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
-        radii = [each for each in (anywhere.outer, anywhere.inner) if each]
-        if len({each.family for each in radii}) == 1:
-            anywhere.radii(1, 1)
-            if anywhere.ordered(1, 1)[0] != anywhere.outer:
-                made = replace(made, outer=made.inner, inner=made.outer)
-        for each in radii:
-            if edge and edge.family == each.family:
-                anywhere.falloff(each.bins(1, 1), 1, 1)
-        return made
 
     def ordered(self, height: int, width: int) -> tuple[Radius | None, Radius | None]:
         """Return ``outer`` and ``inner``, changed over if that is their order on a ``(height, width)`` grid."""
@@ -273,7 +231,7 @@ def lowpass(
         H.lowpass(40)
         H.lowpass("8px", shape="butterworth", order=4)
     """
-    return Transfer((Radial.of("lowpass", radius=radius, shape=shape, order=order, width=width),))
+    return _transfer("lowpass", radius, None, shape=shape, order=order, width=width)
 
 
 def highpass(
@@ -284,7 +242,7 @@ def highpass(
     width: RadiusLike | None = None,
 ) -> Transfer:
     """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
-    return Transfer((Radial.of("highpass", radius=radius, shape=shape, order=order, width=width),))
+    return _transfer("highpass", radius, None, shape=shape, order=order, width=width)
 
 
 def bandpass(
@@ -301,7 +259,7 @@ def bandpass(
 
         H.bandpass("20px", "4px")
     """
-    return Transfer((Radial.of("bandpass", inner=inner, outer=outer, shape=shape, order=order, width=width),))
+    return _transfer("bandpass", outer, inner, shape=shape, order=order, width=width)
 
 
 def bandstop(
@@ -313,7 +271,45 @@ def bandstop(
     width: RadiusLike | None = None,
 ) -> Transfer:
     """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
-    return Transfer((Radial.of("bandstop", inner=inner, outer=outer, shape=shape, order=order, width=width),))
+    return _transfer("bandstop", outer, inner, shape=shape, order=order, width=width)
+
+
+def _transfer(
+    kind: Pass,
+    outer: RadiusLike | None,
+    inner: RadiusLike | None,
+    *,
+    shape: ShapeName,
+    order: int | None,
+    width: RadiusLike | None,
+) -> Transfer:
+    """Check what is given, and return the transfer function; raises ParameterError."""
+    if shape not in SHAPES:
+        raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
+    if order is not None and not SHAPES[shape].has_order:
+        raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
+    if width is not None and not SHAPES[shape].widest:
+        raise _meaningless(f"width {width}", shape, [name for name, each in SHAPES.items() if each.widest])
+    edge = None if width is None else Radius.parse(width, "width")
+    order = USUAL_ORDER if order is None else order
+    if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
+        raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
+    if kind in ("lowpass", "highpass"):
+        cutoffs = None if outer is None else Radius.parse(outer), None
+    else:
+        cutoffs = Radius.parse(outer, "outer"), Radius.parse(inner, "inner")
+    made = Radial(kind, *cutoffs, shape, int(order), edge)
+    # Where an image is not needed to compare them, this is done at once, for pixels of any size.
+    anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
+    radii = [each for each in (anywhere.outer, anywhere.inner) if each]
+    if len({each.family for each in radii}) == 1:
+        anywhere.radii(1, 1)
+        if anywhere.ordered(1, 1)[0] != anywhere.outer:
+            made = replace(made, outer=made.inner, inner=made.outer)
+    for each in radii:
+        if edge and edge.family == each.family:
+            anywhere.falloff(each.bins(1, 1), 1, 1)
+    return Transfer((made,))
 
 
 def _meaningless(what: str, shape: str, others: list[str]) -> ParameterError:

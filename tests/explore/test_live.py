@@ -147,7 +147,7 @@ def test_of_the_power_there_goes_what_gains_between_0_and_1_take(visit, camera):
 
 
 def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
-    monkeypatch.setattr("fftfilter.explore.levels.SMALLEST", 32)
+    monkeypatch.setattr("fftfilter.explore.shown.SMALLEST", 32)
     Image.fromarray(camera[:301, 100:]).save(tmp_path / "odd.png")
 
     async def ask(page):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.explore.levels import halved, levels
+from fftfilter.explore.shown import halved, levels
 
 
 def test_levels_end_where_there_is_enough_to_see():
