@@ -18,15 +18,16 @@ from fftfilter.bench.benchmark import Benchmark, Setting
 from fftfilter.bench.compare import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
+from fftfilter.folders.chunks import pack
 from fftfilter.folders.cluster.scheduler import LOCAL, check_address, connect
 from fftfilter.folders.cluster.workers import workers_of_cluster
 from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
 from fftfilter.folders.processes import WantedWorkers, workers_of
 from fftfilter.folders.run import FolderRun
-from fftfilter.folders.work import pack
 from fftfilter.images import Picture, write
 from fftfilter.system import cores
 from fftfilter.transfer import highpass
+from fftfilter.work.recipe import Recipe
 
 from .command import benchmark_command, format_option, main, run
 from .photographs import photograph
@@ -228,7 +229,7 @@ def _rates(folder: Path, address: str, setting: Setting) -> tuple[dict[str, Stat
     spent = []
     for turn in range(setting.runs + 1):
         for what, start in started.items():
-            run = FolderRun(folder, _output(folder, what), Settings(highpass()))
+            run = FolderRun(folder, _output(folder, what), Settings(Recipe(highpass())))
             began, spent_before = time.perf_counter(), time.process_time()
             count = 0
             with start() as workers:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
     from .errors import FftfilterError
     from .filters import Filter
-    from .stacks import filter_stack
     from .transforms import fft, fft2, ifft, ifft2, irfft2, rfft2
+    from .work.file import filter_stack
 
 __version__ = "0.2.0"
 
@@ -58,7 +58,7 @@ def __getattr__(name: str) -> Any:
     homes = {
         "Filter": "filters",
         "FftfilterError": "errors",
-        "filter_stack": "stacks",
+        "filter_stack": "work.file",
         "find_peaks": "analysis.search",
     }
     home = homes.get(name) or ("transforms" if "fft" in name else "calls")

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from .output.modes import Output
-    from .output.scale import Scale
     from .transfer import Transfer
 
     Array = NDArray[Any]
@@ -197,13 +195,6 @@ class ImageJReference(ImageJFilter):
         from .transfer.reference import filtered
 
         return filtered(padded, self.transfer.gain(*padded.shape)).real
-
-
-def open_filter(transfer: Transfer, output: Output, scale: Scale | None, options: dict[str, Any]) -> Filter:
-    """Return the filter that a command's options describe: ImageJ's if they say whether to autoscale."""
-    if "autoscale" in options:
-        return ImageJFilter(transfer, **options)
-    return Filter(transfer, output=output, scale=scale, **options)
 
 
 def _padded_side(height: int, width: int) -> int:

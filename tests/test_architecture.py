@@ -57,13 +57,12 @@ ROOMS = {
     "analysis": "errors lengths arrays transfer transforms",
     "preview": "errors lengths transfer analysis",
     "dask": "errors output arrays transfer filters",
-    "verify": "errors output transfer files images imagej_filter",
-    "stacks": "errors system output transfer files images filters verify",
+    "work": "fftfilter errors system output transfer staged files images filters imagej_filter analysis",
     "folders": (
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
-        "images filters verify stacks imagej_filter"
+        "images work"
     ),
-    "explore": "errors lengths output transfer analysis preview device files images filters stacks",
+    "explore": "errors lengths output transfer analysis preview device files images filters work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",

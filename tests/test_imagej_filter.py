@@ -12,11 +12,13 @@ from click.testing import CliRunner
 from PIL import Image
 
 import fftfilter
-from fftfilter import images, verify
 from fftfilter import transfer as H
 from fftfilter.cli import cli
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.imagej_filter import ImageJFilter, ImageJReference
+from fftfilter.work import verify
+from fftfilter.work.opened import open_
+from fftfilter.work.recipe import Recipe
 
 GOLDEN = Path(__file__).parent / "imagej"
 AUTOSCALE = ("autoscale", "saturate")
@@ -149,24 +151,19 @@ def test_an_output_is_compared_with_float64(tmp_path, gray, name, options):
 
 def test_another_output_is_told(tmp_path, gray, monkeypatch):
     Image.fromarray(gray).save(tmp_path / "in.png")
-    given, depth, options = (
-        images.read(tmp_path / "in.png"),
-        images.Depth(gray.dtype, 255),
-        dict.fromkeys(AUTOSCALE, True),
-    )
+    options = dict.fromkeys(AUTOSCALE, True)
+    given = open_(tmp_path / "in.png", Recipe(H.imagej(), "imagej", options, "keep"))
 
     def is_right(pixels):
         Image.fromarray(pixels).save(tmp_path / "out.png")
-        return verify.difference(
-            given, H.imagej(), "keep", None, target=tmp_path / "out.png", depth=depth, options=options
-        ).is_right
+        return verify.of_earlier(given, tmp_path / "out.png").is_right
 
     assert is_right(fftfilter.imagej(gray))
     assert not is_right(fftfilter.imagej(gray, saturate=False))
     # As if half of the pixels lay on the edges of the histogram's bins.
     moved = ImageJReference(H.imagej(), nudge=9.0)(gray)
     assert not is_right(moved)
-    monkeypatch.setattr("fftfilter.verify.NUDGES", (0.0, 9.0))
+    monkeypatch.setattr("fftfilter.work.references.NUDGES", (0.0, 9.0))
     assert is_right(moved)
 
 

@@ -231,9 +231,10 @@ class Commands:
         from .shared.command_options import CommandOptions
 
         transfer = transfer_of(name, [self.source], given)
-        options = CommandOptions.of(KEPT | given)
+        options = CommandOptions.of(transfer, KEPT | given)
         options.check_for_file(self.source, NOWHERE)
-        return Described(transfer, options.output, options.scale, options.of_filter)
+        filter_ = {**options.recipe.options, "device": options.device, "profile": options.profile}
+        return Described(transfer, options.recipe.output, given["scale"], filter_)
 
 
 # OUT of what is only shown.

@@ -16,9 +16,9 @@ from ..transfer.edges import EDGES
 from .kinds import KINDS
 from .shared import automatic
 from .shared.command_options import CommandOptions
+from .shared.file import run_file
 from .shared.folder import folder_options, run_folder
 from .shared.inputs import files_of, is_folder
-from .shared.one_file import run_file
 from .shared.options import (
     GroupedCommand,
     choice_of_device,
@@ -200,10 +200,10 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
         raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name; for this folder give a dot.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     if len(sources) == 1 and is_folder(sources[0]):
-        return run_folder(transfer, place(sources[0]), target, CommandOptions.of(given))
+        return run_folder(place(sources[0]), target, CommandOptions.of(transfer, given))
     if target.endswith("/") or (target != "-" and is_folder(target)):
-        return run_folder(transfer, files_of(sources), target, CommandOptions.of(given))
+        return run_folder(files_of(sources), target, CommandOptions.of(transfer, given))
     if len(sources) > 1:
         raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is not one.")
-    run_file(transfer, sources[0], target, CommandOptions.of(given))
+    run_file(sources[0], target, CommandOptions.of(transfer, given))
     return 0

@@ -75,12 +75,11 @@ def spectrum(
     from ..files.leftovers import remove_leftovers_beside
     from ..files.messages import shown
     from ..preview.steps import log_magnitude, within_single
-    from ..stacks import open_input
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from ..transforms.engine import FUSED
-    from .shared.one_file import only
+    from .shared.file import only
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
@@ -101,7 +100,7 @@ def spectrum(
 
     asked = pages_of({"pages": pages})
     spare = () if in_place else (sources.identity(source),)
-    found = open_input(source, asked, output="keep", working=working, limit=input_limit)
+    found = images.opened(images.raw(source, input_limit), source, asked, working=working)
     picture = only(found, shown(source, "standard input"))
     # Frequencies have no transparency, no color profile and no place where they were taken.
     picture.alpha = picture.metadata = None
@@ -120,10 +119,10 @@ def _look(context: click.Context, text: str, source: str, target: str, own: dict
     from .filters import KEPT, transfer_of
     from .shared.command_options import CommandOptions
     from .shared.command_text import parsed, split
-    from .shared.one_file import look
+    from .shared.file import look
 
     words = split("--with", text)
     given = parsed(context, words, source, target, "--with")
     given |= {name: value for name, value in own.items() if value is not None}
     transfer = transfer_of(words[0], [source], given)
-    look(transfer, source, target, CommandOptions.of(KEPT | given))
+    look(source, target, CommandOptions.of(transfer, KEPT | given))

@@ -20,10 +20,10 @@ from ..lengths import length_text
 from ..output.modes import MODES, SCALED
 from ..preview.look import Look
 from ..preview.panels import gray_spectrum, square
-from ..stacks import for_pixels_of, open_input
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
+from ..work.opened import for_pixels_of
 from .shown import eight_bits, halved, joined, levels, white_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class Session:
 
     def __init__(self, source: str, target: str | None = None, device: str | None = None) -> None:
         self.source, self._device = source, device
-        self._found = open_input(source, None, output="keep", working=_working)
+        self._found = images.opened(images.raw(source), source, working=_working)
         self._lock = threading.RLock()
         self._page: tuple[int, FilePage] | None = None
         self.target = target or self._proposed()

@@ -7,9 +7,9 @@ pool.py       chunks of jobs over workers: feeds them, counts deaths, tries susp
 processes.py  workers on this machine: this process, a process a core, or a process a device
 preloaded.py  what those processes import, once for all
 cluster/      workers of a Dask cluster
-work.py       what every worker does: one chunk
+chunks.py     what every worker does: one chunk of jobs
 batch.py      files through one device: read, filtered in stacks of one size, written
-codec.py      from a file to pixels, and back
+steps.py      a job's steps around the filter, whose errors become outcomes
 journal.py    what an output folder holds already
 report.py     a line of JSON about each file
 progress.py   the bar on a terminal

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from .. import stacks, system
+from .. import system
 from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError
-from ..imagej_filter import open_filter
-from . import codec, journal
-from .codec import Opened
+from ..work.file import filter_file, largest_of
+from ..work.frames import Frame, filtered
+from . import journal, steps
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
 
 if TYPE_CHECKING:
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..filters import Filter, PixelOptions
-    from ..output.modes import Output
+    from ..filters import Filter
     from ..transfer import Transfer
-    from .codec import Loaded
+    from .steps import Loaded
 
     Key = tuple[object, ...]
     Array = NDArray[Any]
@@ -45,6 +44,49 @@ PIXELS_ON_GPU, PIXELS_ON_CPU = 1 << 22, 1 << 19
 LARGEST_STACK = 32
 # Bytes of decoded pictures that may wait, for others of their size or to be filtered.
 WAITING_BYTES = 1 << 28
+
+
+class Stacks:
+    """Pictures that wait for others of their kind, with which they are filtered in one launch."""
+
+    def __init__(self) -> None:
+        self.nbytes = 0
+        """Bytes of all that wait."""
+        self._waiting: dict[Key, list[Loaded]] = {}
+        self._alone: set[Key] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def add(self, loaded: Loaded, pixels: int) -> list[Loaded]:
+        """Add a picture; return the stack that is due, of about as many pixels, empty if none is."""
+        frame = _frame(loaded)
+        key = _key(frame)
+        self._waiting.setdefault(key, []).append(loaded)
+        self.nbytes += frame.picture.planes.nbytes
+        if len(self._waiting[key]) >= self._largest(key, pixels):
+            return self._pop(key)
+        return self.pop() if self.nbytes > WAITING_BYTES else []
+
+    def pop(self) -> list[Loaded]:
+        """Return the stack that has waited longest."""
+        return self._pop(next(iter(self._waiting)))
+
+    def part(self, stack: Sequence[Loaded]) -> None:
+        """Let pictures of this kind go alone from now on: as a stack they were too large."""
+        self._alone.add(_key(_frame(stack[0])))
+
+    def _largest(self, key: Key, pixels: int) -> int:
+        channels, height, width = cast("tuple[int, int, int]", key[0])
+        # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
+        if channels > 1 or width <= MOST_CHANNELS or key in self._alone:
+            return 1
+        return max(1, min(LARGEST_STACK, pixels // (height * width)))
+
+    def _pop(self, key: Key) -> list[Loaded]:
+        stack = self._waiting.pop(key)
+        self.nbytes -= sum(_frame(loaded).picture.planes.nbytes for loaded in stack)
+        return stack
 
 
 class Batch:
@@ -59,11 +101,9 @@ class Batch:
         self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
-        self._waiting: dict[Key, list[Loaded]] = {}
-        self._waiting_bytes = 0
-        self._too_large: set[Key] = set()
-        self._stack = np.empty((0, 0, 0), np.uint8)
-        self._transfer = settings.transfer
+        self._stacks = Stacks()
+        self._joined = np.empty((0, 0, 0), np.uint8)
+        self._transfer = settings.recipe.transfer
 
     def close(self) -> None:
         """End the threads and release the device's memory."""
@@ -77,17 +117,17 @@ class Batch:
 
         Raises what :class:`Filter` raises, and DeviceLostError if the device fails twice in a row.
         """
-        reading: deque[Future[Loaded | Opened | Outcome]] = deque()
+        reading: deque[Future[Loaded | Outcome]] = deque()
         writing: deque[Future[Outcome]] = deque()
         try:
             for job in jobs:
-                reading.append(self._submit(codec.read, job, self.settings, self._device))
+                reading.append(self._submit(steps.read, job, self.settings, self._device))
                 while len(reading) > self._ahead:
                     yield from self._take(reading.popleft().result(), writing)
             while reading:
                 yield from self._take(reading.popleft().result(), writing)
-            while self._waiting:
-                yield from self._filter_stack(self._pop(next(iter(self._waiting))), writing)
+            while self._stacks:
+                yield from self._filter_stack(self._stacks.pop(), writing)
         except DeviceLostError:
             # What is filtered already is still written; its outcome comes before the error.
             for each in reading:
@@ -101,7 +141,7 @@ class Batch:
         """How many files may be read before they are filtered."""
         if self._threads == 1:
             return 0
-        return 1 if self._waiting_bytes > WAITING_BYTES else 2 * self._threads
+        return 1 if self._stacks.nbytes > WAITING_BYTES else 2 * self._threads
 
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         if self._pool:
@@ -110,37 +150,20 @@ class Batch:
         done.set_result(work(*arguments))
         return done
 
-    def _take(self, loaded: Loaded | Opened | Outcome, writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
-        """Let a file wait for others of its size, and filter the stacks that are due."""
+    def _take(self, loaded: Loaded | Outcome, writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
+        """Let a file wait for others of its size, and filter the stack that is due."""
         if isinstance(loaded, Outcome):
             yield loaded
             return
         if self._transfer.lacks_pixel_size:
-            self._transfer = loaded.transfer
-        if isinstance(loaded, Opened):
+            self._transfer = loaded.opened.transfer
+        if loaded.frame is None:
             yield self._filter_pages(loaded)
             return
-        key = _key(loaded)
-        self._waiting.setdefault(key, []).append(loaded)
-        self._waiting_bytes += loaded.picture.planes.nbytes
-        if len(self._waiting[key]) >= self._stack_size(key):
-            yield from self._filter_stack(self._pop(key), writing)
-        elif self._waiting_bytes > WAITING_BYTES:
-            yield from self._filter_stack(self._pop(next(iter(self._waiting))), writing)
+        if stack := self._stacks.add(loaded, self._pixels_a_stack):
+            yield from self._filter_stack(stack, writing)
         while len(writing) > self._ahead:
             yield writing.popleft().result()
-
-    def _stack_size(self, key: Key) -> int:
-        channels, height, width = cast("tuple[int, int, int]", key[0])
-        # A color picture has one scale for its channels, and a stack of the narrowest looks like one: they go alone.
-        if channels > 1 or width <= MOST_CHANNELS or key in self._too_large:
-            return 1
-        return max(1, min(LARGEST_STACK, self._pixels_a_stack // (height * width)))
-
-    def _pop(self, key: Key) -> list[Loaded]:
-        stack = self._waiting.pop(key)
-        self._waiting_bytes -= sum(loaded.picture.planes.nbytes for loaded in stack)
-        return stack
 
     # Filtering
 
@@ -148,74 +171,81 @@ class Batch:
         """Filter a stack and begin to write its pictures; yield the outcomes of those that are not written."""
         began = time.perf_counter()
         try:
-            results = self._filtered(stack)
+            self._try_twice(lambda: self._attempt(stack))
         except (FftfilterError, MemoryError) as error:
             if isinstance(error, DeviceLostError):
                 raise
             if len(stack) == 1:
-                yield codec.failed(stack[0].outcome, error)
+                yield steps.failed(stack[0].outcome, error)
                 return
             # One of them may be too large, or all at once.
-            self._too_large.add(_key(stack[0]))
+            self._stacks.part(stack)
             for loaded in stack:
                 yield from self._filter_stack([loaded], writing)
             return
         share = (time.perf_counter() - began) / len(stack)
-        for loaded, result in zip(stack, results, strict=True):
+        for loaded in stack:
             loaded.outcome.seconds["filter"] = share
             loaded.outcome.device = self._filter.launcher.device.name
             if self.settings.measure_only:
                 loaded.outcome.status = MEASURED
                 yield loaded.outcome
-                continue
-            loaded.picture.planes, loaded.picture.maxval = result, loaded.depth.maxval
-            writing.append(self._submit(codec.write, loaded, self.settings, self._device))
+            else:
+                writing.append(self._submit(steps.write, loaded, self.settings, self._device))
 
-    def _filter_pages(self, opened: Opened) -> Outcome:
+    def _attempt(self, stack: Sequence[Loaded]) -> None:
+        """Filter pictures, and note what became of each."""
+        frames = [_frame(loaded) for loaded in stack]
+        self._filter_by(frames[0].transfer)
+        made = filtered(self._filter, frames, self.settings.filters_by, joined=self._join)
+        for loaded, frame, each in zip(stack, frames, made, strict=True):
+            loaded.made, loaded.outcome.clipped = each, each.clipped
+            loaded.outcome.extremes = each.extremes if self.settings.extremes else None
+            if self.settings.measure_only:
+                loaded.outcome.peak = each.largest(frame.picture.maxval)
+
+    def _join(self, pictures: Sequence[Array]) -> Array:
+        """Return gray pictures as one array, in the memory of the last one: new memory costs time."""
+        first = pictures[0]
+        shape = (len(pictures), *first.shape[1:])
+        if self._joined.shape != shape or self._joined.dtype != first.dtype:
+            self._joined = self._filter.empty(shape, first.dtype)
+        return np.concatenate(pictures, out=self._joined)
+
+    def _filter_pages(self, loaded: Loaded) -> Outcome:
         """Filter a file of several pages, and write it; return its outcome."""
         began = time.perf_counter()
-        outcome = opened.outcome
+        outcome = loaded.outcome
         try:
-            with closing(opened.pages):
-                self._try_twice(lambda: self._attempt_pages(opened))
+            with closing(loaded.opened):
+                self._try_twice(lambda: self._attempt_pages(loaded))
         except (FftfilterError, MemoryError) as error:
             if isinstance(error, DeviceLostError):
                 raise
-            return codec.failed(outcome, error)
+            return steps.failed(outcome, error)
         outcome.seconds["filter"] = time.perf_counter() - began
         outcome.device = self._filter.launcher.device.name
         return outcome
 
-    def _attempt_pages(self, opened: Opened) -> None:
-        settings, outcome, pages = self.settings, opened.outcome, opened.pages
+    def _attempt_pages(self, loaded: Loaded) -> None:
+        settings, outcome, opened = self.settings, loaded.outcome, loaded.opened
         self._filter_by(opened.transfer)
-        way = codec.way_of(settings)
-        outcome.pages = len(pages)
+        outcome.pages = len(opened.pages)
         if settings.measure_only:
-            outcome.peak, outcome.status = stacks.largest(self._filter, pages, way, submit=self._submit), MEASURED
+            outcome.peak, outcome.status = largest_of(opened, self._filter, self._submit), MEASURED
             return
-        done = codec.with_folder(
-            opened.job.target,
+        target, spare, compare = outcome.job.target, loaded.spare, outcome.job.verify
+        done = steps.with_folder(
+            target,
             settings,
-            lambda: stacks.filter_pages(
-                self._filter,
-                pages,
-                opened.job.target,
-                way,
-                one_scale=settings.scale_of_stack,
-                times=opened.times,
-                spare=opened.spare,
-                compare=opened.job.verify,
-                submit=self._submit,
-            ),
+            lambda: filter_file(opened, target, self._filter, spare=spare, compare=compare, submit=self._submit),
         )
         outcome.shape, outcome.dtype, outcome.clipped = done.shape, done.dtype, done.clipped
         outcome.cautions, outcome.left_out, outcome.difference = done.cautions, done.left_out, done.difference
         outcome.extremes = done.extremes if settings.extremes else None
-        outcome.stamp = journal.stamp(opened.job.target)
+        outcome.stamp = journal.stamp(target)
 
-    def _filtered(self, stack: Sequence[Loaded]) -> list[Array]:
-        return self._try_twice(lambda: self._attempt(stack))
+    # The filter
 
     def _try_twice(self, attempt: Callable[[], T]) -> T:
         try:
@@ -239,48 +269,23 @@ class Batch:
         return PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
 
     def _open(self) -> Filter:
-        settings = self.settings
-        output: Output = "magnitude" if settings.measure_only else settings.output
-        return open_filter(self._transfer, output, settings.scale, {**settings.options, "device": self._device})
+        return self.settings.filters_by.open(self._transfer, self._device)
 
     def _filter_by(self, transfer: Transfer) -> None:
         """Open another filter, if files have pixels of another size."""
         if transfer != self._transfer:
             self._filter.close()
-            self._transfer, self._stack = transfer, np.empty((0, 0, 0), np.uint8)
+            self._transfer, self._joined = transfer, np.empty((0, 0, 0), np.uint8)
             self._filter = self._open()
 
-    def _attempt(self, stack: Sequence[Loaded]) -> list[Array]:
-        """Return the new planes of each picture: exactly those that it would get alone."""
-        self._filter_by(stack[0].transfer)
-        depth, white = stack[0].depth, stack[0].picture.maxval
-        of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": white}
-        if stack[0].stays(self.settings):
-            return [loaded.picture.planes for loaded in stack]
-        if len(stack) == 1:
-            results = [self._filter(stack[0].picture.planes, channel_axis=0, **of_pixels)]
-        else:
-            images = self._stacked([loaded.picture.planes for loaded in stack])
-            results = list(self._filter(images, **of_pixels)[:, None])
-        found = zip(stack, results, self._filter.extremes(), self._filter.clipped(), strict=True)
-        for loaded, result, extremes, clipped in found:
-            loaded.outcome.clipped = clipped
-            if self.settings.extremes:
-                loaded.outcome.extremes = extremes
-            if self.settings.measure_only and result.any():  # else it is all rounding noise
-                loaded.outcome.peak = extremes[1] / white
-        return results
 
-    def _stacked(self, pictures: Sequence[Array]) -> Array:
-        """Return gray pictures as one array, in the memory of the last one: new memory costs time."""
-        first = pictures[0]
-        shape = (len(pictures), *first.shape[1:])
-        if self._stack.shape != shape or self._stack.dtype != first.dtype:
-            self._stack = self._filter.empty(shape, first.dtype)
-        return np.concatenate(pictures, out=self._stack)
+def _frame(loaded: Loaded) -> Frame:
+    """Return the picture of a file that has one."""
+    assert loaded.frame  # noqa: S101  pages go another way
+    return loaded.frame
 
 
-def _key(loaded: Loaded) -> Key:
+def _key(frame: Frame) -> Key:
     """Return what pictures of a stack have in common."""
-    picture = loaded.picture
-    return picture.planes.shape, picture.planes.dtype, picture.maxval, loaded.depth, loaded.transfer
+    picture = frame.picture
+    return picture.planes.shape, picture.planes.dtype, picture.maxval, frame.depth, frame.transfer

@@ -6,23 +6,19 @@ Nothing here imports NumPy or OpenCL: the process that shares the files among wo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import DeviceError
 from ..files.messages import quoted_if_odd
-from ..images.formats import AS_USUAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
-    from ..analysis.automatic import AutoNotches
     from ..analysis.found import Peak
-    from ..images import Asked, Coding, PixelSize
-    from ..output import scale
+    from ..images import PixelSize
     from ..output.difference import Difference
-    from ..output.modes import Output
     from ..preview.sheet import Row
-    from ..transfer import Transfer
+    from ..work.recipe import Recipe
     from . import journal
 
 DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
@@ -30,31 +26,23 @@ DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done to every file; the same for all workers."""
+    """What is done with every file; the same for all workers."""
 
-    transfer: Transfer
-    options: Mapping[str, Any] = field(default_factory=dict)
-    """Options of :class:`Filter`, without the device."""
-    output: Output = "magnitude"
-    scale: scale.Scale | None = None
-    """None gives each picture its own range."""
-    scale_of_stack: bool = False
-    """Whether the pages of a file have one range."""
-    pages: Asked | None = None
+    recipe: Recipe
     measure_only: bool = False
     """Find the largest value of each file and write nothing."""
     extremes: bool = False
     """Report the smallest and largest value of each file."""
-    coding: Coding = AS_USUAL
-    strip: bool = False
-    preserve_times: bool = False
     in_place: bool = False
     preview: bool = False
     """Make the row of each file in a contact sheet."""
-    auto: AutoNotches | None = None
-    """How the peaks of each picture are found, if they are to be removed, too."""
     keep_out: str | None = None
     """A real path below which nothing may be written: the input's."""
+
+    @property
+    def filters_by(self) -> Recipe:
+        """The recipe of the filter that is opened."""
+        return self.recipe.measuring() if self.measure_only else self.recipe
 
 
 class Job(NamedTuple):
@@ -88,7 +76,7 @@ class Outcome:
     """What the file says, if the filter needs it."""
     row: Row | None = None
     """Of a contact sheet, if one is wanted."""
-    peaks: list[Peak] | None = None
+    peaks: Sequence[Peak] | None = None
     """What was found and removed, if that was looked for."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0

@@ -16,15 +16,10 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, cast
-
-from xxhash import xxh3_128, xxh3_128_hexdigest
+from typing import IO, NamedTuple, Protocol, cast
 
 from ..files import urls
 from ..files.leftovers import temporary_name
-
-if TYPE_CHECKING:
-    from ..files.sources import Slices
 
 NAME = ".fftfilter-done.jsonl"
 PREFIX = ".fftfilter-done-"
@@ -34,18 +29,6 @@ SECONDS_A_PART = 10.0
 MANY_PARTS = 20
 # The journal of a folder is written anew once it has this many lines more than twice its files.
 SPARE_LINES = 1000
-# Bytes of a large file that are read at a time.
-_PART = 1 << 20
-
-
-def digest_of(content: bytes | Slices) -> str:
-    """Return a digest of bytes that tells whether they have changed; it is no defense against malice."""
-    if isinstance(content, bytes):
-        return xxh3_128_hexdigest(content)
-    digest = xxh3_128()
-    for start in range(0, len(content), _PART):
-        digest.update(content[start : start + _PART])
-    return digest.hexdigest()
 
 
 class Stamp(NamedTuple):
@@ -65,6 +48,9 @@ class Entry(NamedTuple):
 
 class Journal(Protocol):
     """The journal of one output folder."""
+
+    outdated: int
+    """How many of the files that were asked for are whole, but made with other settings."""
 
     def digest(self, name: str, settings: str) -> str | None:
         """Return the digest of the input of which a file was made with these settings, None if it was not."""
@@ -109,6 +95,7 @@ class PathJournal:
     """The journal of a folder on a file system, maybe of a million files: memory holds where each one's line is."""
 
     def __init__(self, folder: Path) -> None:
+        self.outdated = 0
         self._folder = folder
         self._path = folder / NAME
         self._file: io.FileIO | None = None
@@ -125,7 +112,9 @@ class PathJournal:
             self._open()
         entries = self._entries(name)
         now = stamp(self._folder / name) if entries else None
-        return next((each.digest for each in entries if each.settings == settings and each.stamp == now), None)
+        whole = {each.settings: each.digest for each in reversed(entries) if each.stamp == now}
+        self.outdated += bool(whole) and settings not in whole
+        return whole.get(settings)
 
     def add(self, name: str, entry: Entry) -> None:
         """See :meth:`Journal.add`."""
@@ -202,6 +191,7 @@ class UrlJournal:
     """The journal of a folder behind a URL."""
 
     def __init__(self, folder: urls.Url) -> None:
+        self.outdated = 0
         self._url = folder
         self._waiting: list[bytes] = []
         self._since = 0.0
@@ -215,9 +205,10 @@ class UrlJournal:
             with suppress(OSError):
                 self._load(self._entries)
         entry = self._entries.get(name)
-        if entry is None or entry.settings != settings or self._stamps.get(name) != entry.stamp:
+        if entry is None or self._stamps.get(name) != entry.stamp:
             return None
-        return entry.digest
+        self.outdated += entry.settings != settings
+        return entry.digest if entry.settings == settings else None
 
     def add(self, name: str, entry: Entry) -> None:
         """See :meth:`Journal.add`; it is written when some seconds have gone, or :meth:`close` is called."""

@@ -15,17 +15,19 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from .. import images
-from ..analysis.power import Spectrum, middle, spectrum
 from ..analysis.search import SMALLEST
 from ..errors import FftfilterError
 from ..files.messages import quoted_if_odd
 from ..system import cores
+from ..work.opened import first_of, spectrum_bytes, spectrum_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
-Measured = tuple[Spectrum, tuple[float, float] | None]
+    from ..analysis.power import Spectrum
+
+    Measured = tuple[Spectrum, tuple[float, float] | None]
 
 # Threads that decode and transform; more would hold more pictures.
 THREADS = 8
@@ -103,7 +105,7 @@ def _size(name: str, asked: images.Asked | None) -> images.Size:
     if asked is None or size.pages == 1:
         return size
     first = asked.first or 1
-    height, width = _first(opened(name, images.Asked(first, first))).planes.shape[1:]
+    height, width = first_of(opened(name, images.Asked(first, first))).planes.shape[1:]
     return size._replace(width=width, height=height)
 
 
@@ -134,41 +136,11 @@ def _of_file(
 
 def opened(name: str, asked: images.Asked | None = None, limit: int | None = None) -> images.Picture | images.Pages:
     """Return the picture of a file, or its pages, if it has several, or those that are asked for; raises ReadError."""
-    return images.opened(images.raw(name, limit), name, asked, working=working, keeps_levels=True, are_floats=False)
-
-
-def spectrum_of(
-    found: images.Picture | images.Pages, size: tuple[int, int] | None = None, device: str | int | None = None
-) -> Spectrum:
-    """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
-
-    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones.
-    """
-    first = _first(found)
-    shape = first.planes.shape[1:]
-
-    def of(picture: images.Picture) -> Spectrum:
-        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval, device)
-
-    mean = of(first)
-    if isinstance(found, images.Pages):
-        for page in (found.read(i, working) for i in range(1, len(found))):
-            if page.planes.shape[1:] == shape:
-                mean.add(of(page))
-    return mean
-
-
-def _first(found: images.Picture | images.Pages) -> images.Picture:
-    return found.read(0, working) if isinstance(found, images.Pages) else found
+    return images.opened(images.raw(name, limit), name, asked, working=spectrum_bytes)
 
 
 def pixel_of(found: images.Picture | images.Pages) -> tuple[float, float] | None:
     """Return the sides of a pixel in meters, if the file says them."""
-    picture = _first(found)
+    picture = first_of(found)
     size = picture.metadata.pixel_size if picture.metadata else None
     return (size.across, size.down) if size else None
-
-
-def working(size: images.Size) -> int:
-    """Return the bytes that a picture's spectrum takes while it is made, beside the picture."""
-    return size.width * size.height * (20 + 8 * size.channels)

@@ -20,7 +20,7 @@ from .. import __version__
 from ..files.leftovers import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
-from . import work
+from . import chunks
 from .jobs import Job, Outcome, Settings, failure
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Worker:
     executor: Executor
     device: str | None
     threads: int
-    in_hand: dict[Future[work.Result], Chunk] = field(default_factory=dict)
+    in_hand: dict[Future[chunks.Result], Chunk] = field(default_factory=dict)
 
 
 class Workers(Protocol):
@@ -137,9 +137,9 @@ class Pool:
             chunk = self._next(jobs, workers, worker.threads)
             if not chunk.jobs:
                 return
-            arguments = (work.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
+            arguments = (chunks.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
             try:
-                future = worker.executor.submit(work.do_chunk, *arguments)
+                future = worker.executor.submit(chunks.do_chunk, *arguments)
             except BrokenExecutor as error:  # it died since it was looked at
                 future = Future()
                 future.set_exception(error)
@@ -161,7 +161,7 @@ class Pool:
         self._left -= len(chunk.jobs)
         return chunk
 
-    def _take(self, worker: Worker, future: Future[work.Result]) -> Iterator[Outcome]:
+    def _take(self, worker: Worker, future: Future[chunks.Result]) -> Iterator[Outcome]:
         """Yield what became of a chunk; its worker may have died or lost its device."""
         try:
             result = future.result()

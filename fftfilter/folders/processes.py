@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
-from . import work
+from . import chunks
 from .jobs import DeviceLostError
 from .pool import Death, Worker
 
@@ -191,7 +191,7 @@ class LocalWorkers:
 
     def close(self) -> None:
         """End all processes."""
-        work.close()
+        chunks.close()
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():
@@ -239,7 +239,7 @@ class _Process:
     def __init__(self, executor: ProcessPoolExecutor, device: str | None) -> None:
         before = set(multiprocessing.active_children())
         self.executor = executor
-        self._started: Future[work.Started] = executor.submit(work.open_device, device)
+        self._started: Future[chunks.Started] = executor.submit(chunks.open_device, device)
         self._process = next(iter(set(multiprocessing.active_children()) - before), None)
 
     @property

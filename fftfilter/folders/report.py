@@ -83,16 +83,17 @@ def _difference(found: Difference | None) -> dict[str, Any] | None:
 
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
-    transfer = settings.transfer
-    if settings.auto and outcome.peaks:
+    recipe = settings.recipe
+    transfer = recipe.transfer
+    if recipe.auto and outcome.peaks:
         from ..analysis.automatic import notches
 
-        transfer *= notches(outcome.peaks, settings.auto.shape)
+        transfer *= notches(outcome.peaks, recipe.auto.shape)
     filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()
     for part in filtered_by.get("parts", [filtered_by]):
         if part["kind"] in ("lowpass", "highpass") and "radius" not in part and outcome.shape:
             part["radius"] = f"{min(outcome.shape[1:]) / 8:g}"  # what n/8 is for this one
-    given = {name: value for name, value in settings.options.items() if value is not None}
+    given = {name: value for name, value in recipe.options.items() if value is not None}
     return {
         "input": outcome.job.source,
         "output": outcome.job.target,
@@ -104,8 +105,8 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "pages": outcome.pages,
         "filter": {**filtered_by, **given},
         "peaks": None if outcome.peaks is None else [peak.described() for peak in outcome.peaks],
-        "output_mode": settings.output,
-        "scale": "each" if settings.scale is None else settings.scale._asdict(),
+        "output_mode": recipe.output,
+        "scale": "each" if recipe.scale is None else recipe.scale._asdict(),
         "extremes": outcome.extremes,
         "clipped": outcome.clipped,
         "difference": _difference(outcome.difference),

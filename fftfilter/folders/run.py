@@ -6,26 +6,25 @@ survey -> [first pass: the largest value of all] -> jobs -> pool of workers -> o
 from __future__ import annotations
 
 import errno
-import json
 import os
 from collections import Counter, OrderedDict
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from .. import __version__, images, verify
+from .. import images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable
 from ..files.leftovers import remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
-from ..output.modes import MODES
+from ..output.scale import FOLDER
+from ..work import verify
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
-from .journal import Entry, digest_of, journal_of
+from .journal import Entry, journal_of
 from .pool import Pool
 from .report import Report
 from .tree import Files, Tree, identity, is_inside, join, real
@@ -33,6 +32,7 @@ from .tree import Files, Tree, identity, is_inside, join, real
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ..work.recipe import Recipe
     from .journal import Journal
     from .pool import Workers
     from .tree import Identity
@@ -88,7 +88,6 @@ class FolderRun:
     recursive: bool = False
     pattern: Sequence[str] = ()
     format: str | None = None
-    scale_of_all: bool = False
     skip_existing: bool = False
     fail_fast: bool = False
     report: Path | None = None
@@ -114,7 +113,7 @@ class FolderRun:
             raise ParameterError(
                 f"{self.target}: is the input itself; choose another folder, or --in-place to overwrite"
             )
-        if self.urls and self.settings.preserve_times:
+        if self.urls and self.recipe.preserve_times:
             raise ParameterError(f"{self.urls[0]}: has no times for --preserve-times; leave it out")
         if isinstance(self.target, Url):
             refuse_reading_only(self.target.text)
@@ -125,7 +124,7 @@ class FolderRun:
         self._journals: OrderedDict[str, Journal] = OrderedDict()
         self._warned: set[str] = set()
         self._report = Report(self.report, self._warn_once) if self.report else None
-        self._files, self._file_seconds = 0, 0.0
+        self._files, self._file_seconds, self._outdated = 0, 0.0, 0
         self._mask_files = [*map(sources.identity, self.masks)]
         self._tree: Tree | Files
         if isinstance(source, Files):
@@ -153,6 +152,11 @@ class FolderRun:
             refuse_unwritable(str(nearest))
         except OSError as error:
             raise WriteError(f"{nearest}: cannot be written into: {reason(error)}") from error
+
+    @property
+    def recipe(self) -> Recipe:
+        """What is done to every file."""
+        return self.settings.recipe
 
     @property
     def urls(self) -> list[Url]:
@@ -218,10 +222,10 @@ class FolderRun:
         made: dict[str, str] = {}
         for name in names:
             target = self._target_name(name)
-            if MODES[self.settings.output].is_values:
-                images.refuse_whole_numbers(target)
+            # A coding that only some of a folder's formats have is for those.
+            (self.recipe.refuse if self.format else self.recipe.refuse_target)(target)
             if self.verify:
-                verify.refuse(target, coding=self.settings.coding)
+                verify.refuse(target, self.recipe)
             if target in made:
                 raise ParameterError(
                     f"{join(relative, made[target])} and {join(relative, name)} would both become "
@@ -248,7 +252,7 @@ class FolderRun:
 
     def jobs(self, *, prepare: bool = True) -> Iterator[Job]:
         """Return the files one by one; unless ``prepare`` is False, the output's folders are made ready for them."""
-        number = 0
+        number = self._outdated = 0
         for branch in self._tree.walk():
             target = self.target / branch.relative
             if prepare and isinstance(target, Path):
@@ -258,29 +262,15 @@ class FolderRun:
             with closing(journal_of(target)) as journal:
                 for name in branch.names:
                     made = self._target_name(name)
-                    digest = journal.digest(made, self._settings_key) if self.skip_existing else None
+                    digest = journal.digest(made, self.recipe.key) if self.skip_existing else None
                     yield Job(number, branch.file(name), file_in(target, made), digest, self._is_verified(number))
                     number += 1
+                self._outdated += journal.outdated
 
     def _is_verified(self, number: int) -> bool:
         """Tell whether a file is one of those that are verified, which lie evenly among all."""
         files = max(self._files, 1)
         return (number + 1) * self.verify // files > number * self.verify // files
-
-    @cached_property
-    def _settings_key(self) -> str:
-        """Return a digest of all that decides an output's bytes; the device is free to differ by a grey level."""
-        settings = self.settings
-        decisive: list[Any] = [
-            __version__,
-            settings.transfer.given(),
-            dict(settings.options),
-            settings.output,
-            settings.scale,
-        ]
-        decisive += [settings.pages, settings.scale_of_stack, settings.coding, settings.strip, settings.preserve_times]
-        decisive.append(settings.auto)
-        return digest_of(json.dumps(decisive, sort_keys=True, default=str).encode())[:16]
 
     # The run
 
@@ -292,7 +282,7 @@ class FolderRun:
         try:
             if self._report:
                 self._report.open()
-            if self.scale_of_all:
+            if self.recipe.span == FOLDER:
                 yield from self._measure(workers, files)
             if not self._is_over():
                 outcomes = Pool(workers, files, self._file_seconds).run(self._until_over(self.jobs()), self.settings)
@@ -308,8 +298,7 @@ class FolderRun:
         for outcome in self._with_notes(Pool(workers, files, self._file_seconds).run(jobs, settings), workers):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
-        self.__dict__.pop("_settings_key", None)
-        self.settings = replace(self.settings, scale=MODES[self.settings.output].range_up_to(largest))
+        self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))
 
     def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
         """Return outcomes, and warn of what the user should know of the workers."""
@@ -331,6 +320,11 @@ class FolderRun:
         except OSError as error:
             self.counts[FAILED] += 1
             self.warnings.append(f"{self.source}: cannot be listed any more: {error.strerror}; its files are not done")
+        if self._outdated:
+            files = "1 file was" if self._outdated == 1 else f"{self._outdated} files were"
+            self.warnings.append(
+                f"{files} done before with other settings, or by another version of fftfilter: filtered again"
+            )
         for path, why in self._tree.failed.items():
             self.counts[FAILED] += 1
             self.warnings.append(
@@ -369,7 +363,7 @@ class FolderRun:
             if len(self._journals) > OPEN_JOURNALS:
                 self._close_journal(*self._journals.popitem(last=False))
         with self._warning_of(folder):
-            journal.add(name, Entry(outcome.digest, self._settings_key, outcome.stamp))
+            journal.add(name, Entry(outcome.digest, self.recipe.key, outcome.stamp))
 
     def _close_journal(self, folder: str, journal: Journal) -> None:
         with self._warning_of(folder):

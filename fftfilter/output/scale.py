@@ -9,11 +9,16 @@ but for some extreme values, which a histogram finds (``histogram.py``). LO:HI i
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ..errors import ParameterError
 
-EACH, FOLDER, STACK, AUTO = "each", "folder", "stack", "auto"
+EACH: Final = "each"
+FOLDER: Final = "folder"
+STACK: Final = "stack"
+AUTO: Final = "auto"
+Span = Literal["each", "folder", "stack"]
+"""What has one range: each picture, all pages of a file, or all files of a folder."""
 
 
 class Range(NamedTuple):

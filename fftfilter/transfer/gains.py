@@ -24,7 +24,10 @@ EVEN = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Mask(Part):
-    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :func:`mask`."""
+    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :func:`mask`.
+
+    Masks of equal gains are equal: a copy in another process is the same mask.
+    """
 
     gains: NDArray[np.floating]
     largest: float
@@ -34,6 +37,22 @@ class Mask(Part):
     """Whether it serves images of other sizes, with gains between those of the table."""
 
     kind = "mask"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether another mask has the same gains for the same sizes."""
+        if not isinstance(other, Mask):
+            return NotImplemented
+        import numpy as np
+
+        return self is other or (self.any_size == other.any_size and np.array_equal(self.gains, other.gains))
+
+    def __hash__(self) -> int:
+        """Return a number that equal masks share."""
+        return hash((self.any_size, self._crc32))
+
+    @cached_property
+    def _crc32(self) -> int:
+        return crc32(self.gains.tobytes())
 
     @cached_property
     def is_even_along_axes(self) -> bool:
@@ -68,7 +87,7 @@ class Mask(Part):
     def given(self) -> dict[str, Any]:
         """Return what it was made of, in short."""
         size = {"width": self.gains.shape[1], "height": self.gains.shape[0]}
-        return {"kind": self.kind, **size, "crc32": f"{crc32(self.gains.tobytes()):08x}"}
+        return {"kind": self.kind, **size, "crc32": f"{self._crc32:08x}"}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it, with a description in place of the gains."""

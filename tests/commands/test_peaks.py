@@ -12,9 +12,9 @@ import pytest
 import tifffile
 from PIL import Image
 
+from fftfilter import filter_stack
 from fftfilter import transfer as H
 from fftfilter.filters import Filter
-from fftfilter.stacks import filter_stack
 from tests.helpers import SAMPLES
 
 NONE = "no periodic structure of 18 dB or more, 24 if it has fewer than 16 periods"

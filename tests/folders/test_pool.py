@@ -15,11 +15,12 @@ import pytest
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
 from fftfilter.files.leftovers import temporary_name
+from fftfilter.folders.chunks import Result
 from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
 from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Worker
-from fftfilter.folders.work import Result
+from fftfilter.work.recipe import Recipe
 
-SETTINGS = Settings(transfer.highpass())
+SETTINGS = Settings(Recipe(transfer.highpass()))
 
 
 class Scripted(Executor):

@@ -20,11 +20,12 @@ import pytest
 
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
-from fftfilter.folders import processes, work
+from fftfilter.folders import chunks, processes
 from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
 from fftfilter.folders.processes import WantedWorkers, choose_workers, workers_of
 from fftfilter.folders.run import Survey
+from fftfilter.work.recipe import Recipe
 from tests.files.helpers import environment
 from tests.folders.helpers import command, names, pgm, process, same, workers
 from tests.helpers import Started, needs_pocl_wheel
@@ -254,7 +255,7 @@ def opened(pid):
 def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
     jobs = [Job(i, str(given / f"{i}.pgm"), str(tmp_path / f"{i}.pgm")) for i in range(100)]
     (given / "3.pgm").unlink()
-    settings = Settings(transfer.highpass())
+    settings = Settings(Recipe(transfer.highpass()))
     with killing_readers(given / "3.pgm", 2), workers_of(WantedWorkers(["cpu"] * 2, 2, 1)) as local:
         outcomes = {each.job.number: each for each in Pool(local, 100).run(iter(jobs), settings)}
     assert [number for number, outcome in outcomes.items() if outcome.status != DONE] == [3]
@@ -265,13 +266,13 @@ def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
 
 def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
     """The first thing that a process is asked to do ends it, with its device's number as exit code."""
-    monkeypatch.setattr(work, "open_device", os._exit)
+    monkeypatch.setattr(chunks, "open_device", os._exit)
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     with (
         workers_of(WantedWorkers([7] * 2, 2, 1)) as local,
         pytest.raises(DeviceLostError, match=r"died \(exit code 7\) at its start"),
     ):
-        list(Pool(local, 1).run(jobs, Settings(transfer.highpass())))
+        list(Pool(local, 1).run(jobs, Settings(Recipe(transfer.highpass()))))
 
 
 @pytest.mark.parametrize(("number", "word", "code"), ENDINGS)
@@ -343,7 +344,7 @@ def test_many_files_take_no_more_memory_than_few(tmp_path):
 
 def test_a_parameter_error_of_a_worker_is_raised_here(given):
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
-    settings = Settings(transfer.highpass(), {"work_group_size": 10**9})
+    settings = Settings(Recipe(transfer.highpass(), options={"work_group_size": 10**9}))
     with (
         workers_of(WantedWorkers([None] * 2, 2, 1)) as local,
         pytest.raises(ParameterError, match="work-group size"),

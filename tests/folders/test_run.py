@@ -32,6 +32,7 @@ from fftfilter.folders import journal
 from fftfilter.folders.batch import Batch
 from fftfilter.folders.jobs import Job, Settings
 from fftfilter.folders.tree import is_inside, natural
+from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import JOURNAL, command, names, pgm, process, same
 from tests.helpers import SAMPLES, Started, needs_links, needs_posix
 
@@ -847,6 +848,28 @@ def test_only_what_changed_is_done_again(run, tmp_path):
     assert run("highpass", "--skip-existing", "-n", given, out)[1].count("skip, done before") == 4
 
 
+def test_files_of_other_settings_or_versions_are_counted_when_they_are_done_again(run, tmp_path, monkeypatch):
+    given, out = tmp_path / "in", tmp_path / "out"
+    for i in range(3):
+        pgm(given / f"{i}.pgm", i)
+    words = ("highpass", "--skip-existing", given, out)
+    told = "before with other settings, or by another version of fftfilter: filtered again"
+    assert told not in run(*words)[2]
+    assert f"fftfilter: 3 files were done {told}\n" in run(*words, "--radius", "2", "--scale", "folder")[2]
+    (out / "1.pgm").write_bytes(b"changed")
+    monkeypatch.setattr("fftfilter.work.recipe.__version__", "9.9")
+    assert f"fftfilter: 2 files were done {told}\n" in run(*words)[2]
+    assert told not in run(*words)[2]
+
+
+def test_a_coding_that_the_format_of_all_outputs_lacks_is_refused_before_the_first(run, tmp_path):
+    given = pgm(tmp_path / "in/a.pgm").parent
+    code, _, said = run("lowpass", "--quality", "50", "--format", "png", given, tmp_path / "out")
+    assert (code, said.count("\n"), ".png has no quality" in said) == (2, 1, True), said
+    assert not (tmp_path / "out").exists()
+    assert run("lowpass", "--quality", "50", given, tmp_path / "out")[0] == 0  # it is for others of the folder
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -869,11 +892,11 @@ def test_with_another_option_that_decides_bytes_or_times_all_is_done_again(run, 
 
 def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
     jobs = [Job(i, str(pgm(tmp_path / f"{i}.pgm", i, 10, 12 + i % 2)), str(tmp_path / f"out{i}.pgm")) for i in range(6)]
-    batch = Batch(Settings(transfer.highpass()))
+    batch = Batch(Settings(Recipe(transfer.highpass())))
     with closing(batch):
         outcomes = batch.run(jobs)
         assert len(list(outcomes)) == 6
-        assert batch._waiting_bytes == 0
+        assert batch._stacks.nbytes == 0
 
 
 def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):

@@ -11,9 +11,10 @@ import tifffile
 from PIL import Image
 
 from fftfilter.files import sources
+from fftfilter.folders.chunks import do_chunk, pack
 from fftfilter.folders.jobs import Settings
-from fftfilter.folders.work import do_chunk, pack
 from fftfilter.images import Asked
+from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
 from tests.folders.helpers import names, pgm
 
@@ -116,7 +117,7 @@ def test_a_worker_of_a_cluster_does_a_stack(folder):
     from fftfilter import transfer as H
     from fftfilter.folders.jobs import Job
 
-    settings = Settings(H.lowpass("8px", shape="gaussian"), pages=Asked(2, None), scale_of_stack=True)
+    settings = Settings(Recipe(H.lowpass("8px", shape="gaussian"), pages=Asked(2, None), span="stack"))
     (folder / "out").mkdir()
     job = Job(0, str(folder / "in" / "a.tif"), str(folder / "out" / "a.tif"))
     found = do_chunk(pack([job]), settings, None, 2)

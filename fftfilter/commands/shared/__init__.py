@@ -2,7 +2,7 @@
 
 options.py          options as decorators, and help under headings
 command_options.py  the options of a filter command as they were given; which mean nothing together
-one_file.py         one picture: read, filtered, written
+file.py             one file into another, and what is printed of it
 folder.py           a folder: its options, its progress, its summary
 inputs.py           what IN names: a folder, or files
 compiling.py        a line while programs are compiled

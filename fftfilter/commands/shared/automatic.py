@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...errors import ParameterError
 from ...output.modes import MODES
 from .options import combined, filter_option, pages_of
 
@@ -13,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...analysis.automatic import AutoNotches
-    from ...images import Pages, Picture
+    from ...analysis.found import Peak
     from ...transfer import Transfer
+    from ...work.opened import Opened
 
 AUTO = "--auto"
 EACH, FOLDER = "each", "folder"
@@ -75,20 +77,17 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
     return notches(found, auto.shape)
 
 
-def of_picture(
-    auto: AutoNotches, picture: Picture | Pages, name: str, device: str | None, *, quiet: bool, verbose: int
-) -> Transfer:
-    """Return the notches for a picture, or for the pages of one file, and say which."""
-    from ...analysis.automatic import notches
-    from ...folders.mean_spectrum import spectrum_of
+def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
+    """Say which waves are taken out of a file; raises ParameterError for a picture that is too small."""
+    if opened.too_few:
+        from ...analysis.search import SMALLEST
 
-    found = auto.peaks(spectrum_of(picture, device=device))
-    if not quiet:
-        _say(found, auto, name, verbose)
-    return notches(found, auto.shape)
+        raise ParameterError(f"{opened.too_few}: give at least {SMALLEST} a side")
+    if opened.recipe.auto and not quiet:
+        _say(opened.peaks or [], opened.recipe.auto, opened.name, verbose)
 
 
-def _say(found: list[Any], auto: AutoNotches, name: str, verbose: int) -> None:
+def _say(found: Sequence[Peak], auto: AutoNotches, name: str, verbose: int) -> None:
     from ...analysis.automatic import peaks_text
 
     if not found:

@@ -1,50 +1,41 @@
-"""The options of a filter command as they were given, and which of them mean nothing together."""
+"""The options of a filter command: the recipe that they describe, the others, and which mean nothing together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import coding_of, filter_options, pages_of, refuse
+from ...output.scale import EACH, FOLDER, STACK, parse
+from ...work.recipe import Recipe
+from .options import coding_of, pages_of, refuse
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ...analysis.automatic import AutoNotches
-    from ...images import Asked, Coding
-    from ...output.modes import Output
-    from ...output.scale import Scale
+    from ...transfer import Transfer
 
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
 OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
+# Those of a recipe's filter.
+OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
 class CommandOptions:
     """The options of a filter command, for one picture or for a folder."""
 
-    filter: dict[str, Any]
-    """Options of :class:`Filter`, but for device and profile."""
+    recipe: Recipe
     device: str | None
     profile: bool
-    output: Output
-    scale: str
-    format: str | None
     save_stages: Path | None
     preview: str | None
     in_place: bool
     input_limit: int | None
-    coding: Coding
-    pages: Asked | None
-    strip: bool
-    preserve_times: bool
     verify: int | None
     quiet: bool
     verbose: int
-    auto: AutoNotches | None
-    """How peaks are found and removed, if they are."""
     masks: tuple[str, ...]
     """Files of gains, which are inputs, too."""
     recursive: bool
@@ -57,27 +48,10 @@ class CommandOptions:
     processes: int | None
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> CommandOptions:
-        """Take the options from those of a command."""
-        made = {
-            "filter": filter_options(given),
-            "format": given["format_"],
-            "coding": coding_of(given),
-            "pages": pages_of(given),
-        }
-        return cls(**made, **{each.name: given[each.name] for each in fields(cls) if each.name not in made})
-
-    @property
-    def of_filter(self) -> dict[str, Any]:
-        """All options of :class:`Filter`."""
-        return {**self.filter, "device": self.device, "profile": self.profile}
-
-    @property
-    def given_range(self) -> Scale | None:
-        """The scale as a range; None for the words each, folder and stack. Raises ParameterError."""
-        from ...output.scale import parse
-
-        return parse(self.scale)
+    def of(cls, transfer: Transfer, given: dict[str, Any]) -> CommandOptions:
+        """Take the options from those of a command, whose filter is ``transfer``; raises ParameterError."""
+        others = [name for name in cls.__dataclass_fields__ if name != "recipe"]
+        return cls(recipe_of(transfer, given), **{name: given[name] for name in others})
 
     def chosen(self, *names: str) -> dict[str, Any]:
         """Return some of the options by their names."""
@@ -88,15 +62,15 @@ class CommandOptions:
         from ...files.urls import is_url
 
         refuse(self.chosen(*OF_FOLDERS), "is for folders, and IN is a file.")
-        if self.format and target != "-":
+        if self.recipe.format and target != "-":
             raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
-        if self.scale == "folder":
+        if self.recipe.span == FOLDER:
             raise click.UsageError("--scale folder is for folders, and IN is a file: give each, stack, auto or LO:HI.")
         if self.device and (self.device == "all" or "," in self.device):
             raise click.UsageError(f"--device {self.device} is for folders: one picture takes one device.")
-        if self.preserve_times and "-" in (source, target):
+        if self.recipe.preserve_times and "-" in (source, target):
             raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
-        if self.preserve_times and (is_url(source) or is_url(target)):
+        if self.recipe.preserve_times and (is_url(source) or is_url(target)):
             raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
 
     def check_for_folder(self, target: str) -> None:
@@ -112,3 +86,25 @@ class CommandOptions:
             raise click.UsageError(
                 "--processes is for this machine: a cluster has the workers that were started for it."
             )
+
+
+def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
+    """Return the recipe that the options of a filter command describe; raises ParameterError."""
+    options = {name: given[name] for name in OF_FILTERS if name in given}
+    if given["save_stages"]:
+        options["engine"] = options["engine"] or "book"  # the fused engine has no results between
+    scale = given["scale"]
+    return Recipe(
+        transfer,
+        method="imagej" if "autoscale" in given else "plain",
+        options=options,
+        output=given["output"],
+        scale=parse(scale),
+        span=scale if scale in (FOLDER, STACK) else EACH,
+        pages=pages_of(given),
+        auto=given["auto"],
+        coding=coding_of(given),
+        format=given["format_"],
+        strip=given["strip"],
+        preserve_times=given["preserve_times"],
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
-from ...output.modes import MODES
+from ...output.scale import FOLDER
 from . import preview
 from .inputs import refuse_options_of_folders
 from .options import combined, device_that_is_done_first, option
@@ -20,11 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ...files.urls import Url
-    from ...folders.jobs import Outcome, Settings
+    from ...folders.jobs import Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
-    from ...transfer import Transfer
     from .command_options import CommandOptions
 
 NO_DEVICE = 3
@@ -86,17 +86,16 @@ folder_options = combined(
 )
 
 
-def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, options: CommandOptions) -> int:
+def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
     """Filter a folder, or files into one; return the exit code."""
     from ...files.urls import Url, place
+    from ...folders.jobs import Settings
     from ...folders.run import FolderRun
     from ...images import extension_of
-    from ...output.modes import check_scale
-    from ...output.scale import FOLDER, STACK
 
+    recipe = options.recipe
     options.check_for_folder(target)
-    given_range = options.given_range
-    check_scale(options.output, options.scale if options.scale in (FOLDER, STACK) else given_range)
+    recipe.refuse_scale()
     if not isinstance(source, Path | Url):
         refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
@@ -108,11 +107,15 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
     run = FolderRun(
         source,
         out,
-        _settings_of(transfer, options),
+        Settings(
+            replace(recipe, format=None),
+            extremes=options.report is not None,
+            in_place=options.in_place,
+            preview=options.preview is not None,
+        ),
         recursive=options.recursive,
         pattern=options.pattern,
-        format=extension_of(options.format) if options.format else None,
-        scale_of_all=options.scale == FOLDER,
+        format=extension_of(recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
         report=options.report,
@@ -120,9 +123,8 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         masks=options.masks,
     )
     startup.resume_collector()
-    if given_range and MODES[options.output].is_absolute and not options.quiet:
-        for caution in given_range.cautions():
-            click.echo(f"fftfilter: {caution}", err=True)
+    for caution in () if options.quiet else recipe.cautions():
+        click.echo(f"fftfilter: {caution}", err=True)
     survey = run.survey()
     if options.pattern and not survey.files:
         raise ParameterError(f"{source}: no image fits --pattern {' or '.join(options.pattern)}; check pattern and -r")
@@ -130,28 +132,6 @@ def run_folder(transfer: Transfer, source: Path | Url | Files, target: str, opti
         return _dry_run(run, survey, devices, options)
     with _workers(run, survey, devices, options) as (workers, where):
         return _run(run, survey, workers, where, options)
-
-
-def _settings_of(transfer: Transfer, options: CommandOptions) -> Settings:
-    """Return what is done to every file."""
-    from ...folders.jobs import Settings
-    from ...output.scale import STACK
-
-    return Settings(
-        transfer,
-        options.filter,
-        options.output,
-        options.given_range,
-        extremes=options.report is not None,
-        coding=options.coding,
-        pages=options.pages,
-        scale_of_stack=options.scale == STACK,
-        strip=options.strip,
-        preserve_times=options.preserve_times,
-        in_place=options.in_place,
-        preview=options.preview is not None,
-        auto=options.auto,
-    )
 
 
 @contextmanager
@@ -183,7 +163,7 @@ def _workers(
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
-        device = device_that_is_done_first(wanted.devices[0], options.filter, survey.file_bytes, verbose=verbose)
+        device = device_that_is_done_first(wanted.devices[0], options.recipe, survey.file_bytes, verbose=verbose)
         wanted = wanted._replace(devices=[device])
         load_ahead(device)
     with workers_of(wanted) as local:
@@ -251,7 +231,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     from ...folders.progress import Progress
 
     began = time.monotonic()
-    progress = Progress(survey.files * (2 if run.scale_of_all else 1), quiet=options.quiet)
+    progress = Progress(survey.files * (2 if run.recipe.span == FOLDER else 1), quiet=options.quiet)
     devices: set[str] = set()
     told_of_no_space = False
 

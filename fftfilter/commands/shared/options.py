@@ -16,6 +16,8 @@ from ...images.pages import Asked
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...work.recipe import Recipe
+
 F = TypeVar("F", bound="Callable[..., Any]")
 
 
@@ -218,33 +220,18 @@ file_options = combined(
 )
 
 
-def filter_options(given: dict[str, Any]) -> dict[str, Any]:
-    """Return those of a command's options that :class:`Filter` takes, but for the device."""
-    names = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
-    return {name: given[name] for name in names if name in given}
-
-
-def device_that_is_done_first(
-    device: str | None, given: dict[str, Any], file_bytes: float, *, verbose: int
-) -> str | None:
+def device_that_is_done_first(device: str | None, recipe: Recipe, file_bytes: float, *, verbose: int) -> str | None:
     """Return the CPU where auto may choose and files of that size are done there before a GPU could begin.
 
-    ``given`` are the options of :class:`Filter`. To be asked before any platform loads.
+    To be asked before any platform loads.
     """
     from ...device.embedded_pocl import is_cpu_sooner
 
-    if needs_staged(given) or not is_cpu_sooner(device, file_bytes):
+    if recipe.needs_staged or not is_cpu_sooner(device, file_bytes):
         return device
     if verbose:
         click.echo("on the CPU, which is done before a GPU's driver has loaded; --device gpu takes a GPU", err=True)
     return "cpu"
-
-
-def needs_staged(given: dict[str, Any]) -> bool:
-    """Tell whether options of :class:`Filter` mean the staged pipeline: by its name, or by what only it has."""
-    if given["engine"] is not None:
-        return bool(given["engine"] != "fused")
-    return bool(given["precision"] == "double" or given["work_group_size"] or given["transpose"])
 
 
 pages_option = option(

@@ -13,7 +13,7 @@ import click
 from .options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator
 
     from numpy.typing import NDArray
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ...folders.jobs import Outcome
     from ...folders.run import FolderRun
     from ...folders.tree import Files
-    from ...images import Picture
     from ...transfer import Transfer
+    from ...work.frames import Frame
+    from ...work.opened import Opened
 
 # Parts of a kind that are described one by one.
 TOLD = 3
@@ -78,7 +79,7 @@ def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, 
         if outcome.row:
             sheet.add(outcome.row)
         yield replace(outcome, row=None)
-    transfer = run.settings.transfer
+    transfer = run.recipe.transfer
     _write(
         preview,
         sheet.picture(f"{run.source}   {_about(transfer) if transfer.parts else 'the peaks of each taken out'}"),
@@ -86,26 +87,18 @@ def collected(outcomes: Iterator[Outcome], preview: str | None, run: FolderRun, 
 
 
 def write_page(
-    preview: str,
-    given: Picture,
-    made: Picture,
-    transfer: Transfer,
-    options: Mapping[str, Any],
-    *,
-    name: str,
-    spare: Collection[Identity | None],
+    preview: str, opened: Opened, frame: Frame, device: str | None, spare: Collection[Identity | None]
 ) -> None:
-    """Write what a filter made of a picture; ``options`` are those of :class:`Filter`. Raises WriteError.
-
-    ``spare`` are the inputs, which the page must not replace.
-    """
+    """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
     from ...preview.look import Look
     from ...preview.page import page
 
+    given, made = frame.given, frame.picture
+    assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
-    title = f"{Path(name).name}   {width} x {height}"
-    about = _about(transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    look = Look(given.planes, given.maxval, transfer, options.get("edges", "wrap"), options["device"])
+    title = f"{Path(opened.name).name}   {width} x {height}"
+    about = _about(opened.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    look = Look(given.planes, given.maxval, opened.transfer, opened.recipe.edges, device)
     _write(preview, page(look, made.planes, made.maxval, title, about), spare)
 
 

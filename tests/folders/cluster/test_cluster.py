@@ -27,6 +27,7 @@ from fftfilter.folders.cluster import workers as cluster_workers
 from fftfilter.folders.cluster.workers import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
+from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
 
@@ -384,7 +385,7 @@ def test_the_jobs_of_a_worker_that_went_are_called_back(tmp_path):
 
 
 def test_a_scheduler_that_goes_ends_the_run(tmp_path):
-    settings = Settings(transfer.highpass())
+    settings = Settings(Recipe(transfer.highpass()))
     with ExitStack() as stack:
         with scheduler(tmp_path) as address:
             client = stack.enter_context(dask_scheduler.connect(address, [None]))

@@ -88,12 +88,11 @@ def device_bytes(
 
     Raises FftfilterError.
     """
-    from ..imagej_filter import open_filter
-
     if version != __version__:
         raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
-    transfer = settings.transfer.with_pixel_size(1.0)  # as any size takes the same
-    with open_filter(transfer, settings.output, settings.scale, {**settings.options, "device": device}) as filter_:
+    recipe = settings.recipe
+    transfer = recipe.transfer.with_pixel_size(1.0)  # as any size takes the same
+    with recipe.open(transfer, device) as filter_:
         opened = filter_.launcher.device
         return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
 

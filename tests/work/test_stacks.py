@@ -15,9 +15,10 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError, ReadError, VerifyError, WriteError
 from fftfilter.files import sources
-from fftfilter.images import opened, pages_of
-from fftfilter.images.formats import AS_USUAL
-from fftfilter.stacks import Way, filter_pages
+from fftfilter.images import pages_of
+from fftfilter.work.file import filter_file
+from fftfilter.work.opened import open_
+from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401
 from tests.helpers import by_reference
 
@@ -201,16 +202,16 @@ def test_a_page_that_is_damaged_is_named_and_nothing_is_written(tmp_path):
 
 
 def test_pages_are_compared_with_the_reference(stack, tmp_path, monkeypatch):
-    way = Way(None, AS_USUAL)
-    with fftfilter.Filter(BLUR) as filter_:
-        done = filter_pages(filter_, opened(stack.read_bytes(), stack), tmp_path / "out.tif", way, compare=True)
+    recipe = Recipe(BLUR)
+    with recipe.open(BLUR) as filter_:
+        done = filter_file(open_(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
         assert done.difference.is_right
         assert done.difference.size == STACK.size
         before = (tmp_path / "out.tif").read_bytes()
         run = type(filter_).__call__
         monkeypatch.setattr(type(filter_), "__call__", lambda *a, **k: run(*a, **k) // 2)
         with pytest.raises(VerifyError, match=r"out.tif, page 1: off by at most 3"):
-            filter_pages(filter_, opened(stack.read_bytes(), stack), tmp_path / "out.tif", way, compare=True)
+            filter_file(open_(stack, recipe), tmp_path / "out.tif", filter_, compare=True)
     assert (tmp_path / "out.tif").read_bytes() == before
 
 

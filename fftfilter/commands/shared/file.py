@@ -1,0 +1,220 @@
+"""What the filters do with one file: they open it, filter it into another one, and print what was asked for."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from ...lengths import length_text
+from . import preview
+from .automatic import say_of
+from .options import device_that_is_done_first, refuse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...files.sources import Identity
+    from ...filters import Filter
+    from ...images import Pages, Picture
+    from ...work.file import Done
+    from ...work.opened import Opened
+    from .command_options import CommandOptions
+
+
+# Of a stack on two cores, decoding and encoding included: enough to say that it takes minutes.
+PIXELS_A_SECOND = 3e7
+
+
+def run_file(source: str, target: str, options: CommandOptions) -> None:
+    """Read, filter, write; then print what was asked for."""
+    _load_ahead(source, options)  # while the rest is imported
+    from ... import images
+    from ...files import sources
+    from ...files.leftovers import remove_leftovers_beside
+    from ...files.messages import shown
+    from ...work import verify
+    from ...work.opened import open_
+    from .compiling import tell_of_compiling
+
+    options.check_for_file(source, target)
+    tell_of_compiling(quiet=options.quiet)
+    _check(source, target, options)
+    if options.recipe.preserve_times:
+        sources.times(source)
+    remove_leftovers_beside(target)
+    masks = [*map(sources.identity, options.masks)]
+    opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
+    say_of(opened, quiet=options.quiet, verbose=options.verbose)
+    spare = masks if options.in_place else [opened.identity, *masks]
+    run = _filter_pages if isinstance(opened.found, images.Pages) else _filter_picture
+    done = run(opened, target, spare, [opened.identity, *masks], options)
+    if done.difference:
+        verify.check(done.difference, target)
+        if not options.quiet:
+            click.echo(f"{shown(target, '-')}: {done.difference}")
+
+
+def _load_ahead(source: str, options: CommandOptions) -> None:
+    """Choose the CPU if it is done first, and load OpenCL while a file is read; raises ReadError for a missing one."""
+    from ...files.urls import is_url
+
+    if os.path.isfile(source):  # noqa: PTH113  Path's may raise
+        from ...device.embedded_pocl import load_ahead
+
+        if not (options.profile or options.save_stages):
+            size, verbose = os.stat(source).st_size, options.verbose  # noqa: PTH116
+            options.device = device_that_is_done_first(options.device, options.recipe, size, verbose=verbose)
+        load_ahead(options.device)  # not while standard input is waited for: PoCL's compiler takes Ctrl-C
+    elif source != "-" and not is_url(source):
+        from ...files import sources
+
+        sources.times(source)  # a missing folder is missing: it is not refused as being no folder
+
+
+def _check(source: str, target: str, options: CommandOptions) -> None:
+    """Refuse, before any work, what could not be written; raises FftfilterError."""
+    from ... import images
+    from ...files.atomic import refuse_inputs
+    from ...files.sources import identity
+    from ...work import verify
+
+    recipe = options.recipe
+    recipe.refuse_scale()
+    images.check_output(source, target, in_place=options.in_place, format=recipe.format)
+    for written in filter(None, (target, options.preview)):
+        refuse_inputs(written, [*map(identity, options.masks)])
+    recipe.refuse(target)
+    if options.verify:
+        verify.refuse(target, recipe)
+    if options.preview:
+        preview.check(options.preview, source, target)
+
+
+def _filter_picture(
+    opened: Opened,
+    target: str,
+    spare: Sequence[Identity | None],
+    files: Sequence[Identity | None],
+    options: CommandOptions,
+) -> Done:
+    """Filter a picture into a file; ``files`` are all inputs, which pages and pictures of steps must not replace."""
+    from ...work.file import filter_file
+
+    observe = None
+    if options.save_stages is not None:
+        from .step_pictures import SavedSteps
+
+        observe = SavedSteps(options.save_stages, files)
+    _say([] if options.quiet else opened.cautions(opened.frame(target)) + opened.recipe.cautions())
+    with opened.recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
+        done = filter_file(
+            opened,
+            target,
+            filter_,
+            spare=spare,
+            compare=options.verify is not None,
+            keep=options.preview is not None,
+            observe=observe,
+        )
+        if options.verbose:
+            click.echo(_summary(filter_, opened, done), err=True)
+        if options.profile:
+            click.echo(_times(filter_), err=target == "-")
+    if options.preview and done.frame:
+        preview.write_page(options.preview, opened, done.frame, options.device, files)
+    return done
+
+
+def _filter_pages(
+    opened: Opened,
+    target: str,
+    spare: Sequence[Identity | None],
+    _files: Sequence[Identity | None],
+    options: CommandOptions,
+) -> Done:
+    """Filter the pages of a file, one by one."""
+    from contextlib import closing
+
+    from ...folders.progress import Progress
+    from ...output.scale import STACK
+    from ...work.file import filter_file
+
+    pages, recipe = opened.pages, opened.recipe
+    with closing(opened):
+        only = options.chosen("save_stages", "preview", "profile")
+        refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
+        passes = 1 + (recipe.span == STACK)
+        progress = Progress(len(pages) * passes, quiet=options.quiet)
+        progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
+        with recipe.open(opened.transfer, options.device) as filter_:
+            try:
+                compare = options.verify is not None
+                done = filter_file(opened, target, filter_, spare=spare, compare=compare, advance=progress.advance)
+            finally:
+                progress.clear()
+            _say([] if options.quiet else done.cautions + recipe.cautions())
+            if options.verbose:
+                click.echo(f"{done.pages} pages, {_summary(filter_, opened, done)}", err=True)
+    return done
+
+
+def _say(cautions: Sequence[str]) -> None:
+    for line in cautions:
+        click.echo(f"fftfilter: {line}", err=True)
+
+
+def only(found: Picture | Pages, name: str) -> Picture:
+    """Return a file's picture; raises UsageError for several pages."""
+    from ... import images
+
+    if isinstance(found, images.Pages):
+        raise click.UsageError(f"{name}: {len(found)} pages, and this is for one picture: choose one with --pages.")
+    return found
+
+
+def look(source: str, target: str, options: CommandOptions) -> None:
+    """Write a page on what a filter makes of a picture, and not what it makes."""
+    from dataclasses import replace
+
+    from ...files import sources
+    from ...files.leftovers import remove_leftovers_beside
+    from ...work.frames import filtered
+    from ...work.opened import open_
+
+    recipe = replace(options.recipe, format=".tif")
+    recipe.refuse_scale()
+    preview.check(target, source, "-")
+    remove_leftovers_beside(target)
+    files = [*map(sources.identity, (source, *options.masks))]
+    opened = open_(source, recipe, device=options.device, limit=options.input_limit)
+    say_of(opened, quiet=options.quiet, verbose=options.verbose)
+    only(opened.found, opened.name)
+    frame = opened.frame("-", keep=True)
+    with recipe.open(opened.transfer, options.device) as filter_:
+        (made,) = filtered(filter_, [frame], recipe)
+    frame.put(made.planes)
+    preview.write_page(target, opened, frame, options.device, files)
+
+
+def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
+    _, height, width = done.shape
+    filtered_by = str(filter_.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
+    without = f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
+    cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
+    given = filter_.transfer.pixel_size
+    pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
+    device = filter_.launcher.device.name
+    again = ", and again in double precision, as little passes" if filter_.weak() else ""
+    return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
+
+
+def _times(filter_: Filter) -> str:
+    """Return the time of every step, as the book's List 6.11."""
+    from ...text_table import text_table
+
+    timings = filter_.timings()
+    rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]
+    rows.append(("total", str(sum(t.launches for t in timings)), f"{sum(t.seconds for t in timings) * 1e3:.3f}"))
+    return text_table(("step", "launches", "ms"), rows, right=".rr")

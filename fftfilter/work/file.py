@@ -1,0 +1,295 @@
+"""A file into a file: one picture, or pages of which a few are in memory, whatever the file has.
+
+Opened -> [a thread: read, decode] -> filtered -> [threads: encode] -> a file that grows, and then takes its place
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+from .. import images, system
+from ..errors import ParameterError, WriteError
+from ..files.atomic import growing
+from ..files.messages import reason, shown
+from ..files.sources import Slices
+from ..images.formats import FORMATS, misfit
+from ..output import scale as scales
+from . import verify
+from .frames import filtered, largest
+from .opened import open_
+from .recipe import Recipe
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Collection, Iterator
+    from concurrent.futures import Future
+
+    from numpy.typing import NDArray
+
+    from ..files.sources import Identity
+    from ..filters import Filter, FilterOptions
+    from ..images import Picture
+    from ..images.pages import Sink
+    from ..output.difference import Difference
+    from ..transfer import Transfer
+    from .frames import Frame, Made
+    from .opened import Opened
+
+    Spare = Collection[Identity | None]
+    Read = tuple[Picture, float | None]
+    Submit = Callable[..., Future[Any]]
+
+# Bytes of filtered pages that may wait to be encoded.
+_WAITING_BYTES = 1 << 24
+
+
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
+class Done:
+    """What became of a file."""
+
+    pages: int
+    shape: tuple[int, ...]
+    """Of the first page: channels, height, width."""
+    dtype: str
+    """Likewise, as it was read."""
+    samples: int = 0
+    clipped: float = 0.0
+    """The part of the samples of all pages that was clipped to black or white."""
+    extremes: tuple[float, float] | None = None
+    """The smallest and the largest filtered value of all pages, if any was filtered."""
+    cautions: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """What of the input's metadata the output cannot hold."""
+    difference: Difference | None = None
+    """From the reference, if the output was compared with it."""
+    frame: Frame | None = None
+    """The picture as it was read and as it was written, if that is kept."""
+
+    def note(self, made: Made, cautions: list[str]) -> None:
+        """Note what became of one more page."""
+        size = made.planes.size
+        if made.extremes:
+            (low, high), most = made.extremes, self.extremes or made.extremes
+            self.extremes = min(low, most[0]), max(high, most[1])
+        self.clipped = (self.clipped * self.samples + made.clipped * size) / (self.samples + size)
+        self.samples += size
+        self.cautions += [line for line in cautions if line not in self.cautions]
+
+
+def filter_stack(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    transfer: Transfer,
+    *,
+    pages: str | int | None = None,
+    png_level: int = 1,
+    quality: int | None = None,
+    compression: str | None = None,
+    strip: bool = False,
+    in_place: bool = False,
+    **options: Unpack[FilterOptions],
+) -> int:
+    """Filter the pages of a file into another one, page by page; return how many they were.
+
+    Files are TIFF, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
+    compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
+    1. ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the
+    command line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are
+    filtered twice for it.
+
+    Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
+    target appears whole or not at all.
+
+        from fftfilter import transfer as H
+        fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
+    """
+    from ..filters import check_transfer
+
+    if compression is not None and compression not in images.COMPRESSIONS:
+        raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
+    check_transfer(transfer)
+    if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
+        transfer = transfer.with_pixel_size(pixel_size)
+    output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
+    one_scale = scale == scales.STACK
+    recipe = Recipe(
+        transfer,
+        options=options,
+        output=output,
+        scale=None if one_scale else scales.of(scale),
+        span=scales.STACK if one_scale else scales.EACH,
+        pages=images.Asked.parse(str(pages)) if pages is not None else None,
+        coding=images.Coding(png_level, quality, compression),
+        strip=strip,
+    )
+    recipe.refuse_scale()
+    images.check_output(source, target, in_place=in_place)
+    recipe.refuse(target)
+    opened = open_(source, recipe)
+    with closing(opened), recipe.open(opened.transfer, device) as filter_:
+        return filter_file(opened, target, filter_, spare=() if in_place else (opened.identity,)).pages
+
+
+def filter_file(
+    opened: Opened,
+    target: str | os.PathLike[str],
+    filter_: Filter,
+    *,
+    spare: Spare = (),
+    compare: bool = False,
+    keep: bool = False,
+    observe: Callable[[str, NDArray[Any]], None] | None = None,
+    submit: Submit | None = None,
+    advance: Callable[[], None] | None = None,
+) -> Done:
+    """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
+
+    ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
+    with the reference, ``keep`` keeps the frame of a picture, and ``observe`` sees the results between its steps.
+    ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what reading, filtering and writing
+    raise, and VerifyError for pages that are not right, which are not written then.
+    """
+    if isinstance(opened.found, images.Pages):
+        return _filter_pages(
+            opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance or _nothing
+        )
+    frame = opened.frame(target, keep=compare or keep)
+    done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
+    cautions = opened.cautions(frame)
+    (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
+    done.note(made, cautions)
+    filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
+    done.left_out = write(opened, frame, made, target, spare)
+    if compare:
+        done.difference = verify.of_file(frame, target, opened.recipe)
+    return done
+
+
+def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[str], spare: Spare) -> list[str]:
+    """Write what a filter made of an input's one picture; return what of its metadata stays behind, in words."""
+    recipe = opened.recipe
+    frame.put(made.planes)
+    return images.write(
+        frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
+    )
+
+
+def _filter_pages(
+    opened: Opened,
+    target: str | os.PathLike[str],
+    filter_: Filter,
+    *,
+    spare: Spare,
+    compare: bool,
+    submit: Submit | None,
+    advance: Callable[[], None],
+) -> Done:
+    pages = opened.pages
+    name, recipe = shown(target, "standard output"), opened.recipe
+    first = opened.page(0)
+    suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
+    done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
+    if FORMATS[suffix].name != "TIFF" and pages.milliseconds is None:
+        done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
+    if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
+        done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
+    with _threads(submit) as to_threads:
+        reading = partial(_read_ahead, opened, to_threads, advance)
+        if recipe.span == scales.STACK:
+            recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
+            filter_ = filter_.with_options(scale=recipe.scale)
+        try:
+            with growing(target, opened.times, spare=spare) as file:
+                sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
+                encoding: deque[Future[tuple[object, list[str]]]] = deque()
+                for number, (picture, milliseconds) in enumerate(reading(), start=1):
+                    _check_page(picture, number, first, suffix, name)
+                    frame = opened.frame_of_page(picture, suffix)
+                    cautions = opened.cautions(frame)
+                    (made,) = filtered(filter_, [frame], recipe)
+                    frame.put(made.planes)
+                    done.note(made, cautions)
+                    encode = partial(sink.encode, milliseconds=milliseconds)
+                    encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
+                    while len(encoding) > _WAITING_BYTES // picture.planes.nbytes:
+                        done.left_out += _add(sink, encoding.popleft())
+                for each in encoding:
+                    done.left_out += _add(sink, each)
+                sink.finish()
+                lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
+                done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
+                if compare:
+                    file.flush()
+                    done.difference = verify.of_pages(opened, images.pages_of(Slices(file), name), recipe, suffix)
+                pages.close()  # or it could not be replaced, on some systems
+        except OSError as error:
+            raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
+    return done
+
+
+def _check_page(picture: Picture, number: int, first: Picture, suffix: str, name: str) -> None:
+    """Raise WriteError for a page that does not fit the file."""
+    if problem := misfit(picture, suffix):
+        raise WriteError(f"{name}: page {number}: {problem}")
+    if FORMATS[suffix].name != "TIFF":
+        images.check_alike(first, picture, number, suffix, name)
+
+
+def largest_of(opened: Opened, filter_: Filter, submit: Submit | None = None) -> float:
+    """Return the largest magnitude of all pages as a part of white, 0 if all is rounding noise."""
+    with _threads(submit) as to_threads:
+        pictures = (picture for picture, _ in _read_ahead(opened, to_threads, _nothing))
+        return largest(filter_, pictures, opened.recipe)
+
+
+@contextmanager
+def _threads(submit: Submit | None) -> Iterator[Submit]:
+    """Give what gives work to threads: ``submit``, or that of threads as many as cores."""
+    count = 0 if submit else system.startable_threads(system.cores() + system.SPARE_TASKS) - system.SPARE_TASKS
+    if count < 2:
+        yield submit or _at_once
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(count, thread_name_prefix="codec") as pool:
+        yield pool.submit
+
+
+def _at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
+    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
+
+    done: Future[Any] = Future()
+    done.set_result(work(*arguments))
+    return done
+
+
+def _nothing() -> None:
+    pass
+
+
+def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None]) -> Iterator[Read]:
+    """Yield the pages of a file, and how many milliseconds each is shown, with one more being read."""
+    pages = opened.pages
+
+    def read(index: int) -> Read:
+        picture = opened.page(index)
+        return picture, pages.milliseconds
+
+    reading = submit(read, 0)
+    for index in range(len(pages)):
+        found = reading.result()
+        if index + 1 < len(pages):
+            reading = submit(read, index + 1)
+        yield found
+        advance()
+
+
+def _add(sink: Sink, encoded: Future[tuple[object, list[str]]]) -> list[str]:
+    """Write a page; return what of its metadata stays behind."""
+    page, left_out = encoded.result()
+    sink.add(page)
+    return left_out

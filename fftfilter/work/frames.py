@@ -1,0 +1,93 @@
+"""Pictures on their way through a filter, one by one or several of one size at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..images import Depth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ..filters import Filter, PixelOptions
+    from ..images import Picture
+    from ..transfer import Transfer
+    from .recipe import Recipe
+
+    Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class Frame:
+    """A picture, or a page, between its file and the output."""
+
+    picture: Picture
+    """As it was read; once it is filtered, as it will be written."""
+    depth: Depth
+    """How the output stores it."""
+    transfer: Transfer
+    """What filters it."""
+    given: Picture | None = None
+    """As it was read, if that is to be kept."""
+
+    def stays(self, recipe: Recipe) -> bool:
+        """Whether nothing is filtered: pixels are to stay as they are, floats to the last bit, too."""
+        return not self.transfer.parts and recipe.mode.keeps_levels and self.picture.is_stored_as(self.depth)
+
+    def put(self, planes: Array) -> None:
+        """Put the filtered pixels in the place of those that were read."""
+        self.picture.planes, self.picture.maxval = planes, self.depth.maxval
+
+
+class Made(NamedTuple):
+    """What a filter made of a frame."""
+
+    planes: Array
+    """``(channels, height, width)``, as the frame's depth says."""
+    extremes: tuple[float, float] | None
+    """The smallest and largest filtered value; None if nothing was filtered."""
+    clipped: float
+    """The part of the samples that was clipped to black or white."""
+
+    def largest(self, white: float) -> float:
+        """Return the largest magnitude as a part of white, 0 if all is rounding noise."""
+        return self.extremes[1] / white if self.extremes and self.planes.any() else 0.0
+
+
+def filtered(
+    filter_: Filter,
+    frames: Sequence[Frame],
+    recipe: Recipe,
+    *,
+    joined: Callable[[list[Array]], Array] | None = None,
+    observe: Callable[[str, Array], None] | None = None,
+) -> list[Made]:
+    """Filter frames of one size, type, depth and transfer function; each becomes what it would become alone.
+
+    Several are gray, and ``joined`` makes one array ``(count, height, width)`` of their planes. ``observe`` sees the
+    results between the steps of a single one.
+    """
+    first = frames[0]
+    if first.stays(recipe):
+        return [Made(frame.picture.planes, None, 0.0) for frame in frames]
+    depth = first.depth
+    of_pixels: PixelOptions = {"dtype": depth.dtype, "levels": depth.maxval, "white": first.picture.maxval}
+    if joined is None or len(frames) == 1:
+        results = [filter_(first.picture.planes, channel_axis=0, observe=observe, **of_pixels)]
+    else:
+        results = list(filter_(joined([frame.picture.planes for frame in frames]), **of_pixels)[:, None])
+    return [Made(*each) for each in zip(results, filter_.extremes(), filter_.clipped(), strict=True)]
+
+
+def largest(filter_: Filter, pictures: Iterable[Picture], recipe: Recipe) -> float:
+    """Return the largest magnitude of all pictures as a part of their white, 0 if all is rounding noise."""
+    found, recipe = 0.0, recipe.measuring()
+    with filter_.with_options(output=recipe.output, scale=recipe.scale) as measuring:
+        for picture in pictures:
+            frame = Frame(picture, Depth(picture.planes.dtype, picture.maxval), filter_.transfer)
+            (made,) = filtered(measuring, [frame], recipe)
+            found = max(found, made.largest(picture.maxval))
+    return found

@@ -1,0 +1,186 @@
+"""A file that was read, or that is open because it has several pages, and what filters it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .. import images
+from ..files import sources
+from ..files.messages import shown
+from .frames import Frame
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from ..analysis.found import Peak
+    from ..analysis.power import Spectrum
+    from ..files.atomic import Times
+    from ..images import Pages, Picture, PixelSize
+    from ..transfer import Transfer
+    from .recipe import Recipe
+
+
+@dataclass(eq=False)
+class Opened:
+    """An input, ready to be filtered."""
+
+    name: str
+    """The file's, in messages."""
+    found: Picture | Pages
+    recipe: Recipe
+    transfer: Transfer
+    """The recipe's, for the size of the file's pixels, with notches for the waves that were found."""
+    pixel_size: PixelSize | None
+    """What the file says, if the filter needs it."""
+    peaks: Sequence[Peak] | None = None
+    """The waves that are removed, if any were looked for."""
+    too_few: str | None = None
+    """Why none could be looked for."""
+    identity: sources.Identity | None = None
+    """What outputs must not replace, as :func:`files.sources.identity` has it."""
+    times: Times | None = None
+    """Those that the output gets."""
+
+    def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
+        """Return the one picture, on its way into a file; raises ParameterError if its format cannot hold it.
+
+        ``keep`` keeps the picture as it was read beside the filtered one.
+        """
+        picture, recipe = self.found, self.recipe
+        assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
+        images.check_fits(picture, target, format=recipe.format)
+        depth = images.output_depth(picture, target, format=recipe.format, is_real=recipe.mode.is_values)
+        return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
+
+    def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
+        """Return a page, on its way into a file with this extension."""
+        depth = images.depth_of_pages(suffix, picture, is_real=self.recipe.mode.is_values)
+        return Frame(picture, depth, self.transfer)
+
+    def page(self, index: int) -> Picture:
+        """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
+        picture = self.pages.read(index, self.recipe.working)
+        return picture.stripped() if self.recipe.strip else picture
+
+    @property
+    def pages(self) -> Pages:
+        """The pages of a file that has several."""
+        assert isinstance(self.found, images.Pages)  # noqa: S101  callers have asked
+        return self.found
+
+    def close(self) -> None:
+        """Close a file of several pages."""
+        if isinstance(self.found, images.Pages):
+            self.found.close()
+
+    def cautions(self, frame: Frame) -> list[str]:
+        """Return a line for each thing that users may not expect of a picture's output."""
+        picture = frame.picture
+        is_of_floats = frame.depth.dtype.kind == "f"
+        return [
+            *self.transfer.cautions(*picture.planes.shape[1:]),
+            *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
+        ]
+
+
+def open_(
+    source: str | os.PathLike[str],
+    recipe: Recipe,
+    *,
+    data: bytes | sources.Slices | None = None,
+    times: Times | None = None,
+    device: str | None = None,
+    limit: int | None = None,
+) -> Opened:
+    """Read a file, or open one of several pages, and find out what filters it.
+
+    ``data`` is its content and ``times`` are its own, if it was read. ``limit`` is the most bytes of a stream.
+    ``device`` transforms large pictures in which waves are looked for. Raises ReadError, TooLargeError, and
+    ParameterError for a picture that the recipe does not fit.
+    """
+    name = shown(source, "standard input")
+    identity = sources.identity(source)
+    if data is None:
+        times = sources.times(source) if recipe.preserve_times else None
+        data = images.raw(source, limit)
+    try:
+        found = images.opened(
+            data,
+            source,
+            recipe.pages,
+            working=recipe.working,
+            keeps_levels=recipe.how.keeps_levels(recipe),
+            are_floats=recipe.mode.is_values,
+        )
+        recipe.how.refuse(first_of(found), name)
+        if recipe.strip and not isinstance(found, images.Pages):
+            found = found.stripped()
+        transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
+        opened = Opened(name, found, recipe, transfer, pixel_size, identity=identity, times=times)
+        if recipe.auto:
+            _take_out_waves(opened, device)
+    except BaseException:
+        if not isinstance(data, bytes):
+            data.close()
+        raise
+    return opened
+
+
+def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tuple[Transfer, PixelSize | None]:
+    """Return a transfer function for a picture's pixels, or those of a first page, and their size if it was needed.
+
+    ``name`` is the file's. Raises ParameterError for one that does not say it.
+    """
+    if not transfer.lacks_pixel_size:
+        return transfer, None
+    pixel_size = images.pixel_size_of(first_of(found), name, transfer.lacks_pixel_size)
+    return transfer.with_pixel_size(pixel_size.across), pixel_size
+
+
+def _take_out_waves(opened: Opened, device: str | None) -> None:
+    """Look for the waves of a picture, or of all pages of a file, and add their notches."""
+    # Seldom wanted, and some milliseconds of import.
+    from ..analysis.automatic import notches
+    from ..analysis.search import too_few
+
+    auto = opened.recipe.auto
+    assert auto  # noqa: S101  for type checkers
+    mean = spectrum_of(opened.found, device=device)
+    opened.too_few = too_few(mean) or None
+    opened.peaks = [] if opened.too_few else auto.peaks(mean)
+    opened.transfer *= notches(opened.peaks, auto.shape)
+
+
+def spectrum_of(
+    found: Picture | Pages, size: tuple[int, int] | None = None, device: str | int | None = None
+) -> Spectrum:
+    """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
+
+    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones.
+    """
+    from ..analysis.power import middle, spectrum
+
+    first = first_of(found)
+    shape = first.planes.shape[1:]
+
+    def of(picture: Picture) -> Spectrum:
+        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval, device)
+
+    mean = of(first)
+    if isinstance(found, images.Pages):
+        for page in (found.read(i, spectrum_bytes) for i in range(1, len(found))):
+            if page.planes.shape[1:] == shape:
+                mean.add(of(page))
+    return mean
+
+
+def spectrum_bytes(size: images.Size) -> int:
+    """Return the bytes that a picture's spectrum takes while it is made, beside the picture."""
+    return size.width * size.height * (20 + 8 * size.channels)
+
+
+def first_of(found: Picture | Pages) -> Picture:
+    """Return a picture, or the first page."""
+    return found.read(0) if isinstance(found, images.Pages) else found

@@ -1,0 +1,97 @@
+"""Recipes: equal if they make the same bytes, also as a copy in another process, and told apart by every field."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.analysis.automatic import AutoNotches
+from fftfilter.errors import ParameterError
+from fftfilter.images import Asked, Coding
+from fftfilter.output.scale import Auto, Range
+from fftfilter.work.opened import open_
+from fftfilter.work.recipe import Recipe
+from tests.folders.helpers import pgm
+
+GAINS = np.linspace(0, 1, 12).reshape(3, 4)
+OTHERS = {
+    "transfer": H.mask(GAINS[::-1]),
+    "method": "imagej",
+    "options": {"engine": "book"},
+    "output": "keep",
+    "scale": Range(0, 40),
+    "span": "stack",
+    "pages": Asked(1, 2),
+    "auto": AutoNotches(20.0),
+    "coding": Coding(9),
+    "format": "png",
+    "strip": True,
+    "preserve_times": True,
+}
+
+
+@pytest.mark.parametrize("name", [each.name for each in fields(Recipe)])
+def test_every_field_tells_recipes_apart(name):
+    recipe = Recipe(H.mask(GAINS))
+    other = replace(recipe, **{name: OTHERS[name]})
+    assert other != recipe
+    assert other.key != recipe.key
+
+
+def test_a_copy_is_the_same_recipe():
+    recipe = Recipe(H.mask(GAINS, any_size=True) * H.lowpass("8px"), auto=AutoNotches(18.0))
+    copy = pickle.loads(pickle.dumps(recipe))  # noqa: S301  its own
+    assert copy == recipe
+    assert copy.key == recipe.key
+    assert replace(recipe, transfer=H.mask(GAINS) * H.lowpass("8px")) != recipe  # a mask for one size
+
+
+def test_a_key_is_that_of_every_process():
+    made = "from fftfilter import transfer as H; from fftfilter.work.recipe import Recipe; "
+    script = made + "import sys; print(Recipe(H.lowpass('8px')).key, 'numpy' in sys.modules, 'pyopencl' in sys.modules)"
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said.split() == [Recipe(H.lowpass("8px")).key, "False", "False"]
+
+
+def test_a_range_of_all_takes_the_place_of_the_span():
+    recipe = Recipe(H.highpass(), output="signed", span="folder")
+    assert (recipe.measuring().output, recipe.measuring().span) == ("magnitude", "each")
+    made = recipe.with_range(0.5)
+    assert (made.scale, made.span) == (Range(-0.5, 0.5, of_white=True), "each")
+    assert recipe.with_range(0.0).scale == Range(-1.0, 1.0, of_white=True)  # of rounding noise
+
+
+@pytest.mark.parametrize(
+    ("given", "target", "message"),
+    [
+        ({"output": "keep", "scale": Auto()}, "out.png", "has no scale"),
+        ({"output": "keep", "span": "stack"}, "out.png", "has no scale"),
+        ({"coding": Coding(quality=50)}, "out.png", "has no quality"),
+        ({"output": "real"}, "out.png", "holds whole numbers"),
+    ],
+)
+def test_what_cannot_go_together_is_refused(given, target, message):
+    with pytest.raises(ParameterError, match=message):
+        Recipe(H.highpass(), **given).refuse(target)
+
+
+@pytest.mark.parametrize(
+    "options", [{"engine": "book"}, {"precision": "double"}, {"transpose": "tiled"}, {"engine": "no"}]
+)
+def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded(tmp_path, monkeypatch, options):
+    """Also for the files of a folder, which are opened by the same call."""
+    source = pgm(tmp_path / "in.pgm")
+    asked = []
+    monkeypatch.setattr("fftfilter.images.limits.lacking", asked.append)
+    sizes = []
+    for recipe in Recipe(H.highpass()), Recipe(H.highpass(), options=options):
+        asked.clear()
+        open_(source, recipe)
+        sizes.append(asked[0])
+    assert (sizes[1] > sizes[0]) == (options != {"engine": "no"})  # which is refused with the filter
