@@ -56,7 +56,7 @@ class Cli(click.Group):
 
     def _load(self, module: str) -> None:
         loaded = vars(import_module(f"{commands.__name__}.{module}"))
-        for found in (*loaded.values(), *loaded.get(SEVERAL, ())):
+        for found in (*loaded.values(), *loaded.get(SEVERAL, {}).values()):
             if isinstance(found, click.Command):
                 self.add_command(found)
 

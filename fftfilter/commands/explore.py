@@ -6,7 +6,7 @@ import os
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -177,7 +177,7 @@ class Commands:
 
     def defaults(self, command: str) -> Mapping[str, Any]:
         """Return the options of a filter's command with their defaults."""
-        return _in_words(partial(_defaults, self.context, command))
+        return _defaults(command)
 
     def describe(self, words: Sequence[str]) -> Described:
         """Return what a command and its options describe, of those that a page may set; raises FftfilterError."""
@@ -192,7 +192,7 @@ class Commands:
 
     def run(self, words: Sequence[str], target: str) -> None:
         """Run the command with its options from IN to a file; raises FftfilterError."""
-        from .shared.command_text import context_of
+        from .filters import context_of
 
         def invoke() -> None:
             made = context_of(self.context, words, self.source, target)
@@ -203,7 +203,7 @@ class Commands:
     def start(self, text: str) -> dict[str, Any]:
         """Return the first wish, as ``--with`` gives it; raises UsageError and FftfilterError."""
         from ..errors import check_option
-        from .shared.command_text import context_of, parsed, split
+        from .filters import context_of, parsed, split
 
         words = split("--with", text)
         all_given = parsed(self.context, words, self.source, NOWHERE, "--with")
@@ -242,10 +242,10 @@ NOWHERE = "OUT"
 
 
 @cache
-def _defaults(context: click.Context, command: str) -> Mapping[str, Any]:
-    from .shared.command_text import command_of
+def _defaults(command: str) -> Mapping[str, Any]:
+    from .filters import COMMANDS
 
-    return {str(each.name): each.default for each in command_of(context, command).params}
+    return {str(each.name): each.default for each in COMMANDS[command].params}
 
 
 @cache
@@ -254,10 +254,10 @@ def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping
 
     click takes as long for an option that is not given as for one that is: for all of them a third of a wish's time.
     """
+    from .filters import COMMANDS
     from .kinds import on_page
-    from .shared.command_text import command_of
 
-    params = command_of(context, name).params
+    params = COMMANDS[name].params
     asked = [each for each in params if each.name in (*on_page()[name], "device", "sources", "target")]
     others = click.Command(name, params=[each for each in params if each not in asked])
     values = others.make_context(name, [], parent=context.find_root()).params

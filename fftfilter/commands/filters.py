@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import reduce
 from itertools import chain
 from operator import mul
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 # Outputs of what has no options for them.
 KEPT = {"output": "keep", "scale": "each"}
+
+EXAMPLE = '"lowpass --radius 8px"'
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
@@ -168,7 +171,7 @@ def filter_command(kind: Kind) -> click.Command:
     return click.command(kind.name, cls=FilterCommand, help=HELP.format(what=kind.what, examples=examples))(decorated)
 
 
-COMMANDS = tuple(map(filter_command, KINDS.values()))
+COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}
 
 
 def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
@@ -207,3 +210,33 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
         raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, CommandOptions.of(transfer, given))
     return 0
+
+
+# Filters in a text, such as "lowpass --radius 8px"
+
+
+def split(option: str, text: str) -> list[str]:
+    """Return the words of a text that an option has; raises UsageError for none."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    if not words:
+        raise click.UsageError(f"{option} {text!r} is not a filter: give one such as {EXAMPLE}.")
+    return words
+
+
+def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:
+    """Return a filter's command with its options as click parses them, with IN and OUT behind; raises UsageError."""
+    name, *options = words
+    return COMMANDS[name].make_context(name, [*options, "--", source, target], parent=context.find_root())
+
+
+def parsed(context: click.Context, words: Sequence[str], source: str, target: str, option: str) -> dict[str, Any]:
+    """Return the values of all options of a filter's command; raises UsageError, also for an IN or OUT among them."""
+    if words[0] not in COMMANDS:
+        raise click.UsageError(f"{option}: {words[0]!r} is not a filter: give one such as {EXAMPLE}.")
+    given = context_of(context, words, source, target).params
+    if given.pop("sources") != (source,) or given.pop("target") != target:
+        raise click.UsageError(f"{option} {shlex.join(words)!r}: give options only, as IN and OUT stand at the end.")
+    return given

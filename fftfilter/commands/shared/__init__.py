@@ -9,6 +9,5 @@ compiling.py        a line while programs are compiled
 automatic.py        notches for what is found
 preview.py          a page on one picture, a contact sheet of a folder
 spectra.py          the power spectrum of a picture, or the mean of many
-command_text.py     a filter's command and its options in a text
 step_pictures.py    pictures of the pipeline's intermediate results
 """
