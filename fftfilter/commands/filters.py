@@ -177,13 +177,14 @@ COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}
 def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the transfer function that the options of a filter's command describe, and take them away.
 
-    ``auto`` stays: how peaks are to be found in each picture, if they are; and ``masks``, the names of their files.
+    In their place are ``auto``, how peaks are to be found in each picture, ``masks``, the names of their files, and the
+    ``method`` of the recipe.
     """
     files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
     given["masks"] = tuple(chain.from_iterable(files))
     pixel_size = given.pop("pixel_size")
     mode, given["auto"] = automatic.take_options(given)
-    made = KINDS[name].made(given)
+    made, given["method"] = KINDS[name].made(given), KINDS[name].method
     for kind in KINDS.values():
         made += map(kind.of, given.pop(kind.name, None) or ())
     if mode == automatic.FOLDER:

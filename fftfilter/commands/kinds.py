@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..output.modes import Output
     from ..transfer import Transfer
     from ..transfer.shapes import ShapeName
+    from ..work.methods import MethodName
 
     Decorator = Callable[[Any], Any]
 
@@ -44,6 +45,8 @@ class Kind:
     """Whether these values are names of files, which are inputs, too."""
     output: Output = "magnitude"
     """The default of --output: keep for what repairs a picture, as it leaves the brightness alone."""
+    method: MethodName = "plain"
+    """How pictures are filtered."""
     outputs: Decorator | None = None
     """Options in place of --output, --edges and --scale."""
     is_on_page: bool = True
@@ -372,6 +375,7 @@ KINDS: dict[str, Kind] = {
             ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
             transfer.imagej,
             imagej_options,
+            method="imagej",
             outputs=autoscale_options,
             is_on_page=False,
         ),
