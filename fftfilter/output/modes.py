@@ -23,7 +23,7 @@ class Mode:
     """For the short help, such as "0 black"."""
     help: str
     is_scaled: bool = False
-    """Whether black and white are chosen; the others keep the input's grey levels, in each channel for itself."""
+    """Whether black and white are chosen, for all channels in common; the others keep the input's grey levels."""
     is_absolute: bool = False
     """Whether values lose their sign."""
     is_symmetric: bool = False
@@ -35,6 +35,7 @@ class Mode:
     is_values: bool = False
     """Whether the filtered values stay as they are, which takes floats."""
     is_default: bool = False
+    """Whether filters give it if no output is asked for."""
 
     def range_up_to(self, largest: float) -> Range:
         """Return which values are black and white if ``largest`` is the largest magnitude; 0 is rounding noise.
