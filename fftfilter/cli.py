@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import pkgutil
+import re
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 # -v -v: where an error came from is wanted.
 TRACEBACK = 2
+# What nobody reads to its end: a long number, and a quoted value that is no path.
+_LONG = re.compile(r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')")
 # The module of several commands, and what they are in. All others have the name of their command.
 FILTERS, SEVERAL = "filters", "COMMANDS"
 # No commands, but what they share.
@@ -102,7 +105,7 @@ class Cli(click.Group):
             import traceback
 
             traceback.print_exc()
-        click.echo(f"fftfilter: {message}", err=True)
+        click.echo(f"fftfilter: {_LONG.sub(lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
         sys.exit(code)
 
 

@@ -170,8 +170,8 @@ class Filter:
     Threads may share a filter: it filters one image at a time. Pickled and copied it is what it was made of, and
     opens its device with its first image; so it can be sent to other processes.
 
-    A picture of which so little passes that single precision would show, is filtered once more in double precision by
-    the staged pipeline, where the device has it.
+    A picture of which so little passes that single precision would show, or of which many levels lie next to an edge
+    between two, is filtered once more in double precision by the staged pipeline, where the device has it.
 
     Raises ParameterError for invalid values, DeviceError without a usable device.
 
@@ -459,7 +459,7 @@ class Filter:
         return self._clipped
 
     def weak(self) -> int:
-        """Return how many pictures of the last call were filtered once more, as little of them passes.
+        """Return how many pictures of the last call were filtered once more, as single is not enough.
 
         That is in double precision, by the staged pipeline.
         """
@@ -569,7 +569,8 @@ class Filter:
     def _finish(self, call: _Call, result: Array, done: Pipeline | Started) -> Array:
         """Return what has become of a stack as the caller wants it; keeps the extremes."""
         found = done.extremes()
-        may_be_weak = found[:, 1].min() < call.weak_below
+        # Of a small image numpy's minimum would take a hundredth of its time.
+        may_be_weak = call.weak_below > 0 and (min(found[:, 1].tolist()) < call.weak_below or max(done.undecided()) > 1)
         most = found[:, 1].astype(np.float64) if may_be_weak else None
         factor = self.transfer.largest
         if call.stack.pixel.kind == "f" or factor != 1:
@@ -596,6 +597,7 @@ class Filter:
         clipped go ``into`` where they are.
         """
         (result, found, clipped), weak = into, 0
+        undecided = np.array(done.undecided()) > 1
         limit, deviations, least = call.pipeline.weak, done.deviations(), 0.0
         images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
         is_above_noise = most > NOISE / 2 * deviations
@@ -605,7 +607,7 @@ class Filter:
         of_pixels: PixelOptions = {"white": call.white}
         if not self._mode.is_values:
             of_pixels |= {"dtype": call.dtype, "levels": call.levels}
-        for i in np.flatnonzero(is_above_noise & (most < limit * np.maximum(deviations, least))):
+        for i in np.flatnonzero(is_above_noise & (undecided | (most < limit * np.maximum(deviations, least)))):
             own = slice(None) if call.stack.one_scale else slice(i, i + 1)
             # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of
             # a wave is 1/sqrt 2.
@@ -615,7 +617,8 @@ class Filter:
                 at_dc = np.abs(mean_deviation(images[own])).max() * self._gain_of_constants(images.shape[1:])
             to_pixels = exponents[i] - call.exponents[i]
             mean, at_dc = np.ldexp(mean, to_pixels), abs(np.ldexp(at_dc, to_pixels)) / self.transfer.largest
-            if mean == 0 or most[i] >= limit * max(self._mean_gain(call.stack) * max(mean, least), at_dc):
+            enough = limit * max(self._mean_gain(call.stack) * max(mean, least), at_dc)
+            if mean == 0 or (most[i] >= enough and not undecided[i]):
                 continue
             again = images[own]
             if exponents[i]:

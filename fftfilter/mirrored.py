@@ -43,7 +43,7 @@ class Mirrored:
         self._whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
         self._pipeline = make(transfer.on_twice_the_sides(), self._whole)
         self.weak = self._pipeline.weak
-        self._clipped = np.zeros(stack.pictures)
+        self._clipped, self._undecided = np.zeros(stack.pictures), [0.0] * stack.pictures
 
     def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels; ``options`` are those of the pipeline."""
@@ -57,12 +57,16 @@ class Mirrored:
         self._largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
         if stack.white is None:
             return np.ascontiguousarray(values)
-        result, self._clipped = on_ramps(values, stack, ramps, self._far)
+        result, self._clipped, self._undecided = on_ramps(values, stack, ramps, self._far)
         return result
 
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
         return self._clipped
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
+        return self._undecided
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""

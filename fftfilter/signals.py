@@ -1,9 +1,11 @@
-"""Ctrl-C (SIGINT) and SIGTERM: both end the program in the same way, with exit codes of their own.
+"""Ctrl-C (SIGINT), SIGTERM and SIGHUP: all end the program in the same way.
+
+SIGHUP, which a terminal sends when it is closed, is taken as SIGTERM; Ctrl-C has an exit code of its own.
 
 A signal raises an exception in the main thread, which removes what is half written on its way out. A folder's run asks
-for its end with the first, and raises at the second. Processes that a run starts hear neither: a terminal and a service
-manager send them to all, and this process ends the others. Who starts the program with a signal ignored, as ``nohup``
-does, has it ignored; a program in C that has Python in it keeps a handler that it had before.
+for its end with the first, and raises at the second. Processes that a run starts hear none of them: a terminal and a
+service manager send them to all, and this process ends the others. Who starts the program with a signal ignored, as
+``nohup`` does, has it ignored; a program in C that has Python in it keeps a handler that it had before.
 """
 
 from __future__ import annotations
@@ -19,18 +21,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-BOTH = (signal.SIGINT, signal.SIGTERM)
+ALL: tuple[signal.Signals, ...] = (signal.SIGINT, signal.SIGTERM)
+if sys.platform != "win32":
+    ALL += (signal.SIGHUP,)
 # Seconds that the last word may take.
 _PATIENCE = 0.3
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM: for whoever catches an interrupt, it is one."""
+    """SIGTERM or SIGHUP: for whoever catches an interrupt, it is one."""
 
 
 def ending(number: int) -> tuple[str, int]:
     """Return what is said of an end by a signal, and its exit code."""
-    return ("terminated", 143) if number == signal.SIGTERM else ("interrupted", 130)
+    return ("interrupted", 130) if number == signal.SIGINT else ("terminated", 143)
 
 
 def ending_by(interrupt: BaseException) -> tuple[str, int]:
@@ -45,7 +49,7 @@ def end_quietly() -> None:
 
 def end_by_exception() -> None:
     """Let a signal raise KeyboardInterrupt or TerminatedError."""
-    _handle(lambda number: _terminate if number == signal.SIGTERM else signal.default_int_handler)
+    _handle(lambda number: signal.default_int_handler if number == signal.SIGINT else _terminate)
 
 
 @contextmanager
@@ -104,9 +108,10 @@ def blocked() -> Iterator[None]:
         return
     from multiprocessing.resource_tracker import ensure_running
 
-    ensure_running()  # would unmask them when the first process starts
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, BOTH)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL)
     try:
+        ensure_running()  # unmasks some of them, if not now then when the first process starts
+        signal.pthread_sigmask(signal.SIG_BLOCK, ALL)
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
@@ -118,7 +123,7 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in BOTH}
+    before = {number: signal.getsignal(number) for number in ALL}
     _handle(lambda _: handler)
     try:
         yield
@@ -129,7 +134,7 @@ def _handled_by(handler: Callable[[int, FrameType | None], None]) -> Iterator[No
 
 
 def _handle(choose: Callable[[int], signal._HANDLER]) -> None:
-    for number in BOTH:
+    for number in ALL:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, choose(number))
 

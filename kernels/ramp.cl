@@ -14,9 +14,10 @@
 // One for each picture (the same fields: fftfilter/output/ramp.py). Levels below `below` and from `above` on count as
 // clipped. What never exceeds `noise` of the picture's largest deviation is rounding noise. of_largest: stretch and
 // white are parts of the largest magnitude. magnitude: values lose their sign. counts: what is clipped is counted.
+// Levels nearer than `undecided` to the edge between two pixels are undecided.
 typedef struct {
-    float stretch, shift, white, bottom, top, below, above, noise;
-    uint of_largest, magnitude, counts, unused;
+    float stretch, shift, white, bottom, top, below, above, noise, undecided;
+    uint of_largest, magnitude, counts;
 } ramp_t;
 
 // What a histogram of magnitudes makes a ramp of, between two values: the ramp between 0 and 1, and for each of the two
@@ -66,6 +67,20 @@ static inline VALUE on_ramp(const VALUE value, const ramp_t ramp)
 static inline VALUE level_on(const VALUE value, const ramp_t ramp)
 {
     return value * ramp.stretch + ramp.shift;
+}
+
+// What added and subtracted again rounds a level to a whole number
+#define ROUNDS 12582912.0f
+
+// How far a level is from the nearest edge between two pixels: a whole number, or the level of `white`. Below the first
+// edge and above the last one all levels are one pixel.
+static inline VALUE from_edge(const VALUE level, const ramp_t ramp)
+{
+    const VALUE first = (VALUE)(ramp.bottom + 0.5f), last = (VALUE)(ramp.top + (ramp.white < 3e38f ? -0.5f : 0.5f));
+    const VALUE inside = level < first ? first : level < last ? level : last;
+    const VALUE a = inside - ((inside + ROUNDS) - ROUNDS), b = level - (ramp.white * ramp.stretch + ramp.shift);
+    const VALUE from_whole = a < 0 ? -a : a, from_white = b < 0 ? -b : b;
+    return from_white < from_whole ? from_white : from_whole;
 }
 
 // The pixel of a value whose level is known

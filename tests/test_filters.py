@@ -450,6 +450,8 @@ def test_the_bytes_on_the_device_are_known_before_they_are_taken():
         one, two, three = (fused.device_bytes((count, 8, 64)) for count in (1, 2, 3))
         # A float and two bytes a pixel, and room for the workers.
         assert three - two == two - one >= 6 * 8 * 64
+        slanted = fused.with_options(H.notch((0.2, 0.13)), edges="mirror")  # which is transformed back twice
+        assert slanted.device_bytes((1, 8, 64)) > fused.with_options(edges="mirror").device_bytes((1, 8, 64))
 
 
 def test_an_array_to_be_filled_has_the_shape_and_type_asked_for():

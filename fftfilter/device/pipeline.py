@@ -35,6 +35,9 @@ class Pipeline(Protocol):
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
 
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, about, as a part of how many may be (``noise.py``)."""
+
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, ``(pictures,)``."""
 

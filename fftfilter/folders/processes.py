@@ -278,7 +278,7 @@ class _ThisProcess(Executor):
 
 def _begin(variables: dict[str, str], path: list[str]) -> None:
     """Prepare a process for its work: its environment, and its end if this program goes."""
-    for number in signals.BOTH:  # where they cannot be blocked
+    for number in signals.ALL:  # where they cannot be blocked
         signal.signal(number, signal.SIG_IGN)
     sys.path[:] = path
     for name, value in variables.items():

@@ -7,7 +7,7 @@ import sys
 import time
 
 _SECONDS_BETWEEN = 0.1
-_WORTH_A_WORD = 120  # seconds
+_WORTH_A_WORD = 20  # seconds
 _CLEAR = "\r\x1b[K"
 
 
@@ -22,7 +22,7 @@ class Progress:
         self._on = not quiet and sys.stderr.isatty()
 
     def foretell(self, what: str, seconds: float) -> None:
-        """Say how long the work is going to take, if it is minutes."""
+        """Say how long the work is going to take, if that is long."""
         if self._on and seconds > _WORTH_A_WORD:
             sys.stderr.write(f"fftfilter: {what} take about {clock(seconds)}\n")
 

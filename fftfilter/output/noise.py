@@ -9,7 +9,17 @@ by its mean gain: measured over smooth, periodic and random images that lie outs
 is at most 2.5e-7, and their largest 1.7e-6, of the image's largest deviation times the root of the mean square
 of the gains. WEAK is where a mean of 1/500 of a level of 255, which is 1 pixel of 500 on the wrong side of a level, is
 left.
+
+That holds for levels that lie anywhere between two edges, not where many are undecided (``rounding.py``): where nearly
+everything of whole numbers passes, or where few values are all that a picture has.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .stack import Stack
 
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""
@@ -18,3 +28,8 @@ WEAK = 1 / 30
 
 That is the input's deviation times the mean gain, or its mean deviation times H(0), if that is more.
 """
+
+
+def most_undecided(stack: Stack) -> float:
+    """Return how many samples of a picture may be undecided: one, and fewer than may differ."""
+    return max(1.5, stack.size / stack.pictures / 750)

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 KERNEL = "ramp.cl"
 
-NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise")
-FLAGS = ("of_largest", "magnitude", "counts", "unused")
+NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
+FLAGS = ("of_largest", "magnitude", "counts")
 RAMP = np.dtype([*((name, np.float64) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])
 ON_DEVICE = np.dtype([*((name, np.float32) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])
 """ramp_t of ramp.cl"""
@@ -68,7 +68,7 @@ def ramps(
     if mode.is_values:
         return made
     is_float = np.dtype(dtype).kind == "f"
-    top, nudge, near = rounding(maxval, is_float=is_float)
+    top, nudge, near, made["undecided"] = rounding(maxval, is_float=is_float)
     half = 0.0 if is_float else 0.5 + NUDGE
     with np.errstate(over="ignore"):
         if mode.keeps_levels:

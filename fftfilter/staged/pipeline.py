@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..output.noise import NOISE, WEAK
+from ..output.noise import NOISE, WEAK, most_undecided
 from ..output.offset import deviation, offset
 from ..output.quantize import on_ramps
 from ..output.stack import PIXELS
 from .fft_core import fft_core, plan_rows
-from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, Launch, X, Y
+from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, UNDECIDED, Launch, X, Y
 from .steps.extremes import extremes, first_pair
 from .steps.load import load
 from .steps.magnitude import magnitude
@@ -110,7 +110,7 @@ class StagedPipeline:
         )
         if stack.white is not None:
             self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
-        self._pairs, self._clipped = (pair, pictures), np.zeros(pictures)
+        self._pairs, self._clipped, self._undecided = (pair, pictures), np.zeros(pictures), [0.0] * pictures
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         self._workspace = Workspace(
@@ -124,6 +124,7 @@ class StagedPipeline:
                 MASK: mask_table(height, width, radial, table, launcher.real),
                 GROUND: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
+                UNDECIDED: np.zeros(pictures, np.uint32),
             },
         )
 
@@ -139,6 +140,7 @@ class StagedPipeline:
         self._far: Array = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
         space.write(GROUND, base.astype(real))
         space.write(NOISE_FLOOR, (NOISE * self._far).astype(real))
+        space.write(UNDECIDED, np.zeros(self.stack.pictures, np.uint32))
         space.write(IMAGE, np.ascontiguousarray(images))
 
         def read(box: Box) -> Array:
@@ -158,8 +160,11 @@ class StagedPipeline:
             return np.ascontiguousarray(values if self.stack.out.kind == "c" else values.real)
         if ramps is None:
             result = space.read(IMAGE, np.empty(self.stack.shape, self.stack.out))
+            counts = space.read(UNDECIDED, np.empty(self.stack.pictures, np.uint32))
+            self._undecided = (counts / most_undecided(self.stack)).tolist()
         else:
-            result, self._clipped = on_ramps(np.ascontiguousarray(values.real), self.stack, ramps, self._far)
+            values = np.ascontiguousarray(values.real)
+            result, self._clipped, self._undecided = on_ramps(values, self.stack, ramps, self._far)
         if observe is not None:
             observe("output", result)
         return result
@@ -173,6 +178,10 @@ class StagedPipeline:
     def clipped(self) -> Array:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
         return self._clipped
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
+        return self._undecided
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""

@@ -22,6 +22,13 @@ def setting():
     return Setting(runs=1)
 
 
+@pytest.fixture(autouse=True)
+def _measured_once(monkeypatch):
+    """Figures are not looked at."""
+    monkeypatch.setattr(transforms, "SECONDS", 0)
+    monkeypatch.setattr("fftfilter.bench.peers.table.sleep", lambda _: None)
+
+
 def test_all_are_timed_beside_a_peer(setting):
     benchmark = transforms.transforms(
         setting, shapes=[SHAPE], prepare=partial(transforms._on_cpu, libraries=["numpy"]), rest=0
@@ -48,7 +55,6 @@ def test_a_peer_with_another_transform_is_not_timed(setting):
         list(transforms.transforms(setting, shapes=[SHAPE], prepare=prepare, rest=0).steps)
 
 
-def test_the_command_takes_sizes(monkeypatch):
-    monkeypatch.setattr("fftfilter.bench.peers.table.sleep", lambda _: None)  # figures are not looked at
+def test_the_command_takes_sizes():
     done = CliRunner().invoke(bench, ["transforms", "--size", "324x60", "--runs", "1"], catch_exceptions=False)
     assert "\n324 x 60  rfft2         fftfilter" in done.stdout

@@ -35,6 +35,16 @@ def test_a_number_out_of_bounds_ends_before_the_work(run, tmp_path, monkeypatch,
     assert not (tmp_path / "out.png").exists()
 
 
+@pytest.mark.parametrize("value", [DIGITS, "x" * 5000, f"8{'x' * 5000}"], ids=["digits", "letters", "unit"])
+@pytest.mark.parametrize("option", ["--radius", "--order", "--scale", "--pixel-size", "--device", "--shape"])
+def test_a_long_value_is_said_in_short(run, tmp_path, option, value):
+    Image.fromarray(GRAY).save(tmp_path / "in.png")
+    code, _, stderr = run("lowpass", option, value, tmp_path / "in.png", tmp_path / "out.png")
+    assert (code, len(stderr.splitlines())) == (3 if option == "--device" else 2, 1)
+    assert f"{value[:30]}...{value[-9:]}" in stderr
+    assert len(stderr) < 600
+
+
 def test_a_device_of_thousands_of_digits_is_none(run, tmp_path):
     Image.fromarray(GRAY).save(tmp_path / "in.png")
     code, _, stderr = run("lowpass", "--device", DIGITS, tmp_path / "in.png", tmp_path / "out.png")

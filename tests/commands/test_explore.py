@@ -197,7 +197,7 @@ def test_the_browser_gets_the_address_by_a_file_that_nobody_else_can_read(tmp_pa
             with urllib.request.urlopen(url, timeout=PATIENCE) as answer:  # noqa: S310  likewise
                 assert answer.status == 200
             assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
-        assert ended(program)[0] == 143
+        assert ended(program, signal.SIGHUP)[0] == 143  # its terminal is closed
         assert list((tmp_path / "temporary").glob("fftfilter-*")) == []
 
 

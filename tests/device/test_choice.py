@@ -37,7 +37,7 @@ def test_auto_takes_a_gpu_then_the_best_cpu_runtime_and_never_a_simulator():
         fake("Oclgrind", GPU | CPU, units=999),
     ]
     worst_first = best_first[::-1]
-    assert sorted(worst_first, key=rank) == worst_first
+    assert sorted(worst_first, key=rank) == sorted(best_first, key=rank) == worst_first
 
 
 def test_a_device_is_chosen_by_kind_index_and_part_of_a_name():
@@ -52,6 +52,13 @@ def test_without_a_choice_the_environment_decides(monkeypatch):
     with pytest.raises(DeviceError, match="'no such name'"):
         choose()
     assert choose("auto") is choose("cpu")
+
+
+def test_an_index_ends_with_the_last_device():
+    count = len(all_devices())
+    assert choose(count - 1).index == count - 1
+    with pytest.raises(DeviceError, match=f"no OpenCL device '{count}'"):
+        choose(count)
 
 
 @pytest.mark.parametrize("wanted", ["gpu", "99", "no such name"])

@@ -57,6 +57,23 @@ def test_another_repair_is_tried_again(new_here):
     assert right.made == 2
 
 
+@pytest.mark.parametrize("other", ["name", "driver_version", "version", "platform name", "platform version"])
+@pytest.mark.usefixtures("new_here")
+def test_a_device_that_another_driver_opens_is_tried_again(monkeypatch, other):
+    """So is any that another property tells from it."""
+
+    def described(**changed):
+        platform = SimpleNamespace(name=changed.pop("platform name", "P"), version=changed.pop("platform version", "1"))
+        values = {"name": "N", "driver_version": "1", "version": "OpenCL 3.0", "vendor": "V", **changed}
+        return Device(0, SimpleNamespace(platform=platform, type=0, **values))
+
+    monkeypatch.setattr(selftest, "Launcher", lambda device: device)
+    right = Counted()
+    for device in (described(), described(), described(**{other: "2"})):
+        selftest.check(device, right)
+    assert right.made == 2
+
+
 def test_a_device_that_computes_wrongly_is_refused_with_its_error(new_here, tmp_path):
     with pytest.raises(RefusedError, match=r"computes wrongly: relative error \d\.\de-\d\d in .*--device") as refused:
         selftest.check(new_here, Counted(off=3))

@@ -63,3 +63,8 @@ def test_run_as_a_module_the_program_and_its_processes_forget_the_current_direct
     for name in ("fftfilter", *sys.stdlib_module_names):
         (hostile / f"{name}.py").unlink()
     filter_in(hostile, sys.executable, "-m", "fftfilter", ways=["--processes", "2"])
+
+
+@needs_posix
+def test_without_the_environment_python_is_told_by_its_option(hostile):
+    filter_in(hostile, sys.executable, "-E", "-P", "-m", "fftfilter", ways=["--processes", "2"])

@@ -33,6 +33,7 @@ from tests.helpers import Started, needs_pocl_wheel
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="finds its child processes in /proc")
 
 ENDINGS = [(signal.SIGINT, "interrupted", 130), (signal.SIGTERM, "terminated", 143)]
+HANGUP = getattr(signal, "SIGHUP", None)
 TWO = {"POCL_DEVICES": "pthread pthread"}
 
 
@@ -275,9 +276,9 @@ def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
         list(Pool(local, 1).run(jobs, Settings(Recipe(transfer.highpass()))))
 
 
-@pytest.mark.parametrize(("number", "word", "code"), ENDINGS)
+@pytest.mark.parametrize(("number", "word", "code"), [*ENDINGS, (HANGUP, "terminated", 143)])
 def test_a_signal_that_reaches_all_processes_ends_well(tmp_path, number, word, code):
-    """As a terminal sends Ctrl-C, and a service manager SIGTERM."""
+    """As a terminal sends Ctrl-C, or SIGHUP when it is closed, and a service manager SIGTERM."""
     with running(tmp_path, 3000) as started:
         os.killpg(started.pid, number)
         said = started.communicate(timeout=120)[1]

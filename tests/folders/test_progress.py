@@ -22,12 +22,13 @@ class Terminal(io.StringIO):
     ("stream", "quiet", "seconds", "said"),
     [
         (Terminal(), False, 3700, "fftfilter: 9 pages take about 1:01:40\n"),
-        (Terminal(), False, 119, ""),
+        (Terminal(), False, 27, "fftfilter: 9 pages take about 0:27\n"),
+        (Terminal(), False, 19, ""),
         (Terminal(), True, 3700, ""),
         (io.StringIO(), False, 3700, ""),
     ],
 )
-def test_only_a_terminal_is_told_that_work_takes_minutes(monkeypatch, stream, quiet, seconds, said):
+def test_only_a_terminal_is_told_that_work_takes_long(monkeypatch, stream, quiet, seconds, said):
     monkeypatch.setattr("sys.stderr", stream)
     Progress(9, quiet=quiet).foretell("9 pages", seconds)
     assert stream.getvalue() == said

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from fftfilter.output.difference import Difference
+from fftfilter.output.offset import deviation
+from fftfilter.output.quantize import on_ramps
+from fftfilter.output.ramp import ramps
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
@@ -56,6 +59,27 @@ def assert_real(got, pixels, transfer, edges="wrap"):
     """Hold filtered values as they are to the reference, in norm."""
     wanted = reference.filtered(pixels, grid_with(edges, transfer, *pixels.shape[1:]).gain(), edges).real
     assert np.linalg.norm(got - wanted) <= 4e-6 * np.linalg.norm(wanted)
+
+
+def assert_kept(pipeline, pixels, transfer):
+    """Hold bytes that keep the input's grey levels to the reference, and how many are clipped, in each of two runs."""
+    stack = stack_of(pixels)
+    kept = ramps("keep", units=np.ones(len(pixels)), white=255, dtype=np.uint8, maxval=255)
+    values = reference.filtered(pixels, transfer.keeping_mean().gain(*pixels.shape[1:])).real
+    wanted, clipped = on_ramps(values, stack, kept, deviation(pixels).reshape(-1))
+    assert clipped.max() > 0.02
+    for _ in range(2):
+        for got, right in zip(pipeline.run(pixels, kept), wanted, strict=True):
+            assert_grey_levels(got, right)
+        np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1.5 / pixels[0].size)
+
+
+def spikes(height, width):
+    """Return a stack of pictures, each with one pixel of another column that is brighter or darker than the rest."""
+    stack = np.full((2 * width, height, width), 100, np.uint8)
+    for i, image in enumerate(stack):
+        image[i % height, i // 2] = (3, 196)[i % 2] + i % 7
+    return stack
 
 
 def even(gains):

@@ -18,11 +18,12 @@ from fftfilter.errors import TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plan import Limits
+from fftfilter.output.offset import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
-from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
+from tests.fused.helpers import assert_as_the_reference, assert_kept, assert_real, even, noise, spikes, stack_of
 
 HIGH = H.highpass()
 
@@ -107,6 +108,12 @@ def test_every_vector_width_gives_the_same(cpu, lanes, height, width):
 def test_every_pass_of_every_shape(cpu, kind, shape):
     transfer = of_kind(kind, 12.5, shape, 3 if SHAPES[shape].has_order else None)
     image = noise((1, 36, 60))
+    assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
+
+
+@pytest.mark.parametrize("shape", ["cosine", "fermi"])
+def test_a_width_is_another_part_of_each_cutoff(cpu, shape):
+    image, transfer = noise((1, 36, 60)), H.bandpass(6, 15, shape=shape, width=4)
     assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
 
 
@@ -212,6 +219,21 @@ def test_one_scale_for_all_channels(cpu):
     got = fused(cpu, pixels, one_scale=True)
     assert_as_the_reference(got, pixels, HIGH, one_scale=True)
     assert got[1].max() < 128
+
+
+@pytest.mark.parametrize(("height", "width"), [(36, 3), (36, 60), (36, 225)])
+def test_each_pixel_that_is_clipped_counts_once(cpu, height, width):
+    """Not what fills a narrow image, nor a column that two strips have."""
+    pixels = noise((2, height, width))
+    pipeline = FusedCpuPipeline(cpu, HIGH.keeping_mean(), stack_of(pixels))
+    assert_kept(pipeline, pixels, HIGH)
+
+
+def test_the_deviation_is_that_of_any_pixel(cpu):
+    pixels = spikes(3, 60)
+    pipeline = FusedCpuPipeline(cpu, HIGH, stack_of(pixels))
+    pipeline.run(pixels)
+    np.testing.assert_array_equal(pipeline.deviations(), deviation(pixels))
 
 
 @pytest.mark.parametrize("workers", [1, 3, 16])

@@ -16,7 +16,7 @@ from fftfilter.fused.bare import Shape
 from fftfilter.fused.cpu.bare import signal
 from fftfilter.fused.cpu.bare.transform import CpuTransform
 from fftfilter.fused.cpu.plan import Limits
-from tests.helpers import assert_transform
+from tests.helpers import assert_exact_radices, assert_transform
 
 # (count, height, width), chosen by what they make the kernels do
 SIZES = [
@@ -48,6 +48,16 @@ def run(launcher, data, source, scale=1.0, **how):
 def lengths(*sides):
     """Return the length whose bound holds for all sides."""
     return max(sides) if all(side & (side - 1) == 0 for side in sides) else 60
+
+
+# Each radix alone and next to others, primes by their definition, and Bluestein's convolution
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 8, 11, 13, 15, 17, 24, 31, 45, 67, 77, 120, 143])
+def test_every_radix_is_exact(cpu, n):
+    x = numbers((1, 64, n))
+    assert_exact_radices(run(cpu, Shape("complex", "rows", *x.shape), x), np.fft.fft(x))
+    upright = x.reshape(1, n, 64)
+    inverse = run(cpu, Shape("complex", "columns", *upright.shape, inverse=True), upright, 1 / n)
+    assert_exact_radices(inverse.swapaxes(1, 2), np.fft.ifft(upright, axis=1).swapaxes(1, 2))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -19,8 +19,18 @@ from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, TransformPlan
+from fftfilter.output.offset import deviation
 from fftfilter.transfer import reference
-from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of, white_of
+from tests.fused.helpers import (
+    assert_as_the_reference,
+    assert_kept,
+    assert_real,
+    even,
+    noise,
+    spikes,
+    stack_of,
+    white_of,
+)
 
 HIGH = H.highpass()
 
@@ -121,6 +131,7 @@ def test_channels_share_one_scale(launcher):
         H.highpass(3, shape="gaussian"),
         H.bandpass(1, 4, shape="gaussian"),
         H.bandstop(1, 4, shape="butterworth", order=3),
+        H.bandpass(2, 5, shape="cosine", width=1.5),  # another part of each cutoff
     ],
     ids=str,
 )
@@ -218,6 +229,33 @@ def test_rounding_noise_is_black_and_faint_detail_is_not(launcher):
     faint = np.zeros((1, 12, 10), np.float32)
     faint[0, 5, 5] = 1e-6  # below the noise of a white pixel, but there is none
     assert fused(launcher, faint).max() == 1
+
+
+def test_noise_of_channels_is_a_part_of_the_largest_deviation_of_all(launcher):
+    detail = 1e-6 * noise((3, 12, 10), "float32")
+    detail[0] = 0
+    assert_as_the_reference(fused(launcher, detail, one_scale=True), detail, HIGH, one_scale=True)
+    y, x = np.mgrid[:12, :10]
+    removed = np.stack([0 * x, 1e-6 * np.cos(2 * np.pi * y / 12), 0.9 * np.cos(np.pi * (x + y))]).astype(np.float32)
+    assert not fused(launcher, removed, H.lowpass(3), one_scale=True).any()
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "limits"),
+    [(12, 10, Limits()), (30, 45, TINY), (17, 30, TINY)],  # in one step, in two, columns by chirp-z in two
+)
+def test_each_pixel_that_is_clipped_counts_once(launcher, height, width, limits):
+    pixels = noise((2, height, width))
+    assert_kept(FusedGpuPipeline(launcher, HIGH.keeping_mean(), stack_of(pixels), limits=limits), pixels, HIGH)
+
+
+@pytest.mark.parametrize("one_scale", [False, True])
+def test_the_deviation_is_that_of_any_pixel(launcher, one_scale):
+    pixels = spikes(12, 10)
+    pipeline = FusedGpuPipeline(launcher, HIGH, stack_of(pixels, one_scale=one_scale))
+    pipeline.run(pixels)
+    wanted = deviation(pixels)
+    np.testing.assert_array_equal(pipeline.deviations(), [wanted.max()] if one_scale else wanted)
 
 
 @pytest.mark.parametrize(("height", "width"), [(5, 9), (34, 17)])

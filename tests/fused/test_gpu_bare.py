@@ -6,14 +6,16 @@ goes in two steps.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 from fftfilter.fused.bare import Shape
 from fftfilter.fused.gpu.bare import plan
 from fftfilter.fused.gpu.bare.transform import GpuTransform
-from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
-from tests.helpers import assert_transform
+from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
+from tests.helpers import assert_exact_radices, assert_transform
 
 # Sides from 25 up go in two steps.
 TINY = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
@@ -32,6 +34,19 @@ def run(launcher, shape, source, scale=1.0, **how):
     assert made.shape == shape.target
     assert largest == np.abs(made.view(np.float32)).max()
     return made
+
+
+# All radices, two or three at a time
+@pytest.mark.parametrize(
+    "radices",
+    [(2,), (16, 13), (14, 11), (15, 12), (10, 9), (8, 7), (6, 4), (9, 3), (5, 5, 5), (3,), (32, 16, 16)],
+    ids=str,
+)
+def test_every_radix_is_exact(launcher, radices):
+    n = math.prod(radices)
+    assert plan_transform(n, columns=False, count=16).radices == radices
+    x = numbers((1, 16, n))
+    assert_exact_radices(run(launcher, Shape("complex", "rows", *x.shape), x), np.fft.fft(x))
 
 
 @pytest.mark.parametrize("size", [(2, 5, 9), (1, 34, 16)])

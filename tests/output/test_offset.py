@@ -7,11 +7,13 @@ import pytest
 
 import fftfilter
 from fftfilter import transfer as H
+from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.output.difference import Difference
 from fftfilter.output.offset import deviation, offset, spread
 from fftfilter.transfer import reference
 from tests.helpers import FORMS, assert_grey_levels, by_reference, values_by
+from tests.soak.check import as_gpu
 
 SIZE = 60, 100
 PASSES = [H.lowpass(5), H.highpass(5), H.bandpass(5, 9), H.bandstop(5, 9)]
@@ -138,6 +140,40 @@ def test_numbers_wider_than_a_single_lose_nothing_that_is_seen(dtype, precision,
     assert np.abs(got - wanted).max() <= 2e-6 * np.abs(wanted).max()
     exact = fftfilter.highpass(image, 3, output="real", precision="double")
     assert np.abs(exact - wanted).max() <= 1e-12
+
+
+def test_what_is_said_of_numbers_wider_than_a_single_is_that_of_double_precision(rng):
+    """What part is clipped, and of how many channels, each with a filter of its own."""
+    image = 2**31 + rng.integers(-300, 300, (3, *SIZE))
+    for notch in (H.Transfer(()), H.notch((0.2, 0.1), channels=(0,))):
+        options = {"output": "signed", "scale": (-100, 100)}
+        found = [Filter(H.highpass(3) * notch, precision=each, **options) for each in ("single", "double")]
+        for each in found:
+            each(image, channel_axis=0, dtype=np.uint8)
+        assert found[0].clipped() == found[1].clipped() != [0.0]
+        assert found[0].weak() == (3 if notch.is_by_channel else 1)
+
+
+@pytest.mark.parametrize("form", ["fused", "for GPUs", "book"])
+def test_noise_is_a_part_of_the_largest_deviation_whatever_the_size_is(form):
+    """Far below the floor, where nobody looks for detail once more."""
+    y, x = np.mgrid[:12, :10]
+    image = (np.cos(np.pi * (x + y)) + 0.5e-5 * np.cos(2 * np.pi * y / 12)).astype(np.float32)
+    with Filter(H.lowpass(1.5), engine="book" if form == "book" else None) as made:
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        assert not made(image).any()
+
+
+@pytest.mark.parametrize(("form", "weak"), [("fused", 0), ("for GPUs", 1)])
+def test_chirp_z_of_gpus_is_less_exact_so_that_more_is_done_in_double_precision(form, weak):
+    y, x = np.mgrid[:34, :17]
+    image = ((-1.0) ** (x + y) + 0.015 * np.cos(4 * np.pi * x / 17)).astype(np.float32)
+    with Filter(H.bandpass(1.5, 2.5), output="real") as made:
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        made(image)
+        assert made.weak() == weak
 
 
 @pytest.mark.parametrize("engine", ["fused", "book"])

@@ -62,8 +62,8 @@ def test_it_is_what_the_reference_gives_for_the_range_from_0_to_the_largest(seed
 
 
 def test_floats_are_neither_nudged_nor_rounded_to_white():
-    assert rounding(255, is_float=False) == (255, 1 / 2048, 1 - 2**-16)
-    assert rounding(1, is_float=True) == (1, 0, 1)
+    assert rounding(255, is_float=False) == (255, 1 / 2048, 1 - 2**-16, 2**-14)
+    assert rounding(1, is_float=True) == (1, 0, 1, 0)
 
 
 # Outputs
@@ -71,7 +71,7 @@ def test_floats_are_neither_nudged_nor_rounded_to_white():
 
 def of(output, values, depth=U8, *, scale=None, noise=0.0, white=255):
     (ramp,) = ramps(output, scale, white=white, dtype=depth.dtype, maxval=depth.maxval)
-    found, clipped = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
+    found, clipped, _ = pixels(np.array(values, np.float64), ramp, noise / NOISE, depth.dtype)
     return found.tolist(), clipped
 
 
@@ -97,6 +97,8 @@ def test_signed_has_zero_in_the_middle_and_the_largest_magnitude_at_an_end(depth
 
 def test_signed_takes_a_scale_and_counts_what_it_clips():
     assert of("signed", [-20, -10, 0, 10], scale=Range(-10, 10)) == ([0, 0, 128, 255], 1 / 4)
+    # An end that rounding left beyond the range is none.
+    assert of("signed", [-10.001, 0, 10.001, 12], F32, scale=Range(-10, 10)) == ([0, 0.5, 1, 1], 1 / 4)
 
 
 @pytest.mark.parametrize(("output", "middle"), [("signed", 128), ("magnitude", 0)])

@@ -34,6 +34,7 @@ CONTENTS = (
     "checkerboard",
     "ramp",
     "few values",
+    "wave",
 )
 LAYOUTS = ("plain", "strided", "Fortran", "byte-swapped", "read-only")
 # Larger floats have no scale in their grey levels here.
@@ -202,6 +203,8 @@ def pixels(r: random.Random, rng: np.random.Generator, of: Setup, content: str) 
         "checkerboard": lambda: (y + x) % 2,
         "ramp": lambda: (y + x) / (height + width),
         "few values": lambda: rng.integers(0, 3, of.size) / 2,
+        # Of which a notch elsewhere leaves nearly everything
+        "wave": lambda: 0.5 + 0.5 * np.cos(2 * np.pi * (r.randrange(4) * x / width + r.randrange(4) * y / height)),
     }[content]()
     if of.dtype in FLOATS:
         power = 30 if of.dtype == "float32" or not MODES[of.output].is_scaled else 280

@@ -57,7 +57,7 @@ def test_a_picture_that_was_altered_is_found():
 
 @needs_posix
 def test_a_process_that_dies_is_found_and_another_goes_on():
-    results = soak(time.monotonic() + 600, 3, processes=1, threads=False)
+    results = soak(time.monotonic() + 600, 8, processes=1, threads=False)  # cases that compile little
     assert next(results).is_right
     (process,) = multiprocessing.active_children()
     process.kill()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.staged.plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, SPIN, X, Y
+from fftfilter.staged.plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, SPIN, UNDECIDED, X, Y
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps.bit_reversal import bit_reversal
 from fftfilter.staged.steps.butterfly import butterfly
@@ -147,14 +147,14 @@ def test_extremes_start_at_zero_and_find_the_largest_of_each_image(launcher, cou
     assert parts[pair:].tolist() == [0 + 5j, 0 + 6j]
 
 
-def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, noise_floor=0.0):
+def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, noise_floor=0.0, *, result=IMAGE):
     pixel = {np.uint8: "uchar", np.uint16: "ushort", np.float32: "float"}[dtype]
     values = np.array(values, np.float32)
     stage = quantize(values.size, 1, 0, pixel, levels)
     pair = np.array([complex(smallest, largest)], COMPLEX)
     image = np.zeros(values.size, dtype)
-    floors = {NOISE_FLOOR: np.array([noise_floor], np.float32)}
-    return run(launcher, [stage], IMAGE, image=image, x=values, y=pair, **floors).tolist()
+    given = {NOISE_FLOOR: np.array([noise_floor], np.float32), UNDECIDED: np.zeros(1, np.uint32)}
+    return run(launcher, [stage], result, image=image, x=values, y=pair, **given).tolist()
 
 
 def test_quantize_truncates_and_gives_the_largest_value_white(launcher):
@@ -172,6 +172,13 @@ def test_quantize_counts_what_rounding_left_short_of_the_largest_as_white(launch
     # A plain surface at a length that needs many steps: one value in a million above the others.
     assert quantized(launcher, [1, 1 - 4e-6, 1 - 1e-4], 0, 1) == [255, 255, 254]
     assert quantized(launcher, [1, 1 - 4e-6], 0, 1, np.float32, 1) == [1, np.float32(1 - 4e-6)]
+
+
+def test_quantize_counts_levels_beside_an_edge(launcher):
+    # Of 1, 2 and white; below 1 all is black.
+    levels = [0, 0.9994, 0.99951, 1.9990, 1.99951, 2.5, 255 * (1 - 2**-16), 254.9, 255]
+    assert quantized(launcher, [level / 255 for level in levels], 0, 1, result=UNDECIDED) == [3]
+    assert quantized(launcher, [level / 255 for level in levels], 0, 1, np.uint16, 256, result=UNDECIDED) == [0]
 
 
 def test_quantize_makes_rounding_noise_black(launcher):

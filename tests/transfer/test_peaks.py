@@ -45,7 +45,7 @@ def test_a_peak_that_is_its_own_conjugate_counts_once(size, at):
     np.testing.assert_allclose(H.notch(at, width="0.04cyc").gain(*size), wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize("parts", [2, 3, 49, 98, 103])
+@pytest.mark.parametrize("parts", [2, 3, 49, 93, 103])
 def test_the_last_harmonic_is_the_highest_frequency_whatever_rounding_says(parts):
     notch = H.notch((0.5 / parts, 0), width="0.001cyc", harmonics=1000)
     (taken_out,) = notch.parts

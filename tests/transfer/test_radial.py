@@ -82,6 +82,11 @@ def test_extreme_widths_have_finite_gains(shape, radius):
         part.cautions(9, 12)
 
 
+def test_distances_of_the_smallest_radii_have_squares_in_single_precision():
+    steps = outer_cutoff(H.lowpass("1e-200", shape="gaussian"), 12, 10).steps()
+    assert np.isfinite(np.square(np.multiply(8192, steps), dtype=np.float32)).all()
+
+
 # Where H varies
 
 

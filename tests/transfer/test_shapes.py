@@ -60,6 +60,13 @@ def test_a_width_is_a_radius_in_any_unit_by_default_a_part_of_the_cutoff(shape, 
     np.testing.assert_allclose(in_bins, H.lowpass(6, shape=shape, width="0.03125cyc").gain(64, 48), rtol=1e-12)
 
 
+def test_both_cutoffs_of_a_band_have_the_same_width():
+    gain = H.bandpass(10, 30, shape="cosine", width=4).gain(128, 128)[0, :33]
+    low, high = (1 - 0.5**0.5) / 2, (1 + 0.5**0.5) / 2
+    wanted = {8: 0, 9: low, 10: 0.5, 11: high, 12: 1, 28: 1, 29: high, 30: 0.5, 31: low, 32: 0}
+    assert gain[list(wanted)].tolist() == pytest.approx(list(wanted.values()))
+
+
 @pytest.mark.parametrize("shape", ["cosine", "fermi"])
 def test_a_high_pass_leaves_nothing_of_a_constant(shape):
     assert H.highpass(3, shape=shape, width=3).gain(32, 32)[0, 0] == 0

@@ -156,13 +156,32 @@ def test_what_is_wrong_is_said(call, cause):
         call()
 
 
-def test_transforms_are_kept_and_let_go():
+def test_each_type_of_numbers_has_a_transform_of_its_own(rng):
+    x = rng.integers(0, 256, (6, 8))
+    for factor, dtype in ((1, "u1"), (257, "u2"), (-0.5, "f4"), (1, "u1")):
+        given = (factor * x).astype(dtype)
+        assert_transform(fftfilter.fft2(given), np.fft.fft2(given), 6)
+
+
+def test_a_sum_of_numbers_below_single_precision_is_within_it():
+    assert float(fftfilter.fft(np.full(4096, 1e-45))[0].real) == pytest.approx(4096e-45, rel=1e-3, abs=0)
+
+
+def test_transforms_are_kept_and_let_go(monkeypatch):
     engine._kept.clear()
     for n in range(1, 2 * engine.MOST_KEPT):
         fftfilter.fft(np.ones(n))
     assert len(engine._kept) == engine.MOST_KEPT
     fftfilter.fft(np.ones(n))
     assert len(engine._kept) == engine.MOST_KEPT
+    # The one that was asked for longest ago goes first, and any but the last if they are large.
+    monkeypatch.setattr(engine, "MOST_KEPT", 2)
+    for n in (3, 4, 3, 5):
+        fftfilter.fft(np.ones(n))
+    assert [shape.width for _, shape, _ in engine._kept] == [3, 5]
+    monkeypatch.setattr(engine, "MOST_BYTES", 1)
+    fftfilter.fft(np.ones(3))
+    assert [shape.width for _, shape, _ in engine._kept] == [3]
 
 
 def test_masked_values_are_refused():

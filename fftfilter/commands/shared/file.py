@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .command_options import CommandOptions
 
 
-# Of a stack on two cores, decoding and encoding included: enough to say that it takes minutes.
+# Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
 PIXELS_A_SECOND = 3e7
 
 
@@ -206,7 +206,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     given = filter_.transfer.pixel_size
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
-    again = ", and again in double precision, as little passes" if filter_.weak() else ""
+    again = ", and again in double precision, as single is not exact enough" if filter_.weak() else ""
     return f"{width} x {height}: {filtered_by}{pixels}; {filter_.engine} on {device}{again}{cut}{without}"
 
 

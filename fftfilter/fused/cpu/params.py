@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...output.histogram import counted
+from ...output.rounding import decided_row
 from .mixed_radix import Bluestein
 from .plan import inner
 
@@ -37,6 +38,7 @@ PARAMS = np.dtype(
                 "one_scale",
                 "counted_row",
                 "counted_column",
+                "decided_row",
                 "shape",
                 "has_inner",
                 "is_complement",
@@ -81,6 +83,7 @@ def params(
         "one_scale": stack.one_scale,
         "counted_row": counted(plan.height, plan.width)[0],
         "counted_column": counted(plan.height, plan.width)[1],
+        "decided_row": decided_row(plan.height, plan.width),
         "shape": mask.shape,
         "has_inner": mask.has_inner,
         "is_complement": mask.is_complement,

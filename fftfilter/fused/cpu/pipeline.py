@@ -28,8 +28,9 @@ import numpy as np
 
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.noise import WEAK
+from ...output.noise import WEAK, most_undecided
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
+from ...output.rounding import decided_row
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
@@ -101,9 +102,11 @@ class FusedCpuPipeline:
         # In the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far = np.zeros((count, self.plan.strips), np.float32)
         self._extremes = np.zeros((stack.pictures, 2), np.float32)
-        self._clipped = np.zeros((count, self.plan.tasks_of_quantize(stack.out.itemsize)), np.uint32)
-        found = (self._far, self._extremes, self._clipped)
-        self._far_buffer, self._extremes_buffer, self._clipped_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        self._counted = np.zeros((count, self.plan.tasks_of_quantize(stack.out.itemsize), 2), np.uint32)
+        self._undecided = self._counted[..., 1].reshape(stack.pictures, -1)
+        self._per_undecided = decided_row(height, width) / most_undecided(stack)
+        found = (self._far, self._extremes, self._counted)
+        self._far_buffer, self._extremes_buffer, self._counted_buffer = (self._kept(launcher.wrap(a)) for a in found)
         self._ramps: Ramps = own_ramps(stack)
         self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
         self._results: MemoryPool | None = None
@@ -114,7 +117,7 @@ class FusedCpuPipeline:
             *(self._far_buffer, self._kept(launcher.allocate(self._far.nbytes))),
             *map(self._constant, (spin_factors(self.plan.columns), spin_factors(self.plan.rows))),
             *(None for _ in OF_TRANSFER[1:]),
-            *(self._ramps_buffer, self._clipped_buffer, self._extremes_buffer, None, None, None),
+            *(self._ramps_buffer, self._counted_buffer, self._extremes_buffer, None, None, None),
             *map(np.uint32, ALL_STEPS),
         ]
         defines = (
@@ -189,7 +192,7 @@ class FusedCpuPipeline:
         if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
             return
         stack, lanes = self.stack, self.plan.lanes
-        counting: tuple[Any, ...] = (self._clipped_buffer, self._clipped_buffer, np.uint32(0))  # nothing is counted
+        counting: tuple[Any, ...] = (self._counted_buffer, self._counted_buffer, np.uint32(0))  # nothing is counted
         if isinstance(ramps, ByHistogram):
             samples = counted_samples(stack.height, stack.width) * (stack.count // stack.pictures)
             counts = aligned((stack.pictures, HISTOGRAMS, BINS + lanes), np.dtype(np.uint32))
@@ -234,9 +237,14 @@ class FusedCpuPipeline:
         """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
         if not self._clips:
             return np.zeros(self.stack.pictures)
-        self.launcher.finish(self._clipped_buffer, self._clipped)
-        counted: Array = self._clipped.reshape(self.stack.pictures, -1).sum(axis=1)
+        self.launcher.finish(self._counted_buffer, self._counted)
+        counted: Array = self._counted[..., 0].reshape(self.stack.pictures, -1).sum(axis=1)
         return counted * (self.stack.pictures / self.stack.size)
+
+    def undecided(self) -> list[float]:
+        """Return how many samples are undecided, by those of every n-th row, as a part of how many may be."""
+        self.launcher.finish(self._counted_buffer, self._counted)
+        return [sum(counts) * self._per_undecided for counts in self._undecided.tolist()]
 
     def _bind(self, images: Array) -> tuple[Any, Array]:
         """Set images and pixels; return the pixels' buffer and array."""

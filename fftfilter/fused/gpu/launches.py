@@ -107,6 +107,8 @@ REGISTERS_OF_FILTER = 128
 # Registers of a compute unit of NVIDIA's
 UNIT_REGISTERS = 1 << 16
 PACK_GROUP = 256
+# Numbers that kernels find of each picture: FOUND of attributes.cl.
+FOUND = 3
 
 
 class Launch(NamedTuple):

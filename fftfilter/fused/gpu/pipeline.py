@@ -30,7 +30,7 @@ import pyopencl as cl
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.noise import WEAK
+from ...output.noise import WEAK, most_undecided
 from ...output.offset import KERNEL as GROUND
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
@@ -40,6 +40,7 @@ from .any_size import AnySizeLaunches, Kind, has_own, may_have_own
 from .launches import (
     ATTRIBUTES,
     DEVIATION,
+    FOUND,
     HISTOGRAM,
     PIXELS_AT_ONCE,
     QUANTIZE,
@@ -184,7 +185,9 @@ class FusedGpuPipeline:
         values = 0 if stack.white is None else 4 * stack.size
         spectra = stack.count * (2 if self._is_twofold else 1)
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
-        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, 8 * stack.count]
+        found = 4 * FOUND * stack.count
+        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
+        self.most_undecided = most_undecided(stack)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
         self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
@@ -192,7 +195,7 @@ class FusedGpuPipeline:
         self.device.check_memory(str(stack), self.buffer_bytes)
         self._spectrum, self._work, self._values = (launcher.allocate(size) if size else None for size in scratch)
         *on_device, self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
-        """The largest magnitude of each image of the last run, a float; behind each how many pixels are clipped."""
+        """Of each image of the last run: its largest magnitude, a float; how many pixels are clipped, and undecided."""
         for buffer, data in zip(on_device, tables, strict=True):
             if data.nbytes:
                 launcher.write(buffer, data)
@@ -391,9 +394,13 @@ class FusedGpuPipeline:
             return np.zeros(self.stack.pictures)
         return clipped_of(self._found(), self.stack)
 
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
+        return undecided_of(self._found(), self.most_undecided)
+
     def _found(self) -> Array:
         if self._found_last is None:
-            self._found_last = np.empty((self.stack.pictures, 2), np.uint32)
+            self._found_last = np.empty((self.stack.pictures, FOUND), np.uint32)
             self.launcher.read(self._found_last, self.largest)
         return self._found_last
 
@@ -494,3 +501,8 @@ def extremes_of(found: Array) -> Array:
 def clipped_of(found: Array, stack: Stack) -> Array:
     """Return the part of each picture's samples that is clipped, (pictures,), of what :attr:`largest` has of each."""
     return found[:, 1] * (stack.pictures / stack.size)
+
+
+def undecided_of(found: Array, most: float) -> list[float]:
+    """Return how many samples of each picture are undecided, likewise, as a part of how many may be."""
+    return [count / most for count in found[:, 2].tolist()]

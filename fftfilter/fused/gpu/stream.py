@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...device.launcher import Launcher
-from .pipeline import clipped_of, extremes_of
+from .launches import FOUND
+from .pipeline import clipped_of, extremes_of, undecided_of
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -72,6 +73,10 @@ class Started:
     def clipped(self) -> Array:
         """Return the part of each picture's samples that is clipped, (pictures,)."""
         return clipped_of(self._both()[1], self._stream.pipeline.stack)
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
+        return undecided_of(self._both()[1], self._stream.pipeline.most_undecided)
 
     def images(self) -> Array:
         """Return the stack as it was started; until its slot is used again, by the fourth that is started after it."""
@@ -145,10 +150,10 @@ class Stream:
         return found
 
     def results(self, copied_out: cl.Event | None, target: Array, largest: Array) -> tuple[Array, Array]:
-        """Wait for the copies out, and return the pictures, and the largest magnitude of each with what is clipped."""
+        """Wait for the copies out, and return the pictures, and the largest magnitude of each with what is counted."""
         if copied_out is not None:
             self._down.wait(copied_out)
-        found = largest.view(np.uint32).reshape(-1, 2)[: self.pipeline.stack.pictures].copy()
+        found = largest.view(np.uint32).reshape(-1, FOUND)[: self.pipeline.stack.pictures].copy()
         self._page_locked.give_back(largest)
         return self._pictures(target), found
 

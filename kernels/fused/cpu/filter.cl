@@ -8,7 +8,7 @@
 //
 // Launch   (workers) work-groups of one work-item
 // Reads    images
-// Writes   pixels; largest and deviation, one a strip; clipped, one a band; extremes, one a picture; z between the
+// Writes   pixels; largest and deviation, one a strip; counted, one a band; extremes, one a picture; z between the
 //          steps; the ramps if there are bins
 // Scratch  x, a work space for each worker; counts, COUNTERS COPIES times `bins` and a vector for each picture, all 0
 //          before and after
@@ -43,7 +43,7 @@ void filter(volatile global uint *progress, global const params_t *params, globa
             global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
-            global ramp_t *ramps, global uint *clipped, global float2 *extremes, global const wanted_t *wanted,
+            global ramp_t *ramps, global uint2 *counted, global float2 *extremes, global const wanted_t *wanted,
             global uint *counts, const uint bins, const uint first_step, const uint end_step)
 {
     const uint pictures = params->one_scale ? 1 : params->count, images = params->count / pictures;
@@ -89,7 +89,7 @@ void filter(volatile global uint *progress, global const params_t *params, globa
                             ramp_of_histogram(params, ramps + picture, *wanted, largest, own_counts, bins, i);
                         break;
                     case 5:
-                        quantize(params, pixels, z, largest, deviation, ramps, clipped, extremes, i, index);
+                        quantize(params, pixels, z, largest, deviation, ramps, counted, extremes, i, index);
                         break;
                     }
                     mem_fence(CLK_GLOBAL_MEM_FENCE);

@@ -32,6 +32,7 @@ typedef struct {
     uint one_scale;          // 1 where all images have one
     uint counted_row;        // of a histogram every n-th row counts,
     uint counted_column;     // and every n-th column
+    uint decided_row;        // of every n-th row it is counted how many levels are undecided (ramp.cl)
     uint shape;              // of the mask (mask.cl)
     uint has_inner;          // 1 where there are two cutoffs
     uint is_complement;      // 1 where the filter is 1 minus what passes

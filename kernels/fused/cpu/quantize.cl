@@ -1,8 +1,9 @@
 // Quantize: values to pixels, on the ramp of their picture (ramp.cl).
 //
 // Reads    strips of values; largest[] and deviation[] of every strip
-// Writes   the pixels of a band of rows, of strips that share lines of the cache, and how many of them are clipped; and 0
-//          and the largest magnitude of each picture, without the columns' scale
+// Writes   the pixels of a band of rows, of strips that share lines of the cache, how many of them are clipped, and
+//          how many levels of some rows are undecided; 0 and the largest magnitude of each picture, without the columns'
+//          scale
 //
 // The last strip may have columns of the one before it, with another last bit. Both are written by one task, in order.
 //
@@ -38,8 +39,9 @@ INLINE uint sum_of(const integers_t v)
 // Strips that share a line, of pixels of one byte
 #define MOST_WRITTEN (LINE > 2 * VECTOR ? LINE / (2 * VECTOR) : 1)
 
-// A task's pixels of `bytes` each; returns how many are clipped.
-INLINE uint quantize_to(const uint bytes, global const params_t *params, global char *image, global const vector_t *z,
+// A task's pixels of `bytes` each; returns how many are clipped, and how many levels of every n-th row are undecided.
+// Strips side by side have other rows.
+INLINE uint2 quantize_to(const uint bytes, global const params_t *params, global char *image, global const vector_t *z,
                         const ramp_t ramp, const size_t picture, const uint task)
 {
     const uint strip = task / params->bands * params->strips_written, behind = params->strips - strip;
@@ -51,7 +53,9 @@ INLINE uint quantize_to(const uint bytes, global const params_t *params, global 
     integers_t own[2 * (MOST_WRITTEN + 1)];
     for (uint i = 0; i < count; ++i)
         own_columns(own + 2 * i, params, strip + i);
-    integers_t beyond = 0;
+    const uint step = params->decided_row;
+    uint decided = first + step - 1 - (first + 37 * strip) % step;
+    integers_t beyond = 0, undecided = 0;
     for (uint row = first; row < end; ++row) {
         global char *to_row = image + bytes * ((size_t)pixel_at(row, height) * params->pitch);
         for (uint i = 0; i < count; ++i) {
@@ -65,8 +69,16 @@ INLINE uint quantize_to(const uint bytes, global const params_t *params, global 
                 store_pixels(to + bytes * VECTOR * side, bytes, pixel_on(value, level, ramp));
             }
         }
+        if (row == decided) {
+            decided += step;
+            for (uint i = 0; i < 2 * count; ++i) {
+                const vector_t value = z[2 * ((size_t)params->strip_stride * (i / 2) + row) + i % 2];
+                const vector_t level = level_on(on_ramp(value, ramp), ramp);
+                undecided -= own[i] & (from_edge(level, ramp) < ramp.undecided);
+            }
+        }
     }
-    return sum_of(beyond);
+    return (uint2)(sum_of(beyond), sum_of(undecided));
 }
 
 INLINE uint tasks_of_quantize(global const params_t *params)
@@ -77,7 +89,7 @@ INLINE uint tasks_of_quantize(global const params_t *params)
 
 NOINLINE void quantize(global const params_t *params, global char *image, global const vector_t *z,
                        global const float *largest, global const float *deviation, global const ramp_t *ramps,
-                       global uint *clipped, global float2 *extremes, const size_t picture, const uint task)
+                       global uint2 *counted, global float2 *extremes, const size_t picture, const uint task)
 {
     const float most = largest_of_picture(params, largest, picture);
     const float far = largest_of_picture(params, deviation, picture);
@@ -86,7 +98,7 @@ NOINLINE void quantize(global const params_t *params, global char *image, global
     // For the host, whose Python is slow after a run: the workers have driven it out of the caches.
     if (task == 0 && (picture == 0 || !params->one_scale))
         extremes[picture] = (float2)(0, most * params->column_scale);
-    global uint *to = clipped + picture * tasks_of_quantize(params) + task;
+    global uint2 *to = counted + picture * tasks_of_quantize(params) + task;
     switch (params->pixel_bytes) {
     case 1: *to = quantize_to(1, params, image, z, ramp, picture, task); break;
     case 2: *to = quantize_to(2, params, image, z, ramp, picture, task); break;

@@ -5,5 +5,9 @@
 // size, give the same numbers. What is to be one instruction is written as mad().
 _Pragma("OPENCL FP_CONTRACT OFF")
 
+// What is found of each picture in `largest`: the bits of its largest magnitude, how many pixels are clipped, and
+// about how many are undecided (the same number: fftfilter/fused/gpu/launches.py)
+#define FOUND 3
+
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("unroll")

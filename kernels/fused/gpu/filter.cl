@@ -64,8 +64,8 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
             const uint own = one_scale ? 0 : picture, p = group * BATCH + own_transform(INNER);
             const uint begun = bins ? NONE : TASKS(ROW_STEP) + TASKS(COLUMN_STEP) + TASKS(INVERSE_STEP);
             const uint became = values_or_pixels(output + picture * SIZE, values + picture * SIZE,
-                spectrum + picture * (2 * (size_t)PLANE), tables, largest + 2 * own, progress, reach, dc, ramps + own,
-                range, image + picture * SIZE, group, task, begun, TASKS(INVERSE_STEP), x, &found);
+                spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, reach, dc,
+                ramps + own, range, image + picture * SIZE, group, task, begun, TASKS(INVERSE_STEP), x, &found);
             waits = became != AS_VALUES;
             in_memory = became == AS_DOUBTFUL_VALUES ? task : NONE;
         } else if (step == HISTOGRAM_STEP)

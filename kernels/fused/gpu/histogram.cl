@@ -13,7 +13,7 @@ INLINE void histogram(global uint *counts, global const real_t *values, global c
                       const uint columns, const size_t image, const uint group, const uint groups, local uint *own)
 {
     const size_t picture = one_scale ? 0 : image;
-    const real_t most = as_float(largest[2 * picture]), scale = most > 0 ? bins / most : 0;
+    const real_t most = as_float(largest[FOUND * picture]), scale = most > 0 ? bins / most : 0;
     values += image * ((size_t)width * height);
     counts += picture * bins;
 

@@ -104,6 +104,6 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     spectrum += picture * (2 * (size_t)PLANE) + of_pixels(other, get_global_size(1));
     filtered_rows(v, spectrum, tables, reach, dc, image + picture * size, group, x);
     const real_t most = visited_rows(values + picture * size, v, group * BATCH + own_transform(INNER), other, true);
-    keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);
+    keep_largest(largest + (one_scale ? 0 : FOUND * picture), most, &found);
 }
 #endif

@@ -3,7 +3,7 @@
 //
 // Launch   (groups of BATCH pairs of rows x images x GROUP) work-items, GROUP a work-group
 // Reads    spectrum and image as inverse_rows.cl
-// Writes   output; largest[2 image]; values, if not all groups run at a time
+// Writes   output; largest[FOUND image]; values, if not all groups run at a time
 
 kernel void gpu_inverse_rows_to_pixels(global const LOAD_PIXEL *image, global pixels_t *output,
                                        global const complex_t *spectrum, global real_t *values,
@@ -19,7 +19,7 @@ kernel void gpu_inverse_rows_to_pixels(global const LOAD_PIXEL *image, global pi
     if (get_local_id(0) == 0)
         atomic_inc(progress + TAKEN);
     const uint left = values_or_pixels(output + picture * SIZE, values + picture * SIZE,
-        spectrum + picture * (2 * (size_t)PLANE), tables, largest + 2 * own, progress, reach, dc, ramps + own, range,
+        spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, reach, dc, ramps + own, range,
         image + picture * SIZE, task % ROW_GROUPS, task, tasks, tasks, x, &found);
     if (left == AS_VALUES) {
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -20,7 +20,7 @@ typedef PASTE(STORE_PIXEL, 4) pixels_t;
 #define CONVERT PASTE(PASTE(convert_, STORE_PIXEL), 4)
 #endif
 
-// How many of the levels at once are clipped
+// How many of the levels at once are below the one or not below the other
 INLINE uint count_of(const VALUE level, const real_t below, const real_t above)
 {
 #if PIXELS_PER_ITEM == 1

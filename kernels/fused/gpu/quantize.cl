@@ -2,8 +2,9 @@
 //
 // Launch   (pixels/16, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced
-// Writes   output[i]; how many pixels are clipped, behind the image's largest magnitude. An image that never exceeds
-//          its ramp's noise times its largest deviation from its ground is rounding noise.
+// Writes   output[i]; behind the image's largest magnitude how many pixels are clipped, and about how many levels are
+//          undecided. An image that never exceeds its ramp's noise times its largest deviation from its ground is
+//          rounding noise.
 //
 // -D LOAD_PIXEL=uchar | ushort | float     the type of the image's pixels
 // -D QUANTIZE_GROUP=n                      work-items of a group, where the kernel is its own
@@ -48,6 +49,17 @@ INLINE void keep_sum(global uint *sum, const uint own, local uint *found)
         atomic_add(sum, *found);
 }
 
+// One value of so many is looked at whether its level is undecided, of small pictures each one: odd, as what repeats is
+// often even
+#define EVERY(size) ((uint)((size) >> 13 < 32 ? (size) >> 13 : 32) | 1)
+
+// Adds how many of a work-item's values are undecided. Seldom one is: a sum over the work-group would take longer.
+INLINE void add_undecided(global uint *undecided, const uint own, const uint every)
+{
+    if (own)
+        atomic_add(undecided, own * every);
+}
+
 // Numbers i, i + group, ... of the values, as many as are fetched together
 INLINE void fetch(VALUE *fetched, global const VALUE *values, const uint i, const uint count, const uint group)
 {
@@ -70,11 +82,12 @@ INLINE bool is_noise(global const LOAD_PIXEL *image, const real_t most, const ui
 }
 
 // The first of `count` values as they are fetched, PIXELS_PER_ITEM at once; each of the `group` work-items takes every
-// group-th of them. Returns how many it clipped.
+// group-th of them. Returns how many it clipped. The group takes its values in turns, of which the first is number
+// `turn`; of `every` turns one is looked at.
 INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE *fetched, const uint count,
-                     const ramp_t ramp, const uint group)
+                     const ramp_t ramp, const uint group, const uint turn, const uint every, global uint *undecided)
 {
-    uint clipped = 0, i = get_local_id(0);
+    uint clipped = 0, near = 0, i = get_local_id(0), next = every - 1 - turn % every;
     while (i < count) {
         UNROLL
         for (uint n = 0; n < FETCHED; n++)
@@ -82,11 +95,17 @@ INLINE uint quantize(global pixels_t *output, global const VALUE *values, VALUE 
                 const VALUE value = on_ramp(fetched[n], ramp), level = level_on(value, ramp);
                 if (ramp.counts)
                     clipped += count_of(level, ramp.below, ramp.above);
+                if (n == next) {
+                    near += count_of(from_edge(level, ramp), ramp.undecided, 1);
+                    next += every;
+                }
                 output[i + n * group] = CONVERT(pixel_on(value, level, ramp));
             }
+        next -= FETCHED;
         i += FETCHED * group;
         fetch(fetched, values, i, count, group);
     }
+    add_undecided(undecided, near, every);
     return clipped;
 }
 
@@ -103,13 +122,14 @@ kernel void gpu_quantize(global pixels_t *output, global const VALUE *values, gl
     VALUE fetched[FETCHED];
     fetch(fetched, values, get_local_id(0), count, QUANTIZE_GROUP);
     const size_t own = one_scale ? 0 : picture;
-    const real_t most = as_float(largest[2 * own]);
+    const real_t most = as_float(largest[FOUND * own]);
     const ramp_t given = ramps[own];
     const bool noise = is_noise(image, most, one_scale, given.noise, range, height, width, picture, get_global_size(1),
                                 &found);
     const ramp_t ramp = ramp_for(given, most, noise);
-    const uint clipped = quantize(output + picture * size + first, values, fetched, count, ramp, QUANTIZE_GROUP);
+    const uint clipped = quantize(output + picture * size + first, values, fetched, count, ramp, QUANTIZE_GROUP,
+                                  get_group_id(0) * FETCHED, EVERY((size_t)height * width), largest + FOUND * own + 2);
     // Without a condition: PoCL miscounts where barriers have one.
-    keep_sum(largest + 2 * own + 1, clipped, &found);
+    keep_sum(largest + FOUND * own + 1, clipped, &found);
 }
 #endif

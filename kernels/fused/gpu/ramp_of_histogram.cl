@@ -42,7 +42,7 @@ INLINE void ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wante
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i == 0) {
-        const real_t step = as_float(largest[2 * picture]) / bins;
+        const real_t step = as_float(largest[FOUND * picture]) / bins;
         ramps[picture] = ramp_between(*wanted, ends[0] * step, ends[1] * step);
     }
 }

@@ -6,7 +6,7 @@
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    image[row][t + q LENGTH/FIRST_RADIX]     -> coalesced
 // Writes   spectrum, see spectrum.cl      -> BATCH x TILE numbers side by side, of the columns below the reach
-// Clears   the image's largest magnitude, which the inverse rows will find, and behind it how much is clipped
+// Clears   the image's largest magnitude, which the inverse rows will find, and what is counted behind it
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 // -D ONE_LAUNCH=1                         without a kernel: filter.cl calls the function
@@ -22,7 +22,7 @@ INLINE void rows(global complex_t *spectrum, global const LOAD_PIXEL *image, glo
     image += picture * ((size_t)WIDTH * HEIGHT);
     spectrum += picture * (2 * (size_t)PLANE);
     if (group == 0 && get_local_id(0) == 0)
-        largest[2 * picture] = largest[2 * picture + 1] = 0;
+        vstore3((uint3)(0), picture, largest);
 
     {
         const uint p = min((uint)(group * BATCH + own_transform(INNER)), (uint)(PAIRS - 1));

@@ -22,6 +22,8 @@
 #define TAKEN_AGAIN (IN_MEMORY + 1)
 #define LIST (TAKEN_AGAIN + 1)
 #define NONE 0xffffffffu
+// A level that is far from any edge
+#define DECIDED 0.5f
 
 #define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
@@ -49,30 +51,37 @@ INLINE void wait_for(volatile global const uint *done, const uint tasks)
     FENCE;
 }
 
-// Pixels of the values of rows p and p + PAIRS, which are in registers; how many are clipped
-INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const uint p, const ramp_t ramp)
+// Pixels of the values of rows p and p + PAIRS, which are in registers; how many are clipped. Of EVERY(SIZE) values in
+// a work-item's registers one is looked at, of each work-item another.
+INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const uint p, const ramp_t ramp,
+                           global uint *undecided)
 {
     const uint step = LENGTH / SPECTRUM_RADIX;
     const size_t upper = (size_t)pixel_at(p, HEIGHT) * WIDTH, lower = (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
     const bool alone = IS_ALONE(p);
-    uint clipped = 0;
+    uint clipped = 0, near = 0;
     if (p < PAIRS)
         FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
+            const uint chosen = (t + p) % EVERY(SIZE);
+            real_t seen = DECIDED;
             UNROLL
-            for (uint q = 0; q < SPECTRUM_RADIX; q++)
-                if (!BLUESTEIN || t + q * step < POINTS) {
-                    UNROLL
-                    for (uint row = 0; row < 2; row++) {
-                        if (row && alone)
-                            continue;
-                        const complex_t both = v[b * SPECTRUM_RADIX + q];
-                        const real_t value = on_ramp(row ? both.x : both.y, ramp), level = level_on(value, ramp);
-                        if (ramp.counts)
-                            clipped += count_of(level, ramp.below, ramp.above);
-                        *PIXEL_OF(output + (row ? lower : upper), t, q * step) = CONVERT(pixel_on(value, level, ramp));
-                    }
+            for (uint n = 0; n < 2 * SPECTRUM_RADIX; n++) {
+                const uint q = n / 2, row = n % 2;
+                if ((!BLUESTEIN || t + q * step < POINTS) && !(row && alone)) {
+                    const complex_t both = v[b * SPECTRUM_RADIX + q];
+                    const real_t value = on_ramp(row ? both.x : both.y, ramp), level = level_on(value, ramp);
+                    if (ramp.counts)
+                        clipped += count_of(level, ramp.below, ramp.above);
+                    seen = n % EVERY(SIZE) == chosen ? level : seen;
+                    *PIXEL_OF(output + (row ? lower : upper), t, q * step) = CONVERT(pixel_on(value, level, ramp));
                 }
+                if (n % EVERY(SIZE) == EVERY(SIZE) - 1 || n == 2 * SPECTRUM_RADIX - 1) {
+                    near += count_of(from_edge(seen, ramp), ramp.undecided, 1);
+                    seen = DECIDED;
+                }
+            }
         }
+    add_undecided(undecided, near, EVERY(SIZE));
     return clipped;
 }
 
@@ -107,7 +116,7 @@ INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, glo
     const bool waits = *found;
     const real_t most = as_float(*largest);
     if (waits && most > ramps->noise * range) {
-        keep_sum(largest + 1, pixels_of_rows(output, v, p, ramp_for(*ramps, most, false)), found);
+        keep_sum(largest + 1, pixels_of_rows(output, v, p, ramp_for(*ramps, most, false), largest + 2), found);
         return AS_PIXELS;
     }
     visited_rows(values, v, p, 0, true);
@@ -117,7 +126,8 @@ INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, glo
 }
 
 // The same of all rows of a group, whose values are in memory
-INLINE uint pixels_of_group(global pixels_t *output, global const real_t *values, const uint group, const ramp_t ramp)
+INLINE uint pixels_of_group(global pixels_t *output, global const real_t *values, const uint group, const ramp_t ramp,
+                            global uint *undecided)
 {
     uint clipped = 0;
     for (uint i = 0; i < 2 * BATCH; i++) {
@@ -126,7 +136,8 @@ INLINE uint pixels_of_group(global pixels_t *output, global const real_t *values
             const size_t start = (size_t)pixel_at(row, HEIGHT) * WIDTH;
             VALUE fetched[FETCHED];
             fetch(fetched, values + start, get_local_id(0), WIDTH, GROUP);
-            clipped += quantize(output + start, values + start, fetched, WIDTH, ramp, GROUP);
+            clipped += quantize(output + start, values + start, fetched, WIDTH, ramp, GROUP, row, EVERY(SIZE),
+                                undecided);
         }
     }
     return clipped;
@@ -152,12 +163,12 @@ INLINE void pixels_from_memory(global pixels_t *output, global const real_t *val
                 break;
         }
         const size_t picture = in_memory / ROW_GROUPS, own = one_scale ? 0 : picture;
-        const real_t most = as_float(largest[2 * own]);
+        const real_t most = as_float(largest[FOUND * own]);
         const bool noise = is_noise(image, most, one_scale, ramps[own].noise, range, HEIGHT, WIDTH, picture, pictures,
                                     found);
         const uint clipped = pixels_of_group(output + picture * SIZE, values + picture * SIZE, in_memory % ROW_GROUPS,
-                                             ramp_for(ramps[own], most, noise));
-        keep_sum(largest + 2 * own + 1, clipped, found);
+                                             ramp_for(ramps[own], most, noise), largest + FOUND * own + 2);
+        keep_sum(largest + FOUND * own + 1, clipped, found);
         in_memory = NONE;
     }
 }

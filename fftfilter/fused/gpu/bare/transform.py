@@ -12,6 +12,7 @@ from .. import plan as images
 from ..launches import (
     ATTRIBUTES,
     BUTTERFLIES,
+    FOUND,
     INVERSE_ROWS,
     LARGEST,
     NEEDS,
@@ -167,8 +168,8 @@ class GpuTransform:
         shape = self.shape
         planned = images.plan(shape.height, shape.width, limits)
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
-        # The steps of a filter keep two numbers of each image there.
-        largest = self._keep(self.launcher.allocate(8 * shape.count))
+        # The steps of a filter keep what they find of each image there.
+        largest = self._keep(self.launcher.allocate(4 * FOUND * shape.count))
         sizes = shape.count, planned.tiles, self._scratch, None, largest
         made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
         if shape.data == "real":

@@ -188,7 +188,7 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
         global complex_t *mirrored = in_plane + (column ? plane_of(sizes) : 0);
 
         if (step == ROWS && group == 0 && get_local_id(0) == 0)
-            largest[2 * picture] = largest[2 * picture + 1] = 0;
+            vstore3((uint3)(0), picture, largest);
         if (step == ROWS)
             load_rows(rooms.from + start, images + picture * size, p, sizes);
         else if (step == COLUMNS)
@@ -217,7 +217,7 @@ kernel void gpu_any_size_step(global real_t *values, global const LOAD_PIXEL *im
                 most = store_values(values + picture * size, rooms.from + start, subtracted_from + picture * size, p,
                                     subtracts, other, dc, sizes);
         }
-        keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);
+        keep_largest(largest + (one_scale ? 0 : FOUND * picture), most, &found);
         barrier(EVERYWHERE);
     }
 }

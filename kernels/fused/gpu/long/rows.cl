@@ -5,7 +5,7 @@
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    image[row][b + MIDDLE a]     -> BATCH pixels side by side
 // Writes   lines, see long/lines.cl     -> runs of the numbers j
-// Clears   the image's largest magnitude, which the inverse rows will find, and behind it how much is clipped
+// Clears   the image's largest magnitude, which the inverse rows will find, and what is counted behind it
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
@@ -22,7 +22,7 @@ kernel void gpu_long_rows(global complex_t *lines, global const LOAD_PIXEL *imag
     const size_t picture = get_global_id(2);
     lines += picture * LINES_LENGTH;
     if (get_global_id(0) == 0 && p == 0)
-        largest[2 * picture] = largest[2 * picture + 1] = 0;
+        vstore3((uint3)(0), picture, largest);
 
     global const LOAD_PIXEL *upper = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global const LOAD_PIXEL *lower = upper + (size_t)PAIRS * WIDTH;

@@ -70,5 +70,5 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
                 }
             }
         }
-    keep_largest(largest + (one_scale ? 0 : 2 * picture), most, &found);
+    keep_largest(largest + (one_scale ? 0 : FOUND * picture), most, &found);
 }

@@ -1,0 +1,189 @@
+"""Levels so near to an edge that single precision may put them on either side: counted, and decided in double."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from fftfilter import Filter
+from fftfilter import transfer as H
+from fftfilter.device.choice import choose
+from fftfilter.device.launcher import Launcher
+from fftfilter.device.memory_pool import PageLocked
+from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.stream import Stream
+from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
+from fftfilter.images import Depth
+from fftfilter.mirrored import Mirrored
+from fftfilter.output.difference import Difference
+from fftfilter.output.noise import most_undecided
+from fftfilter.output.ramp import own_ramps, ramps
+from fftfilter.output.rounding import UNDECIDED
+from fftfilter.output.scale import Auto, Range
+from fftfilter.output.stack import Stack
+from fftfilter.staged import algorithms
+from fftfilter.staged.pipeline import StagedPipeline
+from fftfilter.transfer import reference
+from fftfilter.work.references import reference_of
+from tests.soak.check import as_gpu
+
+ALL = H.lowpass("3cyc", shape="ideal")
+SIZE, LONG, LARGE = (12, 10), (20, 20), (300, 400)
+TINY = Limits(local_bytes=4 * 12 + RESERVED_BYTES)
+# The outputs with their ranges, all of 8 bits.
+OUTPUTS = [
+    ("magnitude", None),
+    ("magnitude", Range(0, 1)),
+    ("magnitude", Auto(0.0)),
+    ("keep", None),
+    ("signed", None),
+    ("signed", Range(-1, 1)),
+]
+
+
+def _mirrored(launcher, transfer, stack):
+    make = partial(StagedPipeline, launcher, algorithm=algorithms.load("book"))
+    return Mirrored(make, transfer, stack, launcher.real)
+
+
+FORMS = {
+    "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
+    "on the host": _mirrored,
+    "cpu": FusedCpuPipeline,
+    "gpu": partial(FusedGpuPipeline, one_launch=False),
+    "any size": partial(FusedGpuPipeline, any_size=True, one_launch=False),
+    "long": partial(FusedGpuPipeline, limits=TINY),
+}
+
+
+@pytest.fixture(scope="module")
+def launcher():
+    return Launcher(choose())
+
+
+def of_levels(levels, output, scale):
+    """Return values that have such levels, all in the range of what has one."""
+    own = None if isinstance(scale, Auto) else scale
+    (ramp,) = ramps(output, own, white=1, dtype=np.uint8, maxval=255)
+    return ((levels - ramp["shift"]) / ramp["stretch"]).astype(np.float32)
+
+
+def beside_edges(output, scale, size=SIZE, *, part=1.0):
+    """Return a picture of random values, of which a part lies beside the edges of levels, as near as floats can."""
+    rng = np.random.default_rng(3)
+    # Not on an edge itself, where float64 has to guess, too.
+    levels = rng.integers(20, 200, size) + np.where(rng.random(size) < part, 5e-6, 0.3)
+    picture = of_levels(levels, output, scale)
+    # All ranges that are the picture's own become those of the ramp.
+    picture[0, :2] = 1, -1 if output == "signed" else 0
+    return picture
+
+
+def difference(got, picture, transfer, output, scale, edges="wrap"):
+    given = picture if picture.ndim == 3 else picture[None]
+    wanted, _, stretch, _ = reference_of(
+        given, 1, transfer, output, scale=scale, depth=Depth(np.dtype("u1"), 255), edges=edges
+    )
+    return Difference.of(got.reshape(wanted.shape), wanted, 255, stretch=stretch)
+
+
+def filter_on(engine, launcher, **options):
+    made = Filter(ALL, engine=engine if engine == "book" else None, **options)
+    made.launcher = Launcher(as_gpu()) if engine == "gpu" else launcher
+    return made
+
+
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+@pytest.mark.parametrize("engine", ["cpu", "gpu", "book"])
+def test_what_lies_beside_the_edges_of_levels_is_decided_as_the_reference_does(engine, edges, launcher):
+    for output, scale in OUTPUTS if edges == "wrap" and engine != "book" else OUTPUTS[::3]:
+        picture = beside_edges(output, scale)
+        with filter_on(engine, launcher, output=output, scale=scale, edges=edges) as made:
+            got = made(picture, dtype=np.uint8)
+            assert made.weak() == 1, (output, scale)
+            found = difference(got, picture, ALL, output, scale, edges)
+            assert found.samples == 0, (output, scale, found)
+            stack = np.stack([picture[::-1], beside_edges(output, scale, part=0.0), picture])
+            made(stack, dtype=np.uint8)
+            assert made.weak() == 2
+            got = made(stack, dtype=np.uint8, channel_axis=0)
+            assert made.weak() == 1
+            assert difference(got, stack, ALL, output, scale, edges).samples == 0
+
+
+def test_so_it_is_in_a_stream(launcher):
+    for engine in ("cpu", "gpu"):
+        pictures = [beside_edges("magnitude", None, part=part) for part in (1, 0, 1)]
+        with filter_on(engine, launcher) as made:
+            weak = []
+            for got, picture in zip(made.stream(pictures, dtype=np.uint8), pictures, strict=True):
+                weak.append(made.weak())
+                assert difference(got, picture, ALL, "magnitude", None).samples == 0
+            assert weak == [1, 0, 1]
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_a_smooth_picture_of_which_nearly_everything_passes_is_exact(engine):
+    y, x = np.mgrid[:64, :256]
+    picture = np.rint(127.5 + 127.43364 * np.cos(2 * np.pi * (2 * x / 256 + 4 * y / 64))).astype(np.uint8)
+    transfer = H.notch((-0.3828, 0.0375), harmonics=2)
+    with Filter(transfer, engine=engine) as made:
+        got = made(picture)
+    wanted = reference.filter_image(picture, transfer.gain(64, 256))
+    assert np.count_nonzero(got != wanted) == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_counts_what_lies_beside_an_edge(form, launcher):
+    for output, scale in (("magnitude", None), ("keep", None), ("signed", Range(-1, 1))):
+        pictures = np.stack([beside_edges(output, scale, LONG, part=part) for part in (0.0, 0.4)])
+        stack = Stack(*pictures.shape, pictures.dtype, np.dtype("u1"), 255)
+        pipeline = FORMS[form](launcher, ALL, stack)
+        given = ramps(output, scale, [1, 1], white=1, dtype=np.uint8, maxval=255)
+        pipeline.run(pictures, None if output == "magnitude" else given)
+        counted = [np.count_nonzero(_levels(picture, given[0]) % 1 < 0.2) for picture in pictures]
+        # Rounding takes some farther from the edge.
+        none, some = (part * most_undecided(stack) for part in pipeline.undecided())
+        assert round(none) <= counted[0] <= 2
+        assert 100 < 0.7 * counted[1] < round(some) <= counted[1]
+
+
+def _levels(picture, ramp):
+    return picture.astype(np.float64) * float(ramp["stretch"]) + float(ramp["shift"]) + UNDECIDED / 2
+
+
+@pytest.mark.parametrize("part", [0.0, 0.25])
+@pytest.mark.parametrize("form", ["staged", "on the host", "cpu", "gpu", "any size"])
+def test_of_a_large_picture_every_form_looks_at_some_samples(form, part, launcher):
+    picture = beside_edges("magnitude", None, LARGE, part=part)
+    stack = Stack(1, *LARGE, picture.dtype, np.dtype("u1"), 255)
+    pipeline = FORMS[form](launcher, ALL, stack)
+    pipeline.run(picture[None])
+    undecided = pipeline.undecided()[0] * most_undecided(stack) / stack.size
+    assert undecided == pytest.approx(part, rel=0.2, abs=1e-3)
+
+
+def test_a_stream_counts_likewise(launcher):
+    pictures = beside_edges("magnitude", None, part=0.5)[None]
+    pipeline = FusedGpuPipeline(launcher, ALL, Stack(*pictures.shape, pictures.dtype, np.dtype("u1"), 255))
+    started = Stream(pipeline, PageLocked(launcher)).start(pictures)
+    started.result()
+    pipeline.run(pictures)
+    assert started.undecided() == pipeline.undecided()
+    assert pipeline.undecided()[0] > 20
+
+
+def test_nothing_is_undecided_of_more_levels_than_255_and_of_floats():
+    for dtype, maxval, wanted in ((np.uint8, 255, UNDECIDED), (np.uint16, 100, UNDECIDED), (np.uint16, 256, 0)):
+        assert own_ramps(Stack(1, 2, 2, np.dtype(dtype), np.dtype(dtype), maxval))["undecided"] == wanted
+    assert own_ramps(Stack(1, 2, 2, np.dtype("f4"), np.dtype("f4"), 1))["undecided"] == 0
+    assert own_ramps(Stack(1, 2, 2, np.dtype("f4"), np.dtype("f4"), None))["undecided"] == 0
+
+
+def test_one_sample_of_a_picture_may_be_undecided():
+    stack = Stack(2, 2, 5, np.dtype("u1"), np.dtype("u1"), 255)
+    assert 1 < most_undecided(stack) < 2
+    assert 10 < most_undecided(Stack(1, 100, 100, np.dtype("u1"), np.dtype("u1"), 255)) < 20
