@@ -20,9 +20,9 @@ from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.histogram import ByHistogram
 from .output.modes import MODES, Output, check_scale
-from .output.noise import NOISE
 from .output.offset import mean_deviation, spread
 from .output.ramp import ramps
+from .output.rounding import NOISE
 from .output.scale import Auto
 from .output.scale import of as range_of
 from .output.stack import Stack

@@ -2,8 +2,7 @@
 
     stack.py        what a pipeline filters, and the pixels that it becomes
     offset.py       the constant that is taken off before the transform
-    noise.py        what counts as rounding noise and becomes black
-    rounding.py     from a magnitude to a grey level
+    rounding.py     rounding errors: the nudge to a level, the noise floor, what is too weak or undecided
     modes.py        the outputs by name
     scale.py        which value becomes black and which white
     ramp.py         from a filtered value to a pixel, as numbers for kernels and the host

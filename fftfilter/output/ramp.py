@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .modes import MODES
-from .noise import NOISE
-from .rounding import NUDGE, rounding
+from .rounding import NOISE, NUDGE, rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

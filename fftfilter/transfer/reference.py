@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..output.noise import NOISE
 from ..output.offset import deviation, offset
-from ..output.rounding import NUDGE, WHITE
+from ..output.rounding import NOISE, NUDGE, WHITE
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

@@ -9,10 +9,10 @@ import numpy as np
 from ..output.difference import OF_65535
 from ..output.histogram import range_of
 from ..output.modes import MODES
-from ..output.noise import NOISE
 from ..output.offset import deviation
 from ..output.quantize import pixels
 from ..output.ramp import ramps
+from ..output.rounding import NOISE
 from ..output.scale import Auto
 from ..transfer import reference
 from ..transfer.edges import grid_with

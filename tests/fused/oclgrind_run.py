@@ -25,8 +25,8 @@ from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.noise import most_undecided
 from fftfilter.output.offset import deviation
+from fftfilter.output.rounding import most_undecided
 from fftfilter.output.scale import Auto
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference

@@ -28,9 +28,8 @@ import numpy as np
 
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.noise import WEAK, most_undecided
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
-from ...output.rounding import decided_row
+from ...output.rounding import WEAK, decided_row, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes

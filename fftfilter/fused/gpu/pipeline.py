@@ -30,10 +30,10 @@ import pyopencl as cl
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.noise import WEAK, most_undecided
 from ...output.offset import KERNEL as GROUND
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
+from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from .any_size import AnySizeLaunches, Kind, has_own, may_have_own
