@@ -36,7 +36,7 @@ class Pipeline(Protocol):
         """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
 
     def undecided(self) -> list[float]:
-        """Return about which part of as many samples of each picture as may be undecided (``rounding.py``) are so."""
+        """Return how many samples of each picture are undecided, divided by how many may be (``rounding.py``)."""
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, ``(pictures,)``."""

@@ -7,7 +7,7 @@ only to compare: differences travel through processes that do without.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,26 @@ OF_65535 = 8
 # Samples whose filtered values agree to this part of the largest are ties: they lie on one side of the edge between
 # two levels, all of them, and count as one.
 TIE = 1e-6
+
+
+class Worst(NamedTuple):
+    """The sample that differs most."""
+
+    place: tuple[int, ...]
+    """Its index: of pictures channel, row and column."""
+    got: float
+    wanted: float
+    page: int | None = None
+    """Counted from 1, of a file that has several."""
+
+    def __str__(self) -> str:
+        *channel, row, column = 0, *self.place
+        at = f"x {column}, y {row}"
+        if len(channel) > 1 and channel[-1]:
+            at += f", channel {channel[-1]}"
+        if self.page is not None:
+            at += f", page {self.page}"
+        return f"{self.got:.9g} for {self.wanted:.9g} at {at}"
 
 
 @dataclass(frozen=True)
@@ -44,6 +64,8 @@ class Difference:
     """Whether the reference is black, so that nothing may differ."""
     stretch: float = 1.0
     """How many times the picture's own range a given range is stretched, and with it each error."""
+    worst: Worst | None = None
+    """Where the largest difference is, if there is one."""
 
     @classmethod
     def of(
@@ -71,14 +93,19 @@ class Difference:
         if values is not None and samples > 1:
             apart = TIE * (np.abs(values).max() or 1)
             distinct = len(np.unique(np.round(values[differs] / apart)))
-        return cls(white, is_float, largest, samples, distinct, off.size, unit is None and not wanted.any(), stretch)
+        is_black, worst = unit is None and not wanted.any(), None
+        if largest != 0:
+            place = tuple(int(i) for i in np.unravel_index(off.argmax(), off.shape))  # of a NaN, if there is one
+            worst = Worst(place, float(got[place]), float(wanted[place]))
+        return cls(white, is_float, largest, samples, distinct, off.size, is_black, stretch, worst)
 
     @classmethod
     def of_all(cls, found: Sequence[Difference]) -> Difference:
         """Return the worst of several pictures, with the samples of all."""
-        worst = max(found, key=lambda each: each.largest / each.white)
+        page, worst = max(enumerate(found, start=1), key=lambda each: each[1].largest / each[1].white)
         return replace(
             worst,
+            worst=worst.worst and worst.worst._replace(page=page),
             samples=sum(each.samples for each in found),
             values=sum(each.values for each in found),
             size=sum(each.size for each in found),
@@ -116,7 +143,9 @@ class Difference:
 
     def __str__(self) -> str:
         if self.is_float:
-            return f"off by at most {self.largest:.1e} of white; {self.samples} of {self.size} samples by too much"
-        said = f"off by at most {self.largest:.0f} of {self.white} levels, in {self.samples} of {self.size} samples"
-        has_ties = self.samples > self.allowed_samples >= self.values
-        return f"{said}, ties that count as {self.values}" if has_ties else said
+            said = f"off by at most {self.largest:.1e} of white; {self.samples} of {self.size} samples by too much"
+        else:
+            said = f"off by at most {self.largest:.0f} of {self.white} levels, in {self.samples} of {self.size} samples"
+            if self.samples > self.allowed_samples >= self.values:
+                said += f", ties that count as {self.values}"
+        return f"{said}; the worst is {self.worst}" if self.worst else said

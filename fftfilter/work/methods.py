@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import ParameterError
 
@@ -15,61 +15,36 @@ if TYPE_CHECKING:
     from .recipe import Recipe
     from .references import Reference
 
-MethodName = Literal["plain", "imagej"]
 
-
-class Method(Protocol):
-    """How pictures are filtered."""
+class Plain:
+    """Filter as :class:`Filter` does."""
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
+        from ..filters import Filter
+
+        return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
 
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
 
     def keeps_levels(self, recipe: Recipe) -> bool:
         """Whether outputs have the grey levels of the input."""
-
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
-        """Yield what a picture may become; the first is the most likely."""
-
-
-class Plain:
-    """That of :class:`Filter`."""
-
-    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """See :class:`Method`."""
-        from ..filters import Filter
-
-        return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
-
-    def refuse(self, picture: Picture, name: str) -> None:
-        """Take every picture."""
-
-    def keeps_levels(self, recipe: Recipe) -> bool:
-        """See :class:`Method`."""
         return recipe.mode.keeps_levels
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
-        """See :class:`Method`."""
+        """Yield what a picture may become, the most likely first."""
         from .references import reference_of
 
-        yield reference_of(
-            given.planes,
-            given.maxval,
-            transfer,
-            recipe.output,
-            scale=recipe.scale,
-            depth=depth,
-            edges=recipe.edges,
-        )
+        output, scale = recipe.output, recipe.scale
+        yield reference_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
 
 
-class ImageJ:
-    """That of :class:`ImageJFilter`; recipes have the output keep."""
+class ImageJ(Plain):
+    """Filter as ImageJ's dialog does; recipes have the output keep."""
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
-        """See :class:`Method`."""
+        """Return an :class:`ImageJFilter`."""
         from ..imagej_filter import ImageJFilter
 
         return ImageJFilter(transfer, **recipe.options, **device)
@@ -83,15 +58,16 @@ class ImageJ:
             )
 
     def keeps_levels(self, recipe: Recipe) -> bool:
-        """See :class:`Method`."""
+        """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
-        """See :class:`Method`."""
+        """Yield what a picture may become where values lie on the edges of a histogram's bins."""
         from .references import of_imagej
 
         own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
         return of_imagej(given.planes, given.maxval, transfer, depth=depth, **own)
 
 
-METHODS: dict[MethodName, Method] = {"plain": Plain(), "imagej": ImageJ()}
+MethodName = Literal["plain", "imagej"]
+METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..output.scale import Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .methods import Method, MethodName
+    from .methods import MethodName, Plain
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Recipe:
         return self.scale.cautions() if self.scale and self.mode.is_absolute else []
 
     @property
-    def how(self) -> Method:
+    def how(self) -> Plain:
         """What the method's name stands for."""
         return METHODS[self.method]
 
