@@ -19,8 +19,7 @@ from fftfilter.bench.compare import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.chunks import pack
-from fftfilter.folders.cluster.scheduler import LOCAL, check_address, connect
-from fftfilter.folders.cluster.workers import workers_of_cluster
+from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
 from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
 from fftfilter.folders.processes import WantedWorkers, workers_of
 from fftfilter.folders.run import FolderRun

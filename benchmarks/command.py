@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fftfilter.commands.bench.command import benchmark_command, run
-from fftfilter.commands.bench.options import pairs, size_option
+from fftfilter.commands.bench import benchmark_command, pairs, run, size_option
 from fftfilter.errors import FftfilterError
 
 if TYPE_CHECKING:

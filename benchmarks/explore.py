@@ -1,6 +1,6 @@
 """``python -m benchmarks.explore``: the page of ``fftfilter explore`` in a real browser, while a handle is dragged.
 
-A mouse drags the ring of a cutoff in and out. Each wish that the page sends is known by its number: when the pointer
+A mouse drags the ring of a cutoff in and out. Each request that the page sends is known by its number: when the pointer
 moved that it goes back to, when its frame was drawn, and when the browser had painted it.
 """
 
@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.benchmark import SPREAD, Benchmark
+from fftfilter.bench.benchmark import SPREAD, Benchmark, images
 from fftfilter.bench.compare import Stats
-from fftfilter.bench.inputs import images
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import RefusedError
 
@@ -119,7 +118,7 @@ def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = 
         setting.about(),
         [
             f"A mouse of {MOVES} moves a second, a window of {WINDOW[0]} x {WINDOW[1]}.",
-            "Times begin when the browser got the newest move that a wish goes back to, not when the wish is sent.",
+            "Times begin when the browser got the newest move that a request goes back to, not when that is sent.",
             "Drawn: the result is on its canvas. Painted: so is the browser's next picture, of 60 a second.",
             SPREAD,
         ],

@@ -8,9 +8,8 @@ from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
+from fftfilter.bench.benchmark import MS, SPREAD, Benchmark, images
 from fftfilter.bench.compare import in_turn, ratio
-from fftfilter.bench.inputs import images
 from fftfilter.bench.measure import check_picture
 from fftfilter.bench.peers.table import shown_size
 from fftfilter.bench.tables import Lines, Table

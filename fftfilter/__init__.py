@@ -13,53 +13,59 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as type checkers take it; to import it from typing takes 3 ms of every start
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from .analysis.search import find_peaks
-    from .calls import apply_mask, bandpass, bandstop, highpass, imagej, lowpass
-    from .errors import FftfilterError
-    from .filters import Filter
-    from .transforms import fft, fft2, ifft, ifft2, irfft2, rfft2
-    from .work.file import filter_stack
+    from .analysis.search import find_peaks as find_peaks
+    from .calls import apply_mask as apply_mask
+    from .calls import bandpass as bandpass
+    from .calls import bandstop as bandstop
+    from .calls import highpass as highpass
+    from .calls import imagej as imagej
+    from .calls import lowpass as lowpass
+    from .errors import FftfilterError as FftfilterError
+    from .filters import Filter as Filter
+    from .transforms import fft as fft
+    from .transforms import fft2 as fft2
+    from .transforms import ifft as ifft
+    from .transforms import ifft2 as ifft2
+    from .transforms import irfft2 as irfft2
+    from .transforms import rfft2 as rfft2
+    from .work.file import filter_stack as filter_stack
 
 __version__ = "0.2.0"
 
-__all__ = [
-    "FftfilterError",
-    "Filter",
-    "apply_mask",
-    "bandpass",
-    "bandstop",
-    "fft",
-    "fft2",
-    "filter_stack",
-    "find_peaks",
-    "highpass",
-    "ifft",
-    "ifft2",
-    "imagej",
-    "irfft2",
-    "lowpass",
-    "rfft2",
-]
+
+def imported_on_first_use(package: str, file: str) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package that imports each name on first use, as they load OpenCL or NumPy.
+
+    The imports for type checkers in the package's file, ``from .module import name as name``, say which names there are
+    and where they come from, so that each stands once; ``__all__`` has them, too.
+    """
+    homes: dict[str, str] = {}
+
+    def of_package(name: str) -> Any:
+        if not homes:
+            with open(file, encoding="utf-8") as lines:  # noqa: PTH123  pathlib is not imported yet
+                found = [line.split() for line in lines if line.startswith("    from .")]
+            homes.update((words[-1], words[1]) for words in found)
+        if name == "__all__":
+            return list(homes)
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        import sys
+        from importlib import import_module
+
+        value = getattr(import_module(homes[name], package), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    return of_package
 
 
-def __dir__() -> list[str]:
-    # What is meant to be used, not what happens to be imported.
-    return [*__all__, "transfer", "__version__"]
+if not TYPE_CHECKING:
+    __getattr__ = imported_on_first_use(__name__, __file__)
 
-
-def __getattr__(name: str) -> Any:
-    # Loaded on first use: `fftfilter --help` imports this package and must not wait for OpenCL.
-    if name not in __all__:
-        raise AttributeError(f"module 'fftfilter' has no attribute {name!r}")
-    from importlib import import_module
-
-    homes = {
-        "Filter": "filters",
-        "FftfilterError": "errors",
-        "filter_stack": "work.file",
-        "find_peaks": "analysis.search",
-    }
-    home = homes.get(name) or ("transforms" if "fft" in name else "calls")
-    return getattr(import_module(f".{home}", __name__), name)
+    def __dir__() -> list[str]:
+        # What is meant to be used, not what happens to be imported.
+        return [*__getattr__("__all__"), "transfer", "__version__"]

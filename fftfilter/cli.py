@@ -59,9 +59,12 @@ class Cli(click.Group):
 
     def _load(self, module: str) -> None:
         loaded = vars(import_module(f"{commands.__name__}.{module}"))
-        for found in (*loaded.values(), *loaded.get(SEVERAL, {}).values()):
-            if isinstance(found, click.Command):
-                self.add_command(found)
+        found = [
+            each for each in (*loaded.values(), *loaded.get(SEVERAL, {}).values()) if isinstance(each, click.Command)
+        ]
+        # The commands of a group are not commands of this one.
+        for command in [each for each in found if isinstance(each, click.Group)] or found:
+            self.add_command(command)
 
     @guarded()
     def main(

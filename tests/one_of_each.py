@@ -91,21 +91,21 @@ def python():
 
 
 def page():
-    """The page's server answers a wish, and saves it."""
-    from tests.explore.conftest import visiting, wish
+    """The page's server answers a request, and saves it."""
+    from tests.explore.conftest import request_for, visiting
 
-    wished = wish("checker", side="5px", output="negative")
+    wanted = request_for("checker", side="5px", output="negative")
 
     async def visit():
         async with visiting("in.png", "saved.png", "checker --side 4px") as visitor:
             _, about = await visitor.get("picture")
             assert "checker" in about["commands"]
             assert "negative" in about["outputs"]
-            words, result, gains = await visitor.answer(wished)
+            words, result, gains = await visitor.answer(wanted)
             assert words["command"] == "fftfilter checker --side 5px --output negative in.png saved.png"
             assert set(np.unique(gains)) == {0, 255}
             np.testing.assert_array_equal(result, pixels("a.png"))
-            status, _ = await visitor.save(wished, "saved.png")
+            status, _ = await visitor.save(wanted, "saved.png")
             assert status == 200
             np.testing.assert_array_equal(pixels("saved.png"), result)
 

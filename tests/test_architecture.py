@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import fftfilter
+from fftfilter import images
 from fftfilter.device import programs
 
 PACKAGE = Path(fftfilter.__file__).parent
@@ -48,7 +49,7 @@ ROOMS = {
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
     "files": "errors memory",
-    "images": "errors lengths memory files",
+    "images": "fftfilter errors lengths memory files",
     "mirrored": "output",
     "filters": "errors output arrays transfer device staged fused mirrored",
     "imagej_filter": "errors memory output arrays transfer filters",
@@ -273,6 +274,13 @@ def test_every_shape_has_its_kernel():
 
 
 # What is imported when
+
+
+@pytest.mark.parametrize("package", [fftfilter, images], ids=["fftfilter", "images"])
+def test_names_that_are_imported_on_first_use_are_where_their_package_says(package):
+    assert len(package.__all__) > 10
+    assert [name for name in package.__all__ if not hasattr(package, name)] == []
+    assert not hasattr(package, "unknown")
 
 
 def test_the_command_line_is_there_before_numpy_pillow_and_pyopencl():

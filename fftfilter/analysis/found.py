@@ -62,7 +62,7 @@ class Peak:
 
     @property
     def colors(self) -> str:
-        """The channels in which it was found, in words: all, red, green blue; 0 3 if they are not red, green, blue."""
+        """The channels in which it was found, as text: all, red, green blue; 0 3 if they are not red, green, blue."""
         if self.is_in_all:
             return "all"
         return " ".join(COLORS[i] if self.searched == len(COLORS) else str(i) for i in self.channels)
@@ -74,6 +74,13 @@ class Peak:
 
     def described(self) -> dict[str, Any]:
         """Return all that is known of it, for JSON."""
+        harmonics = []
+        for each in self.harmonics:
+            known = each.peak.described()
+            harmonics.append(
+                {"multiples": list(each.multiples)}
+                | {key: known[key] for key in ("fx", "fy", "strength_db", "amplitude", "notch")}
+            )
         return {
             "fx": self.fx,
             "fy": self.fy,
@@ -83,17 +90,7 @@ class Peak:
             "amplitude": self.amplitude,
             "channels": list(self.channels),
             "notch": self.at,
-            "harmonics": [
-                {
-                    "multiples": list(each.multiples),
-                    "fx": each.peak.fx,
-                    "fy": each.peak.fy,
-                    "strength_db": each.peak.strength_db,
-                    "amplitude": each.peak.amplitude,
-                    "notch": each.peak.at,
-                }
-                for each in self.harmonics
-            ],
+            "harmonics": harmonics,
         }
 
     def notch(self, shape: ShapeName = "gaussian") -> Transfer:

@@ -1,4 +1,4 @@
-"""The power spectrum of a picture, and the mean over many: what peaks are looked for in.
+"""The power spectrum of a picture, and the mean over many, which is searched for peaks; and transforms of planes.
 
 A picture goes on beyond its border as it began, and what does not meet there leaves a bright cross in the spectrum. A
 Hann window fades the borders out; a wave then is a small spot whose shape is known, five bins across.
@@ -6,12 +6,13 @@ Hann window fades the borders out; a wave then is a small spot whose shape is kn
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .transformed import forward
+from ..errors import DeviceError, TooLargeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 # Values, as parts of white, whose power single precision holds.
 LEAST, MOST = 1e-12, 1e12
+# Numbers of a plane whose transform takes NumPy 0.2 s, and more if a side has a large prime factor. Opening a device
+# takes as long; then it takes a tenth of that.
+LARGE = 1 << 23
 
 
 @dataclass(eq=False)
@@ -89,3 +93,29 @@ def middle(planes: Array, height: int, width: int) -> Array:
     """Return the middle of planes that are larger than a size."""
     top, left = (planes.shape[1] - height) // 2, (planes.shape[2] - width) // 2
     return planes[:, top : top + height, left : left + width]
+
+
+# Transforms of large planes by the fused engine, of others by NumPy
+
+
+def forward(plane: NDArray[np.float32], device: str | int | None = None) -> NDArray[np.complex64]:
+    """Return the transform of a real plane, kx from 0 up; ``device`` is that of large ones, as for :class:`Filter`."""
+    if plane.size >= LARGE:
+        # Without a device, or on one that is too small, NumPy is slow but right.
+        with suppress(DeviceError, TooLargeError):
+            from ..transforms import rfft2
+
+            return rfft2(plane, device=device)
+    return np.asarray(np.fft.rfft2(plane)).astype(np.complex64, copy=False)
+
+
+def backward(
+    half: NDArray[np.complex64], shape: tuple[int, int], device: str | int | None = None
+) -> NDArray[np.float32]:
+    """Return the real plane of a shape ``(height, width)`` whose transform is given; ``device`` as for forward."""
+    if half.size >= LARGE // 2:
+        with suppress(DeviceError, TooLargeError):
+            from ..transforms import irfft2
+
+            return irfft2(half, s=shape, device=device)
+    return np.asarray(np.fft.irfft2(half, s=shape)).astype(np.float32, copy=False)

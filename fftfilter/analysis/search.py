@@ -1,4 +1,4 @@
-"""``find_peaks``: the periodic structures of a picture, or of many.
+"""``find_peaks``: the periodic structures of a picture, or of many; and notches for them.
 
     spectrum -> what stands out, by channel -> refined below a bin -> one list for all channels -> harmonics grouped
 
@@ -11,23 +11,27 @@ Interpolation algorithms for discrete Fourier transforms of weighted signals, 19
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import channels_first, check_finite, check_stack, white_of_input
 from ..errors import ParameterError, check_unmasked
-from .broad import broad_peaks
+from ..transfer import Transfer
 from .found import Peak, canonical
 from .grouping import APART, bins_apart, grouped, without_doubles
 from .power import Spectrum, spectrum, window
+from .spread import broad_peaks, of_skirt, of_tails
 from .surroundings import Bins, around, at, standing_out
-from .widths import of_skirt, of_tails
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
+    from ..transfer.shapes import ShapeName
     from .power import Power
 
     Array = NDArray[Any]
@@ -189,3 +193,47 @@ def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:
 def _spot(x: Array) -> NDArray[np.float64]:
     """Return W, the height of a wave's spot at x bins from its frequency, at most half a bin."""
     return np.asarray(np.sinc(x) / (1 - np.square(x)))
+
+
+# Notches for what is found: one for each peak, and for each of its harmonics
+
+
+class AutoNotches(NamedTuple):
+    """Notches for each picture by itself."""
+
+    strength: float
+    """That a periodic structure has to have, in dB."""
+    shape: ShapeName = "gaussian"
+    by_channel: bool = True
+    """Whether a wave is taken out of the channels that have it only, or out of all."""
+
+    @property
+    def nothing(self) -> str:
+        """The line on a picture without peaks."""
+        return f"{nothing_of(self.strength)}: nothing is removed"
+
+    def peaks(self, spectrum: Spectrum) -> list[Peak]:
+        """Return the peaks of a picture's spectrum; raises ParameterError for a small one."""
+        found = peaks_of(spectrum, self.strength)
+        return found if self.by_channel else [_in_all(peak) for peak in found]
+
+
+def _in_all(peak: Peak) -> Peak:
+    """Return a peak and its harmonics as if every channel had them."""
+    harmonics = (replace(each, peak=_in_all(each.peak)) for each in peak.harmonics)
+    return replace(peak, channels=tuple(range(peak.searched)), harmonics=tuple(harmonics))
+
+
+def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian") -> Transfer:
+    """Return the transfer function that removes peaks and their harmonics; of no peaks, that passes everything."""
+    return math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
+
+
+def peaks_text(peaks: Sequence[Peak]) -> str:
+    """Return peaks in one line."""
+    return ", ".join(
+        f"{peak.period_px:.2f} px at {peak.angle_deg:.1f} degrees ({peak.strength_db:.0f} dB)"
+        + ("" if peak.is_in_all else f" in {peak.colors.replace(' ', ' and ')}")
+        + (f" and {len(peak.harmonics)} of its harmonics" if peak.harmonics else "")
+        for peak in peaks
+    )

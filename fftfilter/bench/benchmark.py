@@ -1,10 +1,12 @@
-"""A benchmark: a table that is filled step by step, in a setting."""
+"""A benchmark: a table that is filled step by step, in a setting, with images and numbers that are always the same."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import __version__
 from ..device.choice import open_device
@@ -15,6 +17,8 @@ from ..fused import fused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from numpy.typing import NDArray
+
     from ..device.device import Device
     from ..transfer import Transfer
     from .tables import Table
@@ -23,11 +27,8 @@ MS = 1e3
 """Milliseconds in a second."""
 TOO_SLOW = 2.0
 """Seconds of one run; what takes longer is left out at larger sizes."""
+SEED = 61
 SPREAD = "\u00b1 is half the distance between the quartiles."
-
-
-def _nothing() -> None:
-    """Add nothing."""
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Benchmark:
 
     table: Table
     steps: Iterator[str]
-    finish: Callable[[], None] = _nothing
+    finish: Callable[[], object] = lambda: None
 
 
 def left_out(what: Iterable[str], too_slow: float) -> str:
@@ -78,3 +79,15 @@ class Setting:
             "date": datetime.now(UTC).date().isoformat(),
             "fftfilter": __version__,
         }
+
+
+def images(*shape: int) -> NDArray[np.uint8]:
+    """Return an image ``(height, width)`` or a stack ``(count, height, width)``."""
+    return np.random.default_rng(SEED).integers(0, 256, shape, dtype=np.uint8)
+
+
+def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return normally distributed numbers of a complex type."""
+    real = np.float32 if dtype == np.complex64 else np.float64
+    parts = np.random.default_rng(SEED).standard_normal((*shape[:-1], 2 * shape[-1]), dtype=real)
+    return parts.view(dtype)

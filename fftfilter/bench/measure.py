@@ -1,19 +1,24 @@
-"""Measuring: a result is checked, then the work is timed by OpenCL's events."""
+"""Measuring: a result is checked, then the work is timed, by OpenCL's events, or by the clock for other libraries.
+
+By the clock peers are timed in turn, and one measurement is several calls in a row with one wait at the end. On the CPU
+each comes after a rest: the workers of some libraries go on spinning after their work and would slow down the next one.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from time import monotonic
+from functools import partial
+from time import monotonic, perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..errors import RefusedError
 from ..output.difference import Difference
-from .compare import Stats
+from .compare import Stats, in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..device.launcher import Launcher
     from ..staged.transform import Transform
@@ -24,6 +29,11 @@ TRANSFERS = ("write", "read")
 FEWEST_RUNS = 3
 # Relative error of a transform: this times log2 n for powers of two, four times that for other lengths.
 UNITS = {np.dtype(np.complex64): 1e-7, np.dtype(np.complex128): 1e-15}
+OURS = "fftfilter"
+"""This program's name among its peers."""
+# Seconds that one measurement by the clock takes, long beside the launch of a single call, and that a rest takes.
+SECONDS = 0.03
+REST = 0.25
 
 
 @dataclass
@@ -100,7 +110,7 @@ def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> N
 
 def check_peer(who: str, got: Array, wanted: Array) -> None:
     """Raise RefusedError if another library's 8-bit picture differs by more than 1 level, or in over 1 pixel of 100."""
-    off = np.abs(got.astype(np.int16) - wanted)
+    off = np.abs(got.reshape(wanted.shape).astype(np.int16) - wanted)
     if off.max() > 1 or np.count_nonzero(off) > max(1, off.size // 100):
         raise RefusedError(
             f"{who} computes another picture: {np.count_nonzero(off)} of {off.size} pixels differ, by up to "
@@ -113,3 +123,48 @@ def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
         f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
         "choose another device with --device"
     )
+
+
+# By the clock
+
+
+@dataclass
+class Peer:
+    """A library that is ready to filter images of one size: plans, masks and buffers are made.
+
+    ``call`` filters once; ``finish`` waits until all calls are done. ``result`` returns the picture, and is None for
+    what only copies or transforms.
+    """
+
+    name: str
+    call: Callable[[], object]
+    finish: Callable[[], object] = lambda: None
+    result: Callable[[], Array] | None = None
+
+
+def calls_of(peer: Peer, check: Callable[[Array], None]) -> int:
+    """Return how many calls of a peer make one measurement; ``check`` raises RefusedError for a wrong result."""
+    peer.call()
+    peer.finish()
+    if peer.result is not None:
+        check(peer.result())
+    return max(1, round(SECONDS / seconds_of(peer, 2)))
+
+
+def timed(peers: Iterable[Peer], repeats: Mapping[str, int], runs: int, rest: float) -> dict[str, Stats]:
+    """Return the seconds of a call of each peer, all measured in turn, each after a rest."""
+
+    def measured(peer: Peer) -> float:
+        sleep(rest)
+        return seconds_of(peer, repeats[peer.name])
+
+    return in_turn({peer.name: partial(measured, peer) for peer in peers}, runs)
+
+
+def seconds_of(peer: Peer, repeats: int) -> float:
+    """Return the seconds of one call, the mean of several with one wait at the end."""
+    begin = perf_counter()
+    for _ in range(repeats):
+        peer.call()
+    peer.finish()
+    return (perf_counter() - begin) / repeats

@@ -1,4 +1,4 @@
-"""Tables of measurements, written as text, markdown, CSV or JSON. Each format is one function in ``FORMATS``."""
+"""Tables of measurements and published figures, as text, markdown, CSV or JSON: each format is one function."""
 
 from __future__ import annotations
 
@@ -12,15 +12,32 @@ from ..text_table import text_table
 from .compare import Stats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from .published import Published
+    from collections.abc import Callable, Iterable, Mapping
 
 Cell = Stats | float | int | str
 Row = dict[str, Cell]
 
 HERE = "here"
 """Stands for this device beside the hardware of published figures."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """The figures of one source on one piece of hardware.
+
+    ``label`` names the hardware in a table, ``hardware`` in full. ``rows`` maps the name of a row to its figures by
+    column.
+    """
+
+    source: str
+    label: str
+    hardware: str
+    rows: Mapping[str, Mapping[str, float]]
+
+
+def by_column(names: tuple[str, ...], rows: Mapping[str, tuple[float, ...]]) -> dict[str, dict[str, float]]:
+    """Return rows of figures as :class:`Published` has them, the columns named once."""
+    return {key: dict(zip(names, values, strict=True)) for key, values in rows.items()}
 
 
 @dataclass(frozen=True)

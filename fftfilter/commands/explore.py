@@ -19,7 +19,7 @@ from .shared.options import GroupedCommand, combined, device_option, option, ver
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..explore.wish import Described
+    from ..explore.request import Described
 
 R = TypeVar("R")
 
@@ -88,7 +88,7 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
-    from ..files.leftovers import remove_own
+    from ..files.atomic import remove_own
     from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)
@@ -162,7 +162,7 @@ def forwarding(url: str) -> str:
 
 @dataclass(frozen=True)
 class Commands:
-    """The program's commands for a page that explores a file: ``explore.wish.CommandLine``."""
+    """The program's commands for a page that explores a file: ``explore.request.CommandLine``."""
 
     context: click.Context
     source: str
@@ -201,7 +201,7 @@ class Commands:
         _in_words(invoke)
 
     def start(self, text: str) -> dict[str, Any]:
-        """Return the first wish, as ``--with`` gives it; raises UsageError and FftfilterError."""
+        """Return the first request, as ``--with`` gives it; raises UsageError and FftfilterError."""
         from ..errors import check_option
         from .filters import context_of, parsed, split
 
@@ -226,7 +226,7 @@ class Commands:
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": words[0], "options": options}
 
     def _described(self, name: str, given: dict[str, Any]) -> Described:
-        from ..explore.wish import Described
+        from ..explore.request import Described
         from .filters import KEPT, transfer_of
         from .shared.command_options import CommandOptions
 
@@ -252,7 +252,7 @@ def _defaults(command: str) -> Mapping[str, Any]:
 def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping[str, Any]]:
     """Return a filter's command with those options alone that a page may set, and the values of its others.
 
-    click takes as long for an option that is not given as for one that is: for all of them a third of a wish's time.
+    click takes as long for an option that is not given as for one that is: for all of them a third of a request's time.
     """
     from .filters import COMMANDS
     from .kinds import on_page

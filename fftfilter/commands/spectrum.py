@@ -72,7 +72,7 @@ def spectrum(
 
     from .. import images
     from ..files import sources
-    from ..files.leftovers import remove_leftovers_beside
+    from ..files.atomic import remove_leftovers_beside
     from ..files.messages import shown
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load

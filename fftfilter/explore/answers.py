@@ -1,4 +1,4 @@
-"""The filtered picture of a wish, by filters that are kept ready: with a new cutoff they are only tuned anew."""
+"""The filtered picture of a request, by filters that are kept ready: with a new cutoff they are only tuned anew."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..output.modes import Output
     from ..output.scale import Scale
     from ..transfer import Transfer
+    from .request import CommandLine, Described, Request
     from .session import Session
-    from .wish import CommandLine, Described, Wish
 
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
@@ -33,9 +33,9 @@ READY = 4
 
 @dataclass(eq=False)
 class Answer:
-    """What became of a wish."""
+    """What became of a request."""
 
-    wish: Wish
+    request: Request
     described: Described
     transfer: Transfer
     """For the picture itself; radii in physical units know its pixels."""
@@ -47,38 +47,38 @@ class Answer:
     seconds: float
 
     def frame(self) -> bytes:
-        """Return the part that is wished for, as a frame."""
-        wish, (height, width) = self.wish, self.planes.shape[1:]
-        x0, y0, x1, y1 = wish.view or (0, 0, self.level * width, self.level * height)
+        """Return the part that is asked for, as a frame."""
+        request, (height, width) = self.request, self.planes.shape[1:]
+        x0, y0, x1, y1 = request.view or (0, 0, self.level * width, self.level * height)
         # A view beyond the borders has the last pixels.
         left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
-        pixels = joined([reduced(np.ascontiguousarray(plane), wish.level // self.level) for plane in part])
-        kind = Kind.REMOVED if wish.removed else Kind.RESULT
-        return frame(kind, pixels, number=wish.id, level=wish.level, place=(x0, y0))
+        pixels = joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
+        kind = Kind.REMOVED if request.removed else Kind.RESULT
+        return frame(kind, pixels, number=request.id, level=request.level, place=(x0, y0))
 
 
 class Answers:
-    """Answers wishes on one device, which is opened with the first; for one thread."""
+    """Answers requests on one device, which is opened with the first; for one thread."""
 
     def __init__(self, session: Session, commands: CommandLine) -> None:
         self._session, self._commands = session, commands
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
 
-    def answer(self, wish: Wish) -> Answer:
-        """Filter what a wish says; raises FftfilterError, in the words of the command."""
+    def answer(self, request: Request) -> Answer:
+        """Filter what a request says; raises FftfilterError, in the words of the command."""
         started = perf_counter()
-        described = self._commands.describe(wish.words)
+        described = self._commands.describe(request.words)
         transfer = self._session.for_pixels(described.transfer)
         given_range = parse(described.scale)
         check_scale(described.output, STACK if described.scale == STACK else given_range)
-        page = self._session.page(wish.page)
-        page.check_level(wish.level)
+        page = self._session.page(request.page)
+        page.check_level(request.level)
         # While something is dragged, no more is filtered than the view shows.
-        level = 1 if wish.rest else wish.level
+        level = 1 if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
         clipped = None
-        if wish.removed:
+        if request.removed:
             made = self._removed(page.planes(level), described, tuned)
         else:
             output = _looked_at(described.output, tuned)
@@ -87,7 +87,7 @@ class Answers:
             made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
             if white == page.picture.maxval and not MODES[described.output].is_values:
                 clipped = filter_.clipped()[0]
-        return Answer(wish, described, transfer, made, level, clipped, perf_counter() - started)
+        return Answer(request, described, transfer, made, level, clipped, perf_counter() - started)
 
     def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
         """Return the picture less the filtered values, 0 in mid-grey; DC is left out."""

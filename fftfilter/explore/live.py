@@ -1,4 +1,4 @@
-"""The WebSocket: wishes come in, as many as a pointer makes; the newest is answered, one after the other."""
+"""The WebSocket: requests come in, as many as a pointer makes; the newest is answered, one after the other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
-from .wish import Wish, field_of, number_of, read
+from .request import Request, field_of, number_of, read
 from .words import gain_map, gains_of, words
 
 if TYPE_CHECKING:
@@ -19,38 +19,17 @@ if TYPE_CHECKING:
 
     from ..transfer import Transfer
     from .answers import Answer, Answers
+    from .request import CommandLine
     from .session import Session
-    from .wish import CommandLine
 
     Message = str | bytes
 
-# Bytes of a wish.
+# Bytes of a request.
 LARGEST = 1 << 17
 # Seconds between two of the words that go with results: people read no faster.
 APART = 0.2
 # After as many seconds a page is asked whether it is still there.
 HEARTBEAT = 30
-
-
-class Newest:
-    """A place for one wish: a newer one takes it."""
-
-    def __init__(self) -> None:
-        self._came = asyncio.Event()
-        self._text = ""
-
-    def put(self, text: str) -> None:
-        """Leave a wish."""
-        self._text = text
-        self._came.set()
-
-    async def get(self, seconds: float | None) -> str | None:
-        """Return the newest wish, as soon as there is one; None if none comes in time."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._came.wait(), seconds)
-            self._came.clear()
-            return self._text
-        return None
 
 
 class Live:
@@ -65,23 +44,28 @@ class Live:
         """Answer until the page goes."""
         socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
-        newest = Newest()
+        newest = asyncio.Queue[str](1)
         answering = asyncio.create_task(self._answer_all(socket, newest))
         try:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
-                    newest.put(message.data)
+                    if newest.full():
+                        newest.get_nowait()
+                    newest.put_nowait(message.data)
         finally:
             answering.cancel()
             with suppress(asyncio.CancelledError, ConnectionError):
                 await answering
         return socket
 
-    async def _answer_all(self, socket: web.WebSocketResponse, newest: Newest) -> None:
+    async def _answer_all(self, socket: web.WebSocketResponse, newest: asyncio.Queue[str]) -> None:
         run = asyncio.get_running_loop().run_in_executor
         unsaid: Answer | None = None
         while True:
-            text = await newest.get(APART if unsaid else None)
+            text = None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(APART if unsaid else None):
+                    text = await newest.get()
             if text is not None:
                 message, unsaid = await run(self._thread, self._answer, text)
                 await _send(socket, message)
@@ -92,12 +76,12 @@ class Live:
                 unsaid = None
 
     def _answer(self, text: str) -> tuple[Message, Answer | None]:
-        """Return the picture that answers a wish, and what words are to be said of; or why there is none."""
+        """Return the picture that answers a request, and what words are to be said of; or why there is none."""
         number = None
         try:
             given = read(text)
             number = number_of(given)
-            answer = self._answers.answer(Wish.of(given, self._commands))
+            answer = self._answers.answer(Request.of(given, self._commands))
             return answer.frame(), answer
         except Exception as error:  # noqa: BLE001  the page must not wait forever
             return self._refusal(number, error), None
@@ -110,7 +94,7 @@ class Live:
         try:
             return self._words(answer)
         except Exception as error:  # noqa: BLE001  likewise
-            return [self._refusal(answer.wish.id, error)]
+            return [self._refusal(answer.request.id, error)]
 
     def _words(self, answer: Answer) -> list[Message]:
         """Return what is said of an answer, and the map of its gains if they are others than before."""

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING
 
 from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
-from ..files.leftovers import temporary_name
+from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
 from .words import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .request import CommandLine
     from .session import Session
-    from .wish import CommandLine
 
 # Characters of a name in a message.
 _SHOWN = 60

@@ -22,16 +22,16 @@ from aiohttp import web
 from ..errors import FftfilterError, ParameterError
 from .answers import Answers
 from .live import Live, line_of
+from .request import Request, read
 from .saving import ElsewhereError, ExistsError, save
 from .shown import Kind, frame
 from .steps import steps
-from .wish import Wish, read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from .request import CommandLine
     from .session import FilePage, Session
-    from .wish import CommandLine
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -55,7 +55,7 @@ LARGEST = 1 << 20
 MOST_DIGITS = 18
 # Seconds that a page has to close its connection at the end, and that Ctrl-C may take to be seen.
 PATIENCE = 0.5
-# Connections at a time: a browser has six for all pages of a server, and one for each page's wishes.
+# Connections at a time: a browser has six for all pages of a server, and one for each page's requests.
 MOST = 32
 # Seconds for which a connection may ask for nothing, and that a request's body may take.
 IDLE = 20
@@ -81,7 +81,7 @@ async def _head(_: web.Request, response: web.StreamResponse) -> None:
 class Server:
     """A file that is explored: the routes, and the threads behind them.
 
-    ``start`` is the first wish of a page; ``visited`` is called when a browser has come.
+    ``start`` is the first request of a page; ``visited`` is called when a browser has come.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Server:
         self._answers = Answers(session, commands)
         # Of the steps that were gone through last.
         self._pictures: list[bytes] = []
-        # Connections on which somebody asked who has the token.
+        # Connections that had the token in a request.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
     def app(self) -> web.Application:
@@ -111,10 +111,12 @@ class Server:
                 web.get(f"{path}/", self._index),
                 web.get(f"{path}/page/{{name}}", self._file),
                 web.get(f"{path}/picture", self._picture),
-                web.get(f"{path}/input", self._input),
-                web.get(f"{path}/spectrum", self._spectrum),
-                web.get(f"{path}/peaks", self._peaks),
-                web.get(f"{path}/radial", self._radial),
+                web.get(f"{path}/input", self._of_page(_input)),
+                web.get(
+                    f"{path}/spectrum", self._of_page(lambda page, _: frame(Kind.SPECTRUM, page.spectrum_pixels()))
+                ),
+                web.get(f"{path}/peaks", self._of_page(lambda page, _: {"peaks": page.peaks()})),
+                web.get(f"{path}/radial", self._of_page(lambda page, _: page.radial())),
                 web.get(f"{path}/steps", self._go_through),
                 web.get(f"{path}/steps/{{number:[0-9]{{1,3}}}}.png", self._step),
                 web.post(f"{path}/save", self._save),
@@ -167,7 +169,7 @@ class Server:
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
                 # The device is opened while the browser opens the page; what is wrong is told to the page.
-                self._live.submit(self._answers.answer, Wish.of(self._start, self._commands))
+                self._live.submit(self._answers.answer, Request.of(self._start, self._commands))
                 # A signal that comes just before the loop begins to wait is handled when the wait ends.
                 while True:
                     await asyncio.sleep(PATIENCE)
@@ -188,26 +190,9 @@ class Server:
     async def _picture(self, _: web.Request) -> web.StreamResponse:
         return web.json_response(await self._beside(self._session.described, self._start, self._commands.options))
 
-    async def _input(self, request: web.Request) -> web.StreamResponse:
-        level = _number(request, "level", 1)
-
-        def made(page: FilePage) -> bytes:
-            return frame(Kind.INPUT, page.pixels(level), level=level)
-
-        return _raw(await self._of_page(request, made))
-
-    async def _spectrum(self, request: web.Request) -> web.StreamResponse:
-        return _raw(await self._of_page(request, lambda page: frame(Kind.SPECTRUM, page.spectrum_pixels())))
-
-    async def _peaks(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response({"peaks": await self._of_page(request, lambda page: page.peaks())})
-
-    async def _radial(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._of_page(request, lambda page: page.radial()))
-
     async def _go_through(self, request: web.Request) -> web.StreamResponse:
-        wish = Wish.of(read(request.query.get("wish", "")), self._commands)
-        made = await self._beside(steps, wish, self._session, self._commands)
+        wanted = Request.of(read(request.query.get("request", "")), self._commands)
+        made = await self._beside(steps, wanted, self._session, self._commands)
         self._pictures = made.pictures
         return web.json_response(made.told)
 
@@ -223,20 +208,27 @@ class Server:
                 given = read(await request.read())
         except (web.RequestPayloadError, TimeoutError):
             raise ParameterError("the request's body is damaged, or does not come") from None
-        wished = given.get("wish")
-        if not isinstance(wished, dict):
-            raise ParameterError("what is to be saved is missing: give a wish, and out")
-        wish = Wish.of(wished, self._commands)
+        wanted = given.get("request")
+        if not isinstance(wanted, dict):
+            raise ParameterError("what is to be saved is missing: give a request, and out")
+        words = Request.of(wanted, self._commands).words
         asked = given.get("out"), given.get("overwrite")
-        return web.json_response(await self._beside(save, wish.words, *asked, self._session, self._commands))
+        return web.json_response(await self._beside(save, words, *asked, self._session, self._commands))
 
     async def _follow(self, request: web.Request) -> web.StreamResponse:
         return await Live(self._session, self._commands, self._answers, self._live).serve(request)
 
-    async def _of_page(self, request: web.Request, make: Callable[[FilePage], Any]) -> Any:
-        """Return what is made of the page that a request names, beside the filtering."""
-        number = _number(request, "page", 0)
-        return await self._beside(lambda: make(self._session.page(number)))
+    def _of_page(self, make: Callable[[FilePage, web.Request], Any]) -> Handler:
+        """Return the handler that sends what is made of the page that a request names, beside the filtering."""
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            number = _number(request, "page", 0)
+            made = await self._beside(lambda: make(self._session.page(number), request))
+            if isinstance(made, bytes):
+                return web.Response(body=made, content_type="application/octet-stream")
+            return web.json_response(made)
+
+        return handler
 
     async def _beside(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._aside, function, *arguments)
@@ -250,8 +242,13 @@ def _of_page_file(name: str) -> web.Response:
     return web.Response(body=found.read_bytes(), content_type=TYPES[found.suffix], charset="utf-8")
 
 
-def _raw(body: bytes) -> web.Response:
-    return web.Response(body=body, content_type="application/octet-stream")
+def _spectrum(page: FilePage, _: web.Request) -> bytes:
+    return frame(Kind.SPECTRUM, page.spectrum_pixels())
+
+
+def _input(page: FilePage, request: web.Request) -> bytes:
+    level = _number(request, "level", 1)
+    return frame(Kind.INPUT, page.pixels(level), level=level)
 
 
 def _number(request: web.Request, name: str, usual: int) -> int:

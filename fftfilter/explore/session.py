@@ -18,8 +18,8 @@ from ..analysis.search import peaks_of
 from ..errors import ParameterError
 from ..lengths import length_text
 from ..output.modes import MODES, SCALED
-from ..preview.look import Look
 from ..preview.panels import gray_spectrum, square
+from ..preview.report import FilterReport
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
@@ -72,7 +72,7 @@ class FilePage:
         return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
 
     def check_level(self, level: int) -> None:
-        """Raise ParameterError for a level that the picture has not."""
+        """Raise ParameterError for a level that is not one of the picture's."""
         if level not in levels(*self.size):
             raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
 
@@ -83,7 +83,7 @@ class FilePage:
         return self._levels[level]
 
     def pixels(self, level: int) -> Pixels:
-        """Return the picture as it is shown; raises ParameterError for a level that it has not."""
+        """Return the picture as it is shown; raises ParameterError for another level."""
         self.check_level(level)
         return joined(eight_bits(self.planes(level), self.white))
 
@@ -114,7 +114,7 @@ class FilePage:
 
     def radial(self) -> dict[str, list[float]]:
         """Return the mean power by frequency, in decibels."""
-        rings = Look(self.picture.planes, self.picture.maxval, Transfer(()), known_power=self.mean_power).rings
+        rings = FilterReport(self.picture.planes, self.picture.maxval, Transfer(()), known_power=self.mean_power).rings
         decibels = 10 * np.log10(np.maximum(rings.before, 10 ** (NOTHING / 10)))
         return {"frequency": rings.frequency.round(6).tolist(), "power_db": decibels.round(2).tolist()}
 
@@ -172,7 +172,7 @@ class Session:
         return for_pixels_of(self._first, transfer, self.source)[0]
 
     def described(self, start: dict[str, Any], filters: Iterable[str]) -> dict[str, Any]:
-        """Return what the page has to know of the file; ``start`` is its first wish, ``filters`` are the commands."""
+        """Return what the page has to know of the file; ``start`` is its first request, ``filters`` the commands."""
         page = self.page(0)
         (height, width), planes = page.size, page.picture.planes
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..device.launcher import Timing
+    from .request import CommandLine, Request
     from .session import Session
-    from .wish import CommandLine, Wish
 
 # Pixels of a picture that is gone through as it is; larger ones are reduced.
 MOST = 1 << 22
@@ -36,10 +36,10 @@ class Steps(NamedTuple):
     pictures: list[bytes]
 
 
-def steps(wish: Wish, session: Session, commands: CommandLine) -> Steps:
-    """Filter the page of a wish by the book's pipeline; raises FftfilterError."""
-    described = commands.describe(wish.words)
-    page = session.page(wish.page)
+def steps(request: Request, session: Session, commands: CommandLine) -> Steps:
+    """Filter the page of a request by the book's pipeline; raises FftfilterError."""
+    described = commands.describe(request.words)
+    page = session.page(request.page)
     transfer = session.for_pixels(described.transfer)
     height, width = page.size
     level = 1

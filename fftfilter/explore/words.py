@@ -35,10 +35,10 @@ COUNTED = 1 << 16
 
 def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
     """Return all of it as JSON has it; ``gains`` are :func:`gains_of` the answer."""
-    page = session.page(answer.wish.page)
+    page = session.page(answer.request.page)
     return {
-        "id": answer.wish.id,
-        "command": command_line(answer.wish.words, session.source, session.target),
+        "id": answer.request.id,
+        "command": command_line(answer.request.words, session.source, session.target),
         "python": python_call(answer, session),
         "ms": round(answer.seconds * 1e3, 2),
         "curve": curve(answer.transfer, *page.size),
@@ -58,7 +58,7 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
 
 def python_call(answer: Answer, session: Session) -> str:
     """Return the lines of Python that give the same pixels."""
-    described, picture = answer.described, session.page(answer.wish.page).picture
+    described, picture = answer.described, session.page(answer.request.page).picture
     options: dict[str, Any] = {"output": described.output, "scale": _scale(described.scale), **described.filter}
     usual = signature(Filter).parameters
     made = "".join(f", {name}={value!r}" for name, value in options.items() if value != usual[name].default)
@@ -96,14 +96,14 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
 
 def gains_of(answer: Answer, session: Session) -> Gains:
     """Return H over the spectrum, MAP x MAP, DC in the middle."""
-    transfer = answer.transfer.in_cycles(*session.page(answer.wish.page).size)
+    transfer = answer.transfer.in_cycles(*session.page(answer.request.page).size)
     return np.asarray(np.fft.fftshift(transfer.gain(MAP, MAP)))
 
 
 def gain_map(answer: Answer, gains: Gains) -> bytes:
     """Return H over the spectrum as a frame: 255 is a gain of 1, 0 one of 0."""
     pixels = np.rint(np.clip(gains, 0, 1) * 255).astype(np.uint8)
-    return frame(Kind.GAIN, pixels, number=answer.wish.id)
+    return frame(Kind.GAIN, pixels, number=answer.request.id)
 
 
 def share(page: FilePage, gains: Gains) -> float | None:
@@ -123,7 +123,7 @@ def histogram(planes: Pixels) -> dict[str, list[int]]:
 
 def notes(answer: Answer, session: Session) -> list[str]:
     """Return the lines of the command that say what users may not expect."""
-    page, described = session.page(answer.wish.page), answer.described
+    page, described = session.page(answer.request.page), answer.described
     found = answer.transfer.cautions(*page.size)
     if MODES[described.output].is_absolute:
         given_range = parse(described.scale)

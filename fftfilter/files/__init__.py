@@ -3,8 +3,7 @@
     content(source) -> bytes  ...  store(target, parts, times)
 
     sources.py            all bytes of a file, a URL or standard input
-    atomic.py             outputs that appear whole or not at all
-    leftovers.py          the names of unfinished outputs; what a killed run left behind
+    atomic.py             outputs that appear whole or not at all; what a killed run left behind
     urls.py               files behind URLs, through fsspec
     standard_streams.py   standard input, output and error, which may be closed or full
     messages.py           what errors about files say: name, cause, way out

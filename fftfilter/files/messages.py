@@ -8,16 +8,13 @@ import os
 from .standard_streams import STANDARD_STREAM
 
 _WAY_OUT = {
-    errno.EACCES: "check its permissions and its folder's",
-    errno.EPERM: "check its permissions and its folder's",
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "check its permissions and its folder's"),
     errno.EBADF: "it is closed; give a file's name",
     errno.EROFS: "choose another folder",
-    errno.ENOENT: "check the name",
-    errno.ENOTDIR: "check the name",
+    **dict.fromkeys((errno.ENOENT, errno.ENOTDIR), "check the name"),
     errno.EISDIR: "give a file's name",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENOSPC: "free some space or choose another folder",
-    errno.EDQUOT: "free some space or choose another folder",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space or choose another folder"),
 }
 
 

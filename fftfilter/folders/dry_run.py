@@ -13,7 +13,7 @@ from .. import __version__, images
 from ..errors import DeviceError, FftfilterError
 from ..files import sources
 from . import chunks
-from .cluster.scheduler import LOCAL, connect, explain
+from .cluster import LOCAL, connect, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

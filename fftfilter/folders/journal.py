@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, NamedTuple, Protocol, cast
 
 from ..files import urls
-from ..files.leftovers import temporary_name
+from ..files.atomic import temporary_name
 
 NAME = ".fftfilter-done.jsonl"
 PREFIX = ".fftfilter-done-"

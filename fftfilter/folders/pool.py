@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import __version__
-from ..files.leftovers import remove_leftovers
+from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
 from . import chunks

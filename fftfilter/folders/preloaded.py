@@ -15,8 +15,7 @@ from .. import startup, system
 MODULES = (
     *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
     *("fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid", "fftfilter.files.atomic"),
-    *("fftfilter.images.depth", "fftfilter.images.page_formats", "fftfilter.images.pnm"),
-    *("fftfilter.images.reading", "fftfilter.images.writing"),
+    *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
 )
 
 startup.pause_collector()

@@ -1,14 +1,23 @@
-"""A line on a terminal that says how far the work is: done of all, rate, time left."""
+"""Lines on a terminal: how far the work is, done of all, rate, time left; and that programs are compiled."""
 
 from __future__ import annotations
 
 import shutil
 import sys
 import time
+from contextlib import contextmanager, suppress
+from threading import Timer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SECONDS_BETWEEN = 0.1
 _WORTH_A_WORD = 20  # seconds
 _CLEAR = "\r\x1b[K"
+# Programs that were compiled before are there in less.
+COMPILING_SECONDS = 0.3
+COMPILING = "compiling for this device, the first time only ..."
 
 
 class Progress:
@@ -32,14 +41,13 @@ class Progress:
         now = time.monotonic()
         if self._on and now - self._shown >= _SECONDS_BETWEEN:
             self._shown = now
-            sys.stderr.write(_CLEAR + line(self._done, self._total, now - self._began)[: _columns()])
-            sys.stderr.flush()
+            columns = shutil.get_terminal_size().columns - 1
+            _write(_CLEAR + line(self._done, self._total, now - self._began)[:columns])
 
     def clear(self) -> None:
         """Take the line away, for other words or for good."""
         if self._on and self._shown:
-            sys.stderr.write(_CLEAR)
-            sys.stderr.flush()
+            _write(_CLEAR)
             self._shown = 0.0
 
 
@@ -60,5 +68,30 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _columns() -> int:
-    return shutil.get_terminal_size().columns - 1
+def tell_of_compiling(*, quiet: bool) -> None:
+    """Say so on standard error whenever something is compiled; not where that is no terminal, or if ``quiet``."""
+    if not quiet and sys.stderr.isatty():
+        from ..device import programs
+
+        programs.while_building = _saying_so
+
+
+@contextmanager
+def _saying_so() -> Iterator[None]:
+    """Show the line if this takes long, and take it away."""
+    timer = Timer(COMPILING_SECONDS, _write, (_CLEAR + COMPILING,))
+    timer.daemon = True
+    with suppress(RuntimeError):  # no thread more: then nothing is shown
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if timer.ident is not None:
+            timer.join()
+            _write(_CLEAR)  # or nothing is there to be taken away
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

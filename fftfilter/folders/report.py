@@ -86,7 +86,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     recipe = settings.recipe
     transfer = recipe.transfer
     if recipe.auto and outcome.peaks:
-        from ..analysis.automatic import notches
+        from ..analysis.search import notches
 
         transfer *= notches(outcome.peaks, recipe.auto.shape)
     filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()

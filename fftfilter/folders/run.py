@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 from .. import images
 from ..errors import DeviceError, ParameterError, ReadError, WriteError
 from ..files import sources
-from ..files.atomic import refuse_inputs, refuse_unwritable
-from ..files.leftovers import remove_leftovers
+from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
 from ..output.scale import FOLDER

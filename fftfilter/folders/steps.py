@@ -162,13 +162,13 @@ def _verify(outcome: Outcome, compare: Callable[[], Difference]) -> None:
 
 def _row(job: Job, frame: Frame, settings: Settings, device: str | None) -> Row:
     """Return the row of a picture in the contact sheet."""
-    from ..preview.look import Look
+    from ..preview.report import FilterReport
     from ..preview.sheet import row
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    look = Look(given.planes, given.maxval, frame.transfer, settings.recipe.edges, device)
-    return row(look, made.planes, made.maxval, job.number, job.source)
+    report = FilterReport(given.planes, given.maxval, frame.transfer, settings.recipe.edges, device)
+    return row(report, made.planes, made.maxval, job.number, job.source)
 
 
 def with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:

@@ -2,33 +2,27 @@
 
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
 
-    picture.py         what an image is between its file and the filter
-    reading.py         bytes to a picture: pnm.py, pfm.py, npy.py, tiff_reader.py, or pillow_reader.py for all others
-    completeness.py    rows that a file promises and does not have
-    chunks.py          what PNG and WebP files consist of
-    page_formats.py    files of several pages, one in memory: tiff_pages.py with stack_description.py, animation.py
-    pages.py           what these have in common
+    picture.py         what an image is between its file and the filter, and what it takes of memory
     formats.py         the table of formats: what each can hold
-    depth.py           and so how an output is stored
-    writing.py         a picture to bytes: pnm.py, pfm.py, npy.py, png_writer.py, tiff_writer.py or Pillow
-    animation_writer.py    pictures joined to a GIF, PNG or WebP of several
-    gif_palette.py     the colors of a GIF with transparency
-    metadata.py        color profile, EXIF, resolution and text, from file to file
+    reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to
+                       several pages, one in memory: by tiff_pages.py or animation.py
+    completeness.py    truncated files: missing rows, damaged chunks
+    pages.py           what all pages have in common
+    writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
+                       or Pillow
+    animation_writer.py    pictures joined to a GIF, PNG or WebP of several; sink, for pages of all formats
+    metadata.py        color profile, EXIF, resolution and text, from file to file; pictures turned upright
     pixel_size.py      the size of a pixel, where the file says it
-    orientation.py     pictures turned upright
-    limits.py          what a picture takes of this machine's memory
     quiet.py           libraries that print nothing
 
 Where bytes come from and go to is the business of `files`. Netpbm's formats never import Pillow.
 """
 
-from __future__ import annotations
+from .. import imported_on_first_use
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .depth import output_depth as output_depth
+    from .animation_writer import sink as sink
     from .formats import COMPRESSIONS as COMPRESSIONS
     from .formats import Coding as Coding
     from .formats import check_fits as check_fits
@@ -37,13 +31,6 @@ if TYPE_CHECKING:
     from .formats import is_lossy as is_lossy
     from .formats import refuse_coding as refuse_coding
     from .formats import refuse_whole_numbers as refuse_whole_numbers
-    from .page_formats import check_alike as check_alike
-    from .page_formats import depth_of_pages as depth_of_pages
-    from .page_formats import opened as opened
-    from .page_formats import pages_of as pages_of
-    from .page_formats import raw as raw
-    from .page_formats import sink as sink
-    from .page_formats import suffix_of_pages as suffix_of_pages
     from .pages import ALL as ALL
     from .pages import Asked as Asked
     from .pages import Pages as Pages
@@ -55,30 +42,17 @@ if TYPE_CHECKING:
     from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
+    from .reading import opened as opened
+    from .reading import pages_of as pages_of
+    from .reading import raw as raw
     from .reading import read as read
+    from .writing import check_alike as check_alike
     from .writing import check_output as check_output
+    from .writing import depth_of_pages as depth_of_pages
     from .writing import encoded as encoded
+    from .writing import output_depth as output_depth
+    from .writing import suffix_of_pages as suffix_of_pages
     from .writing import write as write
-
-_HOMES = {
-    ".depth": ("output_depth",),
-    ".formats": (
-        *("COMPRESSIONS", "Coding", "check_fits", "extension_of", "extensions", "is_lossy", "refuse_coding"),
-        "refuse_whole_numbers",
-    ),
-    ".page_formats": (*("check_alike", "depth_of_pages", "opened", "pages_of", "raw", "sink", "suffix_of_pages"),),
-    ".pages": ("ALL", "Asked", "Pages"),
-    ".picture": ("Depth", "Picture", "Size"),
-    ".pixel_size": ("PixelSize", "pixel_size_of"),
-    ".reading": ("content", "decode", "measure", "read"),
-    ".writing": ("check_output", "encoded", "write"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on first use: `extensions` alone must not wait for NumPy.
-    for home, names in _HOMES.items():
-        if name in names:
-            found = globals()[name] = getattr(import_module(home, __name__), name)
-            return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+else:
+    # `extensions` alone must not wait for NumPy.
+    __getattr__ = imported_on_first_use(__name__, __file__)

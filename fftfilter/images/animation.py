@@ -6,16 +6,16 @@ Frames have one kind: color if any has color, alpha if any is transparent somewh
 from __future__ import annotations
 
 import io
+import struct
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ReadError
-from .chunks import png_chunks, riff_chunks
-from .orientation import without_orientation
+from .completeness import check_chunks
+from .metadata import without_orientation
 from .pages import Pages
 from .pillow_reader import (
-    check_chunks,
     is_narrowed,
     picture_of,
     rawmode_of,
@@ -23,13 +23,15 @@ from .pillow_reader import (
     refuse_unfit,
     with_alpha_of_one_color,
 )
+from .png_writer import chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PIL import ImageFile
 
-    from .limits import Working
-    from .picture import Picture
+    from .picture import Picture, Working
 
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
 
@@ -168,7 +170,7 @@ def _colors(flags: int) -> int:
 def _png_frames(data: bytes) -> tuple[int, bool]:
     """Count the frames of a PNG; raises ValueError for a damaged one."""
     begun = promised = 0
-    for kind, start, _ in png_chunks(data):
+    for kind, start, _ in chunks_of(data):
         if start + 4 > len(data):
             break
         if kind == b"acTL":
@@ -178,3 +180,12 @@ def _png_frames(data: bytes) -> tuple[int, bool]:
             check_chunks(data)
             return min(begun, promised), begun < promised
     return max(0, begun - 1), True
+
+
+def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the kind of each chunk of a WebP, and where its content begins and ends, as :func:`chunks_of`."""
+    start = 20
+    while start <= len(data):
+        kind, length = struct.unpack_from("<4sI", data, start - 8)
+        yield kind, start, start + length
+        start += length + length % 2 + 8

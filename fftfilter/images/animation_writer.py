@@ -1,7 +1,8 @@
 """Animations: pictures of one kind, each encoded as a file of its own, joined to one GIF, PNG or WebP.
 
-Pillow's writers of animations hold all frames; here one is in memory at a time. Frames are whole, and replace the one
-before.
+One frame at a time is in memory. Frames are whole, and replace the one before. Pillow's ``save_all`` is no way to write
+them: it merges a frame that is like the one before into that one, so that pages are lost, compares 16-bit frames by 8
+bits, changes colors below clear pixels of a WebP, and holds all frames in memory.
 
 Sources: the GIF89a specification, https://www.w3.org/Graphics/GIF/spec-gif89a.txt; the PNG specification, third
 edition, https://www.w3.org/TR/png-3/; the WebP container specification,
@@ -14,11 +15,12 @@ import os
 import struct
 from abc import abstractmethod
 from fractions import Fraction
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
-from .chunks import png_chunks, riff_chunks
+from .animation import riff_chunks
+from .formats import FORMATS
 from .pages import Sink
-from .png_writer import chunk
+from .png_writer import chunk, chunks_of
 from .writing import encode
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 
 DEFAULT_MILLISECONDS = 100.0
 """How long the pages of a file without durations are shown."""
+_GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
+_GIF_STAYS, _GIF_CLEARED = 0x04, 0x08
+_WEBP_FLAGS = {b"ICCP": 0x20, b"EXIF": 0x08, b"XMP ": 0x04}
+_WEBP_REPLACES = 0x02  # and is not blended with the frame before
 
 
 class _Frame(NamedTuple):
@@ -37,25 +43,20 @@ class _Frame(NamedTuple):
 
 
 class _AnimationSink(Sink):
-    """What writes animations has in common."""
-
     def __init__(self, file: BinaryIO, suffix: str, coding: Coding, count: int, plays: int) -> None:
         self._file, self._suffix, self._coding = file, suffix, coding
         self._count, self._plays = count, plays
         self._is_first = True
 
     def encode(self, picture: Picture, milliseconds: float | None) -> _Frame:
-        """Return a frame as :meth:`add` takes it."""
         data = b"".join(encode(picture, self._suffix, self._coding))
         shown = DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
         return _Frame(data, shown, picture.alpha is not None)
 
-    def add(self, encoded: object) -> None:
-        """Append a frame."""
-        frame = cast("_Frame", encoded)
+    def add(self, encoded: _Frame) -> None:
         if self._is_first:
-            self._begin(frame)
-        self._append(frame)
+            self._begin(encoded)
+        self._append(encoded)
         self._is_first = False
 
     @abstractmethod
@@ -67,7 +68,7 @@ class _AnimationSink(Sink):
         """Write a frame."""
 
 
-class GifSink(_AnimationSink):
+class _GifSink(_AnimationSink):
     """GIF: a head, then for each frame how long it is shown, its place, its colors and its pixels."""
 
     def _begin(self, frame: _Frame) -> None:
@@ -101,11 +102,10 @@ class GifSink(_AnimationSink):
         self._file.write(data[position + 10 : -1])
 
     def finish(self) -> None:
-        """Write the mark of the end."""
         self._file.write(b";")
 
 
-class PngSink(_AnimationSink):
+class _PngSink(_AnimationSink):
     """PNG: the chunks of a picture; before the pixels of each frame a chunk of its place and duration."""
 
     _number = 0
@@ -113,7 +113,7 @@ class PngSink(_AnimationSink):
 
     def _begin(self, frame: _Frame) -> None:
         self._file.write(frame.data[:8])
-        for kind, start, end in png_chunks(frame.data):
+        for kind, start, end in chunks_of(frame.data):
             if kind == b"IDAT":
                 break
             self._file.writelines(chunk(kind, frame.data[start:end]))
@@ -127,7 +127,7 @@ class PngSink(_AnimationSink):
         place = struct.pack(">IIIII", self._take_number(), width, height, 0, 0)
         shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
         self._file.writelines(chunk(b"fcTL", place + shown))
-        for content in (frame.data[start:end] for kind, start, end in png_chunks(frame.data) if kind == b"IDAT"):
+        for content in (frame.data[start:end] for kind, start, end in chunks_of(frame.data) if kind == b"IDAT"):
             if self._is_first:
                 self._file.writelines(chunk(b"IDAT", content))
             else:
@@ -138,11 +138,10 @@ class PngSink(_AnimationSink):
         return self._number - 1
 
     def finish(self) -> None:
-        """Write the last chunk."""
         self._file.writelines(chunk(b"IEND", b""))
 
 
-class WebpSink(_AnimationSink):
+class _WebpSink(_AnimationSink):
     """WebP: chunks of what holds for all, then for each frame a chunk of its place, its duration and its own chunks."""
 
     _last: bytes = b""
@@ -170,18 +169,22 @@ class WebpSink(_AnimationSink):
         self._file.write(_riff_chunk(b"ANMF", place + b"".join(own)))
 
     def finish(self) -> None:
-        """Write what follows the frames, and the length."""
         self._file.write(self._last)
         length = self._file.seek(0, os.SEEK_END)
         self._file.seek(4)
         self._file.write(struct.pack("<I", length - 8))
 
 
-SINKS: dict[str, type[_AnimationSink]] = {"GIF": GifSink, "PNG": PngSink, "WEBP": WebpSink}
-_GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
-_GIF_STAYS, _GIF_CLEARED = 0x04, 0x08
-_WEBP_FLAGS = {b"ICCP": 0x20, b"EXIF": 0x08, b"XMP ": 0x04}
-_WEBP_REPLACES = 0x02  # and is not blended with the frame before
+_SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WEBP": _WebpSink}
+
+
+def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int) -> Sink:
+    """Return what writes pages into a file with this extension, a key of FORMATS that holds many."""
+    if FORMATS[suffix].name == "TIFF":
+        from .tiff_writer import TiffSink
+
+        return TiffSink(file, coding)
+    return _SINKS[FORMATS[suffix].name](file, suffix, coding, count, plays)
 
 
 def _riff_chunk(kind: bytes, content: bytes) -> bytes:

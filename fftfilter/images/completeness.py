@@ -1,7 +1,7 @@
-"""Rows that a file promises and does not have, where Pillow leaves them black or gray without an error.
+"""Truncated files: missing rows that Pillow leaves black or gray without an error, and damaged chunks of a PNG.
 
-It fails by itself where a file's bytes end too early, but not where the compressed data do. And it fails for a JPEG
-that lacks nothing but its last marker.
+Pillow fails where a file's bytes end too early, but not where the compressed data do; and for a JPEG that lacks nothing
+but its last marker.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .chunks import png_chunks
+from .png_writer import chunks_of
 from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
@@ -46,6 +46,19 @@ def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
 # PNG
 
 
+def check_chunks(data: bytes) -> int:
+    """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
+    view = memoryview(data)
+    for kind, start, end in chunks_of(data):
+        if start + 4 > len(data):
+            break
+        if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[start - 4 : end])):
+            raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
+        if kind == b"IEND":
+            return end + 4
+    raise ValueError("it ends before its last chunk")
+
+
 def _last_row(image: Image.Image) -> np.ndarray[Any, Any]:
     """Return the last row, which is zero if it is missing, but for an interlaced picture, whose rows come in turns."""
     with quiet_pillow():
@@ -69,7 +82,7 @@ def _check_png(data: bytes) -> None:
 def _inflated_length(data: bytes, most: int) -> int:
     """Return how many bytes the image data of a PNG are without compression, counted up to ``most``."""
     inflate, length = zlib.decompressobj(), 0
-    for kind, start, end in png_chunks(data):
+    for kind, start, end in chunks_of(data):
         if kind == b"IEND" or length >= most:
             break
         rest = data[start:end] if kind == b"IDAT" else b""

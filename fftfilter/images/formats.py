@@ -19,7 +19,7 @@ from ..files.standard_streams import STANDARD_STREAM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .picture import Picture, Samples
+    from .picture import Picture
 
 
 class Format(NamedTuple):
@@ -99,27 +99,11 @@ _READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", "
 # program (PostScript), draws (WMF), asks for plug-ins (HDF5, GRIB) or opens whatever it holds (IPTC) is none of them.
 # The last two have no signature, and are tried when all others have refused a file.
 RASTERS = {
-    "PNG": "Png",
-    "JPEG": "Jpeg",
-    "GIF": "Gif",
-    "BMP": "Bmp",
-    "DIB": "Bmp",
-    "PPM": "Ppm",
-    "TIFF": "Tiff",
-    "JPEG2000": "Jpeg2K",
-    "WEBP": "WebP",
-    "AVIF": "Avif",
-    "SGI": "Sgi",
-    "PCX": "Pcx",
-    "PSD": "Psd",
-    "ICO": "Ico",
-    "ICNS": "Icns",
-    "QOI": "Qoi",
-    "DDS": "Dds",
-    "FITS": "Fits",
-    "SUN": "Sun",
-    "TGA": "Tga",
-    "SPIDER": "Spider",
+    name: {"DIB": "Bmp", "JPEG2000": "Jpeg2K", "WEBP": "WebP"}.get(name, name.capitalize())
+    for name in (
+        *("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM", "TIFF", "JPEG2000", "WEBP", "AVIF", "SGI", "PCX", "PSD", "ICO"),
+        *("ICNS", "QOI", "DDS", "FITS", "SUN", "TGA", "SPIDER"),
+    )
 }
 _GOOD_EXTENSIONS = ".png, .tif, .pgm, .ppm or .jpg"
 
@@ -197,11 +181,6 @@ def _gets_own_format(target: str) -> bool:
     return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
 
 
-def compression_of(picture: Picture, coding: Coding) -> int:
-    """Return the number that TIFF has for the compression of an output."""
-    return picture.tiff_compression if coding.compression is None else COMPRESSIONS[coding.compression]
-
-
 # A file's extension is asked for several times, and each time costs a twentieth of writing a small file.
 @lru_cache(64)
 def _known_suffix(path: str) -> str | None:
@@ -227,8 +206,11 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     height, width = picture.planes.shape[1:]
     if picture.alpha is not None and not kind.alpha:
         return f"{suffix} has no alpha channel; write {'.tif' if kind.gray == 32 else '.png'}"
-    if picture.alpha is not None and not kind.shades_of_alpha and _has_shades(picture.alpha):
-        return f"{suffix} holds no pixels that are partly transparent; write .png"
+    if picture.alpha is not None and not kind.shades_of_alpha:
+        from .picture import MAXVAL_OF
+
+        if ((picture.alpha != 0) & (picture.alpha != MAXVAL_OF[picture.alpha.dtype])).any():
+            return f"{suffix} holds no pixels that are partly transparent; write .png"
     if picture.extra and kind.name != "TIFF":
         return f"{suffix} holds gray or color, and there are {len(picture.planes)} channels; write .tif"
     if len(picture.planes) > 1 and kind.color is None:
@@ -236,9 +218,3 @@ def misfit(picture: Picture, suffix: str) -> str | None:
     if max(width, height) > kind.longest:
         return f"{suffix} holds at most {kind.longest} pixels a side, not {width} x {height}; write .png"
     return None
-
-
-def _has_shades(alpha: Samples) -> bool:
-    from .picture import MAXVAL_OF
-
-    return bool(((alpha != 0) & (alpha != MAXVAL_OF[alpha.dtype])).any())

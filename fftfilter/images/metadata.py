@@ -1,4 +1,4 @@
-"""What a file says about its picture: color profile, EXIF, IPTC, resolution, text.
+"""What a file says about its picture: color profile, EXIF, IPTC, resolution, text, and which side is up.
 
     gather(image), of_tiff(data) -> Metadata -> fitting -> png_chunks, tiff_tags or pillow_options
 
@@ -12,11 +12,13 @@ import math
 import struct
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..files.sources import as_file
-from .pixel_size import PixelSize, of_image, of_tags
+from .pixel_size import PixelSize, of_image, of_tags, text_of
 from .png_writer import chunk
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.sources import Slices
+    from .picture import Picture, Samples
 
 EXIF = b"Exif\0\0"
 _XMP_CHUNK = "XML:com.adobe.xmp"
@@ -35,24 +38,15 @@ _SHORT = 3
 # A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
 _MOST_IN_MARKER = 65500
 _COMMENT = "Comment"
-# The formats that hold each field of Metadata; PNG's own limits are none.
-_HOLDERS = {
-    "profile": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
-    "exif": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
-    "dpi": ("PNG", "TIFF", "JPEG", "BMP"),
-    "xmp": ("PNG", "TIFF", "JPEG", "WEBP", "AVIF"),
-    "unitless": ("TIFF",),
-    "iptc": ("JPEG",),
-    "gamma": ("PNG",),
-}
-_WORDS = {
-    "profile": "color profile",
-    "exif": "EXIF",
-    "dpi": "resolution",
-    "xmp": "XMP",
-    "unitless": "resolution",
-    "iptc": "IPTC",
-    "gamma": "gamma",
+# Each field of Metadata in words, and the formats that hold it; PNG's own limits are none.
+_FIELDS = {
+    "profile": ("color profile", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
+    "exif": ("EXIF", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
+    "dpi": ("resolution", ("PNG", "TIFF", "JPEG", "BMP")),
+    "xmp": ("XMP", ("PNG", "TIFF", "JPEG", "WEBP", "AVIF")),
+    "unitless": ("resolution", ("TIFF",)),
+    "iptc": ("IPTC", ("JPEG",)),
+    "gamma": ("gamma", ("PNG",)),
 }
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
 _PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
@@ -79,7 +73,7 @@ _LAYOUT_TAGS = {
 
 @dataclass(frozen=True)
 class Metadata:
-    """What a file says beside its samples; an empty field says nothing."""
+    """A file's metadata; an empty field says nothing."""
 
     profile: bytes = b""
     """An ICC profile of the picture's own color space, gray or RGB."""
@@ -98,7 +92,7 @@ class Metadata:
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
     left_out: tuple[str, ...] = ()
-    """What of the file the picture has not, in words."""
+    """What was dropped from the file, as text."""
 
     def stripped(self) -> Metadata:
         """Return what a filter needs, and nothing for the output."""
@@ -178,9 +172,9 @@ def _profile(profile: object, channels: int) -> bytes:
 
 
 def _left_out(space: str, given: object, kept: bytes) -> tuple[str, ...]:
-    """Return what of the colors is not kept, in words: their space, by Pillow's name, and their profile."""
+    """Return what was dropped of the colors, as text: their space, by Pillow's name, and their profile."""
     said = [f"{space} colors (converted to RGB)"] if space in _CONVERTED else []
-    return (*said, _WORDS["profile"]) if given and not kept else tuple(said)
+    return (*said, _FIELDS["profile"][0]) if given and not kept else tuple(said)
 
 
 def _gamma(image: Image.Image) -> dict[bytes, bytes]:
@@ -199,9 +193,14 @@ def _gamma(image: Image.Image) -> dict[bytes, bytes]:
 def _exif(exif: object) -> bytes:
     """Return an image's EXIF byte for byte, without its thumbnail; nothing if it is damaged."""
     try:
-        return _without_thumbnail(exif.removeprefix(EXIF)) if isinstance(exif, bytes) else b""
+        if isinstance(exif, bytes):
+            exif = exif.removeprefix(EXIF)
+            # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
+            link = _first_tags(exif)[1].stop
+            return exif[:link] + bytes(4) + exif[link + 4 :]
     except (KeyError, ValueError, struct.error):
-        return b""
+        pass
+    return b""
 
 
 def _first_tags(exif: bytes) -> tuple[str, range]:
@@ -213,12 +212,6 @@ def _first_tags(exif: bytes) -> tuple[str, range]:
     if tags.stop > len(exif):
         raise ValueError("the tags end beyond the end")
     return order, tags
-
-
-def _without_thumbnail(exif: bytes) -> bytes:
-    """Cut the link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture."""
-    link = _first_tags(exif)[1].stop
-    return exif[:link] + bytes(4) + exif[link + 4 :]
 
 
 def exif_of_upright(exif: bytes) -> tuple[bytes, int]:
@@ -250,19 +243,61 @@ def _text(image: Image.Image) -> dict[str, str]:
     text = {key: str(value) for key, value in getattr(image, "text", {}).items() if key != _XMP_CHUNK}
     comment = image.info.get("comment")
     if isinstance(comment, bytes):
-        try:
-            text[_COMMENT] = comment.decode()
-        except UnicodeDecodeError:
-            text[_COMMENT] = comment.decode("latin-1")
+        text[_COMMENT] = text_of(comment)
     return text
+
+
+# EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those of what is seen
+
+
+# Of each value: whether rows and columns change places, then whether up and down, left and right do.
+_TURNS = {
+    2: (False, False, True),
+    3: (False, True, True),
+    4: (False, True, False),
+    5: (True, False, False),
+    6: (True, False, True),
+    7: (True, True, True),
+    8: (True, True, False),
+}
+
+
+def upright(picture: Picture, orientation: int) -> Picture:
+    """Return a picture turned as its orientation says, 1 to 8; other values mean nothing."""
+    if orientation not in _TURNS:
+        return picture
+    transposed, *_ = turn = _TURNS[orientation]
+    metadata = picture.metadata
+    if metadata and metadata.dpi and transposed:
+        metadata = replace(metadata, dpi=metadata.dpi[::-1])
+    if metadata and metadata.pixel_size and transposed:
+        size = metadata.pixel_size
+        metadata = replace(metadata, pixel_size=size._replace(across=size.down, down=size.across))
+    alpha = None if picture.alpha is None else _turned(picture.alpha, *turn)
+    return replace(picture, planes=_turned(picture.planes, *turn), alpha=alpha, metadata=metadata)
+
+
+def without_orientation(picture: Picture) -> Picture:
+    """Return a picture turned as its EXIF says, which then says that it stands upright."""
+    metadata = picture.metadata
+    if not metadata or not metadata.exif:
+        return picture
+    exif, orientation = exif_of_upright(metadata.exif)
+    return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
+
+
+def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: bool) -> Samples:
+    if transposed:
+        samples = samples.swapaxes(-1, -2)
+    return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
 
 
 # Into files
 
 
 def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
-    """Return what of metadata a format, named as Pillow does, can hold, and the rest in words."""
-    fits = {name: format_ in formats for name, formats in _HOLDERS.items()}
+    """Return the metadata that a format (Pillow's name) can hold, and what it drops, as text."""
+    fits = {name: format_ in formats for name, (_, formats) in _FIELDS.items()}
     if format_ == "JPEG":
         for name in ("exif", "xmp", "iptc"):
             fits[name] = len(getattr(metadata, name)) < _MOST_IN_MARKER
@@ -272,19 +307,10 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
     elif format_ in ("JPEG", "GIF", "JPEG2000"):
         comment = metadata.text.get(_COMMENT, "")
         text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
-    kept = Metadata(
-        profile=metadata.profile if fits["profile"] else b"",
-        exif=metadata.exif if fits["exif"] else b"",
-        dpi=metadata.dpi if fits["dpi"] else None,
-        xmp=metadata.xmp if fits["xmp"] else b"",
-        text=text,
-        unitless=metadata.unitless if fits["unitless"] else None,
-        iptc=metadata.iptc if fits["iptc"] else b"",
-        gamma=metadata.gamma if fits["gamma"] else {},
-    )
+    kept = Metadata(text=text, **{name: getattr(metadata, name) for name, each in fits.items() if each})
     # Colors that nothing is said of are taken as sRGB.
     fits["gamma"] |= b"sRGB" in metadata.gamma
-    left_out = [words for name, words in _WORDS.items() if getattr(metadata, name) and not fits[name]]
+    left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
     return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import ParameterError, ReadError
-from .limits import refuse_endless
+from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
-    from .limits import Working
-    from .picture import Picture
+    from .picture import Picture, Working
 
+# Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
+# bytes, and pages of a TIFF may share them.
+_MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 # As many digits as any number of pages has: of thousands Python makes no number.
 _ASKED = re.compile(r"(\d{0,18})(-?)(\d{0,18})")
 
@@ -64,7 +65,7 @@ class Pages(ABC):
     milliseconds: float | None = None
     """How long the page that was read last is shown, None if it does not say."""
     left_out: tuple[str, ...] = ()
-    """What of the file is not among its pages, in words."""
+    """What was dropped from the file, as text."""
     chosen: range
     keeps_levels: bool = True
     """Whether the output has the grey levels of the input, so that what is said about them still holds."""
@@ -82,7 +83,11 @@ class Pages(ABC):
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.chosen = asked.of(self.count, self.name)
-        refuse_endless(self.name, self.pixels, self.nbytes)
+        if self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * self.nbytes):
+            raise TooLargeError(
+                f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {self.nbytes:,} bytes; "
+                "take fewer by --pages, such as --pages -10"
+            )
         self.keeps_levels, self.are_floats = keeps_levels, are_floats
 
     def __len__(self) -> int:
@@ -110,11 +115,11 @@ class Sink(ABC):
     """A file that grows by pages. Pages are encoded by any thread, and added in their order."""
 
     @abstractmethod
-    def encode(self, picture: Picture, milliseconds: float | None) -> object:
+    def encode(self, picture: Picture, milliseconds: float | None) -> Any:
         """Return a page as :meth:`add` takes it; the picture fits the format."""
 
     @abstractmethod
-    def add(self, encoded: object) -> None:
+    def add(self, encoded: Any) -> None:
         """Append a page."""
 
     @abstractmethod

@@ -6,8 +6,6 @@ Pillow narrows 16-bit color to the high bytes; a second decoding of the same fil
 from __future__ import annotations
 
 import io
-import struct
-import zlib
 from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
@@ -15,12 +13,9 @@ from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import as_file
-from .chunks import png_chunks
-from .completeness import behind_jpeg, refuse_missing_rows, whole_jpeg
-from .limits import refuse_oversize, refuse_undersize
-from .metadata import gather, lies_on_its_side
-from .orientation import without_orientation
-from .picture import F32, MAXVAL_OF, Picture, Samples, Size
+from .completeness import behind_jpeg, check_chunks, refuse_missing_rows, whole_jpeg
+from .metadata import gather, lies_on_its_side, without_orientation
+from .picture import F32, MAXVAL_OF, Picture, Samples, Size, refuse_oversize
 from .quiet import damage_as_error, open_raster, quiet_pillow
 
 if TYPE_CHECKING:
@@ -28,8 +23,11 @@ if TYPE_CHECKING:
     from PIL import ImageFile
 
     from ..files.sources import Slices
-    from .limits import Working
+    from .picture import Working
 
+# Pixels that a byte can stand for at most, the header included: deflate makes 1032 of one byte, eight pixels of a bit
+# each; a code of GIF's 12 bits is up to 4093 pixels; a block of a JPEG, 64 pixels, takes a bit.
+_PIXELS_A_BYTE = {"PNG": 8 * 1032, "GIF": 8 * 4093 // 9, "JPEG": 8 * 64}
 _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
@@ -38,7 +36,10 @@ def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> 
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
-        _refuse_several(image, name)
+        if (frames := _frames(image)) > 1:
+            raise SeveralPagesError(
+                f"{name}: {frames} frames or pages in one file; save one of them as a file of its own"
+            )
         refuse_unfit(image, len(data), name, working)
     if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
         image.format == "JPEG" and _is_followed_by_another(image, data)
@@ -101,27 +102,9 @@ def refuse_at_start(start: bytes, name: str) -> None:
             refuse_oversize(name, size)
 
 
-def check_chunks(data: bytes) -> int:
-    """Return where a PNG ends; raises ValueError if its chunks are damaged or incomplete, as Pillow checks no CRCs."""
-    view = memoryview(data)
-    for kind, start, end in png_chunks(data):
-        if start + 4 > len(data):
-            break
-        if view[end : end + 4] != struct.pack(">I", zlib.crc32(view[start - 4 : end])):
-            raise ValueError(f"the checksum of a chunk, {kind.decode('latin-1')!r}, is wrong")
-        if kind == b"IEND":
-            return end + 4
-    raise ValueError("it ends before its last chunk")
-
-
 def _frames(image: ImageFile.ImageFile) -> int:
     # The image opened is the sum of a PSD's layers, which count as frames, and the main picture of an MPO.
     return 1 if image.format in ("MPO", "PSD") else getattr(image, "n_frames", 1)
-
-
-def _refuse_several(image: ImageFile.ImageFile, name: str) -> None:
-    if (frames := _frames(image)) > 1:
-        raise SeveralPagesError(f"{name}: {frames} frames or pages in one file; save one of them as a file of its own")
 
 
 def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
@@ -139,7 +122,14 @@ def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Wo
     """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
     if image.tile and image.tile[0].codec_name == "fits_gzip":  # Python's own loop over pixels, at 40 bytes each
         raise ReadError(f"{name}: a compressed FITS; decompress it with funpack")
-    refuse_undersize(name, image, nbytes)
+    # A GIF may have pixels for a part of its screen only.
+    left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)
+    pixels = (right - left) * (bottom - top)
+    if nbytes * _PIXELS_A_BYTE.get(image.format or "", pixels) < pixels:
+        raise ReadError(
+            f"{name}: {nbytes:,} bytes cannot hold the {image.width} x {image.height} pixels of its header; "
+            "get a whole copy of it"
+        )
     refuse_oversize(name, size_of(image), working)
 
 

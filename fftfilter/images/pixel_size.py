@@ -32,7 +32,7 @@ _UNEQUAL = 0.01
 
 
 class PixelSize(NamedTuple):
-    """The sides of a pixel in meters, and what of the file says so."""
+    """The sides of a pixel in meters, and where the file says so."""
 
     across: float
     down: float
@@ -93,12 +93,15 @@ def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
 def _text(description: object) -> str:
     """Return a description, which is UTF-8 in OME, and which Pillow takes for Latin-1."""
     given = description.encode("latin-1", "replace") if isinstance(description, str) else description
-    if not isinstance(given, bytes):
-        return ""
+    return text_of(given) if isinstance(given, bytes) else ""
+
+
+def text_of(data: bytes) -> str:
+    """Return text that is UTF-8, or else Latin-1."""
     try:
-        return given.decode()
+        return data.decode()
     except UnicodeDecodeError:
-        return given.decode("latin-1")
+        return data.decode("latin-1")
 
 
 def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:

@@ -1,4 +1,4 @@
-"""Write PNG files quickly, with 8 or 16 bits a sample.
+"""Write PNG files quickly, with 8 or 16 bits a sample; and the chunks that a PNG consists of.
 
 Pillow tries five filters on every row, and zlib then searches for repetitions. Photographs, filtered or not, hardly
 repeat. Here one filter serves the whole picture, chosen by the entropy of some of its rows, and at level 1 ISA-L
@@ -18,7 +18,7 @@ import numpy as np
 from isal import isal_zlib
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,3 +102,12 @@ def chunk(kind: bytes, content: bytes) -> list[bytes]:
     """Return the parts of a chunk: length, kind, content and the CRC of kind and content."""
     crc = isal_zlib.crc32(content, isal_zlib.crc32(kind))
     return [struct.pack(">I", len(content)), kind, content, struct.pack(">I", crc)]
+
+
+def chunks_of(data: bytes) -> Iterator[tuple[bytes, int, int]]:
+    """Yield each chunk's kind, and where its content begins and ends: beyond the last byte, if the file is cut off."""
+    start = 16
+    while start <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, start - 8)
+        yield kind, start, start + length
+        start += length + 12

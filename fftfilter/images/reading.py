@@ -1,22 +1,26 @@
-"""Bytes to a picture: netpbm's formats, TIFF, and all others through Pillow, which is imported only then."""
+"""Bytes to a picture, or to the pages of a file of several: plain formats, TIFF, and all others through Pillow.
+
+raw -> opened -> Picture, or Pages -> choose -> read. Pillow is imported where it is needed only.
+"""
 
 from __future__ import annotations
 
 import io
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
-from ..errors import ReadError, TooLargeError
+from ..errors import ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
-from . import npy, pfm, pnm
-from .limits import refuse_oversize
-from .picture import Picture, Size
+from . import plain_formats
+from .pages import ALL, Asked, Pages
+from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
     import os
 
-    from .limits import Working
+    from .picture import Working
 
 # More than any header of a PGM in practice, comments included.
 _HEADER_BYTES = 1 << 16
@@ -48,12 +52,8 @@ def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
-    if pnm.is_pnm(start):
-        _check_memory(pnm.read_header(start, name), name, None)
-    elif pfm.is_pfm(start):
-        refuse_oversize(name, pfm.measure(start, name))
-    elif start.startswith(npy.MAGIC):
-        refuse_oversize(name, npy.measure(io.BytesIO(start), name), None)
+    if plain_formats.is_plain(start):
+        refuse_oversize(name, plain_formats.measure(start, name, while_read=True))
     elif start[:4] not in TIFF:  # whose header may be at its end
         from .pillow_reader import refuse_at_start
 
@@ -68,16 +68,8 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
     """
     name = shown(source, "standard input")
     try:
-        if pnm.is_pnm(data):
-            header = pnm.read_header(data, name)
-            _check_memory(header, name, working)
-            return Picture(pnm.read_samples(data, header, name), None, header.maxval, "PPM")
-        if pfm.is_pfm(data):
-            refuse_oversize(name, pfm.measure(data, name), working)
-            return pfm.decode(data, name)
-        if data.startswith(npy.MAGIC):
-            refuse_oversize(name, npy.measure(io.BytesIO(data), name), working)
-            return npy.decode(data, name)
+        if plain_formats.is_plain(data):
+            return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
         from .quiet import damage_as_error
 
         with damage_as_error(name):
@@ -92,41 +84,96 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def _check_memory(header: pnm.Header, name: str, working: Working | None) -> None:
-    # Decimal numbers take as much as floats while they are read.
-    depth = 4 if header.is_plain else header.dtype.itemsize
-    refuse_oversize(name, Size(header.width, header.height, header.channels, depth), working)
-
-
 def measure(source: str | os.PathLike[str]) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
         with io.BytesIO(sources.content(source)) if urls.is_url(source) else Path(source).open("rb") as file:
-            return _measure(file, name)
+            start = file.read(_HEADER_BYTES)
+            if plain_formats.is_plain(start):
+                return plain_formats.measure(start, name)
+            if not start:
+                raise ReadError(f"{name}: empty (0 bytes); give an image file")
+            file.seek(0)
+            from .quiet import damage_as_error
+
+            with damage_as_error(name):
+                if start[:4] in TIFF:
+                    from .tiff_pages import measure_tiff
+
+                    return measure_tiff(file, name)
+                from .pillow_reader import measure_with_pillow
+
+                return measure_with_pillow(file)
     except OSError as error:
         raise ReadError(f"{name}: cannot be read: {reason(error)}") from error
 
 
-def _measure(file: BinaryIO, name: str) -> Size:
-    start = file.read(_HEADER_BYTES)
-    if pnm.is_pnm(start):
-        header = pnm.read_header(start, name)
-        return Size(header.width, header.height, header.channels, header.dtype.itemsize)
-    if pfm.is_pfm(start):
-        return pfm.measure(start, name)
-    if not start:
-        raise ReadError(f"{name}: empty (0 bytes); give an image file")
-    file.seek(0)
-    if start.startswith(npy.MAGIC):
-        return npy.measure(file, name)
+# Files of several pages: TIFF, GIF, animated PNG and WebP
+
+
+def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sources.Slices:
+    """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
+
+    Raises what :func:`content` raises.
+    """
+    return sources.large_file(source, TIFF) or content(source, limit)
+
+
+def opened(
+    data: bytes | sources.Slices,
+    source: str | os.PathLike[str],
+    asked: Asked | None = None,
+    *,
+    working: Working | None = None,
+    keeps_levels: bool = True,
+    are_floats: bool = False,
+) -> Picture | Pages:
+    """Return the picture in a file, or its pages where several are chosen.
+
+    ``asked`` are the pages; the rest is as for :func:`decode` and :meth:`Pages.choose`. Raises what these raise.
+    """
+    name = shown(source, "standard input")
+    pages = None if isinstance(data, bytes) else pages_of(data, name)
+    if pages and pages.count == 1 and not pages.is_cut:
+        pages.close()
+        data, pages = content(source), None
+    if pages is None:
+        picture = _only_picture(data[:], source, working)
+        if picture:
+            (asked or ALL).of(1, name)
+            return picture
+        pages = pages_of(data, name)
+    pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+    if len(pages) > 1:
+        return pages
+    with closing(pages):
+        return pages.read(0, working)
+
+
+def _only_picture(data: bytes, source: str | os.PathLike[str], working: Working | None) -> Picture | None:
+    """Return the picture of a file, None if it has several pages."""
+    try:
+        return decode(data, source, working)
+    except SeveralPagesError:
+        return None
+    except ReadError:
+        if data[8:12] == b"WEBP":  # which Pillow does not open at all if it is cut off
+            from .animation import refuse_cut_webp
+
+            refuse_cut_webp(data, shown(source, "standard input"))
+        raise
+
+
+def pages_of(data: bytes | sources.Slices, name: str) -> Pages:
+    """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
     from .quiet import damage_as_error
 
     with damage_as_error(name):
-        if start[:4] in TIFF:
-            from .tiff_pages import measure_tiff
+        if data[:4] in TIFF:
+            from .tiff_pages import TiffPages
 
-            return measure_tiff(file, name)
-        from .pillow_reader import measure_with_pillow
+            return TiffPages(data, name)
+        from .animation import AnimationPages
 
-        return measure_with_pillow(file)
+        return AnimationPages(data[:], name)

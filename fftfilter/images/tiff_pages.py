@@ -1,10 +1,12 @@
 """The pages of a TIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
 
-Copies of pages in another size (pyramids, thumbnails) and masks are no pages.
+Copies of pages in another size (pyramids, thumbnails) and masks are no pages. What the description of the first page
+says of all, ImageJ's or OME's, is put right for those that are kept.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,9 +16,9 @@ import tifffile
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import Slices, as_file
 from .pages import Pages
+from .picture import F32
 from .pixel_size import of_description
 from .quiet import damage_as_error, silence
-from .stack_description import kept_description
 from .tiff_reader import is_laid_out_here, read_page, size_of
 
 if TYPE_CHECKING:
@@ -24,14 +26,18 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-    from .limits import Working
-    from .picture import Picture, Size
+    from .picture import Picture, Size, Working
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 # More tags than any file has; a list that promises more is none.
 _MOST_TAGS = 4096
+# Of the descriptions that ImageJ and OME give of all pages.
+_IMAGEJ_AXES = ("channels", "slices", "frames")
+_DISPLAY_RANGE = ("min", "max")
+_OME_TYPE = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?)\bType="[^"]*"')
+_OME_BITS = re.compile(r'(<(?:\w+:)?Pixels\b[^>]*?) SignificantBits="[^"]*"')
 
 
 class Link(NamedTuple):
@@ -106,13 +112,6 @@ class TiffPages(Pages):
         if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
             self.left_out = ("reduced copies of pages",)
 
-    def check_only(self) -> None:
-        """Raise SeveralPagesError for a file of several pages."""
-        if self.count > 1 or self.is_cut:
-            raise SeveralPagesError(
-                f"{self.name}: {self.count} frames or pages in one file; save one of them as a file of its own"
-            )
-
     @property
     def pixels(self) -> int:
         """How many pixels are decoded."""
@@ -136,8 +135,12 @@ class TiffPages(Pages):
             in_chain = self._numbers[0 if self._is_imagej_run else number]
             changes = None if is_alone else lambda tags: self._retell(tags, index)
             picture = read_page(page, self._data, name, working, number=in_chain, changes=changes)
-        if index == 0 and len(self.chosen) < self.count:
-            self._say_size(picture)
+        if index == 0 and len(self.chosen) < self.count and picture.metadata:
+            # OME says the size of a pixel for all pages, and the description of all is left out.
+            first = self._page(0)
+            if first.is_ome and (size := of_description(first.description)):
+                dpi = picture.metadata.dpi or size.dpi
+                picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
         return picture
 
     def close(self) -> None:
@@ -167,19 +170,10 @@ class TiffPages(Pages):
             if first.is_imagej:
                 self._say_imagej(tags, first)
 
-    def _say_size(self, picture: Picture) -> None:
-        """Let the first of some pages say the size of a pixel that OME says of all, as their resolution, too."""
-        first = self._page(0)
-        size = of_description(first.description) if first.is_ome else None
-        if size and picture.metadata:
-            dpi = picture.metadata.dpi or size.dpi
-            picture.metadata = replace(picture.metadata, pixel_size=size, dpi=dpi)
-
     def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
         said = first.description
-        kept = kept_description(
-            said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=self._become_floats()
-        )
+        are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
+        kept = kept_description(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
         if said and not kept:
             tags.pop(_DESCRIPTION, None)
             self.left_out = tuple(dict.fromkeys((*self.left_out, "the description of all pages")))
@@ -202,18 +196,48 @@ class TiffPages(Pages):
         for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
 
-    def _become_floats(self) -> bool:
-        kind = self._page(0).dtype
-        return self.are_floats or (kind is not None and size_of(self._page(0)).bytes_per_sample == 4)
-
 
 def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
     """Read the only picture of a file; raises SeveralPagesError for another file, ReadError, TooLargeError."""
     pages = TiffPages(data, name)
-    pages.check_only()
+    if pages.count > 1 or pages.is_cut:
+        raise SeveralPagesError(
+            f"{name}: {pages.count} frames or pages in one file; save one of them as a file of its own"
+        )
     return pages.read(0, working)
 
 
 def measure_tiff(file: BinaryIO, name: str) -> Size:
     """Return the size of a file's first page, from its tags, with the number of pages."""
     return TiffPages(Slices(file), name).size()
+
+
+def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
+    """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
+
+    The range that ImageJ shows is left out unless the output ``keeps_levels``; OME says the type of samples, which may
+    have become floats.
+    """
+    if text.startswith("ImageJ="):
+        return _imagej(text, chosen, count, keeps_levels=keeps_levels)
+    is_part = len(chosen) < count
+    if "<OME" in text[:1000]:
+        if is_part or not are_floats:
+            return "" if is_part else text
+        return _OME_BITS.sub(r"\1", _OME_TYPE.sub(r'\1Type="float"', text))
+    # tifffile's own says the shape of all.
+    return "" if is_part and text.startswith('{"shape"') else text
+
+
+def _imagej(text: str, chosen: range, count: int, *, keeps_levels: bool) -> str:
+    lines = text.splitlines()
+    if not keeps_levels:
+        lines = [line for line in lines if line.partition("=")[0] not in _DISPLAY_RANGE]
+    if len(chosen) < count:
+        axes = [line.partition("=")[0] for line in lines if line.startswith(_IMAGEJ_AXES)]
+        axis = axes[0] if len(axes) == 1 else "slices"  # of several axes no part is a box
+        gone = ("images", "hyperstack", *_IMAGEJ_AXES)
+        lines = [line for line in lines if line.partition("=")[0] not in gone]
+        if len(chosen) > 1:
+            lines[1:1] = [f"images={len(chosen)}", f"{axis}={len(chosen)}"]
+    return "\n".join(lines) + "\n"

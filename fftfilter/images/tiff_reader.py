@@ -20,10 +20,8 @@ from PIL.TiffImagePlugin import COMPRESSION_INFO, ImageFileDirectory_v2
 
 from ..errors import ReadError
 from .completeness import jpeg_width
-from .limits import refuse_oversize
-from .metadata import ORIENTATION_TAG, of_tiff
-from .orientation import upright
-from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size
+from .metadata import ORIENTATION_TAG, of_tiff, upright
+from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
 from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
 from .quiet import open_raster, quiet_pillow
 
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.sources import Slices
-    from .limits import Working
+    from .picture import Working
 
 _WHITE_IS_ZERO, _BLACK_IS_ZERO, _RGB, _CMYK = 0, 1, 2, 5
 _NONE, _DEFLATE = 1, (8, 32946)

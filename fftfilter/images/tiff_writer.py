@@ -10,13 +10,13 @@ import io
 import os
 import struct
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from PIL import Image
 from PIL.TiffImagePlugin import ImageFileDirectory_v2, TiffImageFile
 
-from .formats import compression_of
+from .formats import COMPRESSIONS
 from .pages import Sink
 from .picture import F32, samples_of
 from .quiet import silence
@@ -42,12 +42,9 @@ _HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
 _BIG_HEADER_BYTES = 16
 
 
-def encode(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any], extra: int = 0) -> Parts:
-    """Return the parts of a TIFF of samples (height, width, channels): gray or RGB, ``extra`` ones, and alpha or not.
-
-    ``compression`` is TIFF's number, ``metadata`` are tags; one whose value is a dict is a group of tags.
-    """
-    page = encode_page(samples, compression, metadata, extra)
+def encode(picture: Picture, coding: Coding) -> Parts:
+    """Return the parts of a TIFF of a picture, whose tags come first."""
+    page = encode_page(picture, coding)
     tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
     tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
@@ -65,12 +62,16 @@ class EncodedPage(NamedTuple):
     """Of its samples without compression."""
 
 
-def encode_page(samples: NDArray[Any], compression: int, metadata: Mapping[int, Any], extra: int = 0) -> EncodedPage:
-    """Return a page; the arguments are those of :func:`encode`."""
+def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
+    """Return a page: samples of gray or RGB, then extra ones and alpha. A tag whose value is a dict is a group."""
+    from .metadata import tiff_tags
+
+    samples, extra = samples_of(picture), picture.extra
+    compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
     nbytes = rows.nbytes
-    tags = dict(metadata)
+    tags = tiff_tags(picture.metadata) if picture.metadata else {}
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra
@@ -125,22 +126,13 @@ class TiffSink(Sink):
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
         """Return a page as :meth:`add` takes it."""
-        from .metadata import tiff_tags
+        return encode_page(picture, self._coding)
 
-        return encode_page(
-            samples_of(picture),
-            compression_of(picture, self._coding),
-            tiff_tags(picture.metadata) if picture.metadata else {},
-            picture.extra,
-        )
-
-    def add(self, encoded: object) -> None:
-        """Append a page's samples."""
-        page = cast("EncodedPage", encoded)
-        start = self._file.tell()
-        offsets = list(accumulate(page.tags[_LENGTHS][:-1], initial=start))
-        self._file.writelines(page.strips)
-        self._pages.append((page.tags, offsets))
+    def add(self, encoded: EncodedPage) -> None:
+        """Append a page's samples; its tags follow in :meth:`finish`."""
+        offsets = list(accumulate(encoded.tags[_LENGTHS][:-1], initial=self._file.tell()))
+        self._file.writelines(encoded.strips)
+        self._pages.append((encoded.tags, offsets))
 
     def finish(self) -> None:
         """Write the tags of all pages, and where they are."""

@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -20,13 +20,14 @@ from ..files.atomic import is_special, refuse_inputs, refuse_unwritable, store
 from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
-from . import npy, pfm, pnm
-from .depth import depth_as
-from .formats import AS_USUAL, FORMATS, Coding, check_fits, compression_of, suffix_of
-from .picture import F32, MAXVAL_OF, U16, Depth, Picture, Samples, samples_of
+from . import plain_formats
+from .formats import AS_USUAL, FORMATS, Coding, check_fits, suffix_of
+from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+
+    from PIL import Image
 
     from ..files.atomic import Parts, Times
     from ..files.sources import Identity
@@ -36,6 +37,9 @@ T = TypeVar("T")
 
 # A PNG's signature and its first chunk, which metadata follow.
 _PNG_HEADER = 8 + 25
+_DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
+# The entry of a GIF's palette for transparent pixels: the last one, in every frame of an animation.
+_CLEAR = 255
 
 
 def check_output(
@@ -92,7 +96,7 @@ def write(
     times: Times | None = None,
     spare: Collection[Identity | None] = (),
 ) -> list[str]:
-    """Write an image file; return what of its metadata stays behind, in words.
+    """Write an image file; return what was dropped of its metadata, as text.
 
     "-" is standard output, and a URL goes through fsspec.
 
@@ -116,7 +120,7 @@ def write(
 
 
 def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture], T]) -> tuple[T, list[str]]:
-    """Return what ``encode`` makes of a picture that fits a file with this extension, and what stays behind, in words.
+    """Return what ``encode`` makes of a picture that fits a file with this extension, and what was dropped, as text.
 
     Raises TooLargeError and WriteError, whose messages begin with ``name``.
     """
@@ -146,6 +150,36 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
 
+def output_depth(
+    picture: Picture,
+    target: str | os.PathLike[str],
+    *,
+    format: str | None = None,  # noqa: A002  as `write` has it
+    is_real: bool = False,
+) -> Depth:
+    """Return how the target stores samples: as the picture does, or as near to it as its format can.
+
+    Filtered values as they are, which are ``is_real``, are floats.
+    """
+    if is_real:
+        return Depth(F32, MAXVAL_OF[F32])
+    return depth_as(suffix_of(target, format, picture), picture)
+
+
+def depth_as(suffix: str, picture: Picture) -> Depth:
+    """Return how a file with this extension, a key of FORMATS, stores a picture's samples."""
+    kind = FORMATS[suffix]
+    is_plain_gray = len(picture.planes) == 1 and picture.alpha is None
+    deepest = _DTYPE[kind.gray if is_plain_gray else kind.color or kind.gray]
+    given = picture.planes.dtype
+    if suffix == ".pfm":
+        return Depth(F32, 1)
+    if kind.name == "PPM" and given != F32:
+        return Depth(U8 if picture.maxval < 256 else U16, picture.maxval)
+    dtype = deepest if given == F32 or deepest == U8 else given
+    return Depth(dtype, MAXVAL_OF[dtype])
+
+
 def _rescaled(samples: Samples, maxval: int, depth: Depth) -> Samples:
     """Return samples with `depth.maxval` in place of `maxval`; integers are rounded and clipped."""
     if samples.dtype == depth.dtype and maxval == depth.maxval:
@@ -162,27 +196,25 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
     if kind.name == "PPM":
         if planes.dtype == F32:
-            return pfm.encode(planes)
+            return plain_formats.encode_pfm(planes)
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
-        return pnm.encode(planes, picture.maxval)
+        return plain_formats.encode_pnm(planes, picture.maxval)
+    if kind.name == "TIFF":
+        from . import tiff_writer
+
+        return tiff_writer.encode(picture, coding)
     samples = samples_of(picture)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata)
     if kind.name == "NPY":
-        return npy.encode(samples)
-    if kind.name == "TIFF":
-        return _tiff(samples, compression_of(picture, coding), metadata, picture.extra)
+        return plain_formats.encode_npy(samples)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
     if metadata:
         from .metadata import pillow_options
 
         options |= pillow_options(metadata)
     return [_by_pillow(samples, kind.name, options)]
-
-
-def _is_16_bit_color(samples: Samples) -> bool:
-    return samples.shape[2] > 1 and samples.dtype == U16
 
 
 def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> memoryview:
@@ -193,25 +225,35 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
     import_plugins((format_,))
     file = io.BytesIO()
     if format_ == "GIF" and samples.shape[2] in (2, 4):
-        from .gif_palette import CLEAR, with_transparent_entry
-
-        image = with_transparent_entry(samples)
+        image = _with_transparent_entry(samples)
         # Also a frame without transparent pixels keeps the entry, without which it is not cleared after it was shown.
-        options |= {"transparency": CLEAR, "optimize": False}
+        options |= {"transparency": _CLEAR, "optimize": False}
     else:
         image = Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
     image.save(file, format_, **options)
     return file.getbuffer()
 
 
-def _tiff(samples: Samples, compression: int, metadata: Metadata | None, extra: int) -> Parts:
-    from . import tiff_writer
+def _with_transparent_entry(samples: Samples) -> Image.Image:
+    """Return 8-bit samples with alpha, ``(height, width, 2 or 4)``, as an image whose entry _CLEAR is transparent.
 
-    if not metadata:
-        return tiff_writer.encode(samples, compression, {}, extra)
-    from .metadata import tiff_tags
+    Grays stay as they are, but for the one that is rarest among the opaque pixels, mostly one that none has: it gives
+    way to the gray beside it. Colors become the nearest of 255.
+    """
+    from PIL import Image
 
-    return tiff_writer.encode(samples, compression, tiff_tags(metadata), extra)
+    is_clear = samples[..., -1] == 0
+    if samples.shape[2] == 2:
+        gray = samples[..., 0]
+        rarest = int(np.bincount(gray[~is_clear], minlength=256).argmin())
+        entries = np.minimum(np.where(gray > rarest, gray - 1, gray), _CLEAR - 1)
+        colors = np.delete(np.arange(256), rarest).repeat(3).tolist()
+    else:
+        image = Image.fromarray(np.where(is_clear[..., None], 0, samples[..., :3])).quantize(_CLEAR)
+        entries, colors = np.asarray(image), image.getpalette() or []
+    made = Image.fromarray(np.where(is_clear, _CLEAR, entries).astype(np.uint8))
+    made.putpalette(colors + [0] * (3 * 256 - len(colors)))
+    return made
 
 
 def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
@@ -222,7 +264,57 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
         from .metadata import png_chunks
 
         chunks = list(png_chunks(metadata))
-    if _is_16_bit_color(samples) or level <= png_writer.QUICK:
+    is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
+    if is_16_bit_color or level <= png_writer.QUICK:
         return png_writer.encode(samples, level, chunks)
     file = _by_pillow(samples, "PNG", {"compress_level": level})
     return [file[:_PNG_HEADER], *chunks, file[_PNG_HEADER:]]
+
+
+# Files of several pages
+
+
+def suffix_of_pages(
+    target: str | os.PathLike[str],
+    format_: str | None,
+    pages: int,
+    picture: Picture | None = None,
+) -> str:
+    """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
+    suffix = suffix_of(target, format_, picture)
+    if not FORMATS[suffix].pages:
+        many = [each for each, kind in FORMATS.items() if kind.pages and each != ".tiff"]
+        raise ParameterError(
+            f"{shown(target, 'standard output')}: {suffix} holds one page, and there are {pages}; "
+            f"give --pages 1, or write {', '.join(many[:-1])} or {many[-1]}"
+        )
+    return suffix
+
+
+def depth_of_pages(suffix: str, picture: Picture, *, is_real: bool) -> Depth:
+    """Return how a file of pages with this extension stores a picture's samples."""
+    if is_real:
+        return Depth(F32, 1)
+    depth = depth_as(suffix, picture)
+    is_color = len(picture.planes) > 1 or picture.alpha is not None
+    # What reads animated PNGs, Pillow included, has 8 bits for their color.
+    return Depth(U8, 255) if FORMATS[suffix].name == "PNG" and is_color else depth
+
+
+def check_alike(first: Picture, picture: Picture, number: int, suffix: str, name: str) -> None:
+    """Raise WriteError if a page, counted from 1, differs from the first in size or kind."""
+    if _kind(first) != _kind(picture):
+        raise WriteError(
+            f"{name}: page {number} is {_said(picture)}, and page 1 {_said(first)}: pages of a {suffix} are alike; "
+            "write .tif"
+        )
+
+
+def _kind(picture: Picture) -> tuple[object, ...]:
+    return picture.planes.shape, picture.planes.dtype, picture.alpha is None
+
+
+def _said(picture: Picture) -> str:
+    channels, height, width = picture.planes.shape
+    alpha = "" if picture.alpha is None else " with alpha"
+    return f"{width} x {height} {'gray' if channels == 1 else 'color'}{alpha}, {8 * picture.planes.itemsize} bits"

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from . import overlay, panels, plots
+from . import panels, plots
 from .drawing import FAINT, INK, LARGE, QUIET, TEXT, Canvas, fitting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .look import Look
+    from .report import FilterReport
 
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
@@ -29,14 +29,14 @@ class Panel(NamedTuple):
     span: float = 0.0
 
 
-def page(look: Look, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
+def page(report: FilterReport, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
     """Return the page, RGB ``(height, width, 3)``; ``result`` is ``(channels, height, width)`` with its white.
 
     A picture that is large beside its panel has its middle below it, pixel by pixel.
     """
-    rows = [_whole(look, result, white)]
-    if max(look.size) > LARGE_AS * SIDE:
-        rows.append(_middle(look, result, white))
+    rows = [_whole(report, result, white)]
+    if max(report.size) > LARGE_AS * SIDE:
+        rows.append(_middle(report, result, white))
     canvas = Canvas(WIDTH, TITLE + len(rows) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
     canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
     canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
@@ -49,43 +49,36 @@ def page(look: Look, result: NDArray[Any], white: float, title: str, about: str)
             canvas.box(corners, (244, 245, 247), fill=True)
             canvas.paste(panel.pixels, left + (SIDE - width) // 2, top + CAPTION + (SIDE - height) // 2)
             if panel.span:
-                overlay.draw(canvas, corners, look, panel.span)
+                panels.draw_cutoffs(canvas, corners, report, panel.span)
         top += CAPTION + SIDE + GAP
     half = (WIDTH - 2 * MARGIN - GAP) // 2
-    plots.gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), look)
-    plots.power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), look)
+    plots.gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), report)
+    plots.power(canvas, (MARGIN + half + GAP, top, WIDTH - MARGIN, top + PLOT), report)
     canvas.line([(MARGIN, top - GAP // 2), (WIDTH - MARGIN, top - GAP // 2)], FAINT)
     return np.asarray(canvas.image)
 
 
-def shown_range(planes: NDArray[Any], white: float, side: int) -> tuple[float, int, float]:
-    """Return what is shown as white, the side of the panel, and what is shown as black: for floats, what there is."""
-    if planes.dtype.kind == "f" and (planes.min() < 0 or planes.max() > white):
-        return float(planes.max()), side, float(planes.min())
-    return white, side, 0.0
-
-
-def _whole(look: Look, result: NDArray[Any], white: float) -> list[Panel]:
-    lost, level = panels.removed(look.removed, look.white, SIDE)
-    share = f"removed: {look.share:.2%} of the power; gray is 0, white {level:.3g} of 255"
+def _whole(report: FilterReport, result: NDArray[Any], white: float) -> list[Panel]:
+    lost, level = panels.removed(report.removed, report.white, SIDE)
+    share = f"removed: {report.share:.2%} of the power; gray is 0, white {level:.3g} of 255"
     return [
-        Panel("input", panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))),
-        Panel("spectrum, what is removed tinted", panels.spectrum(look, SIDE), 1.0),
-        Panel("result", panels.shown(result, *shown_range(result, white, SIDE))),
+        Panel("input", panels.shown(report.planes, report.white, SIDE)),
+        Panel("spectrum, what is removed tinted", panels.spectrum(report, SIDE), 1.0),
+        Panel("result", panels.shown(result, white, SIDE)),
         Panel(share, lost),
     ]
 
 
-def _middle(look: Look, result: NDArray[Any], white: float) -> list[Panel]:
+def _middle(report: FilterReport, result: NDArray[Any], white: float) -> list[Panel]:
     """Return panels of the middle, at 100 percent, and of the frequencies that the cutoffs are among."""
-    height, width = look.size
+    height, width = report.size
     top, left = max(0, (height - SIDE) // 2), max(0, (width - SIDE) // 2)
     part = np.s_[:, top : top + SIDE, left : left + SIDE]
-    lost, level = panels.removed(look.removed[part], look.white, SIDE)
-    span = overlay.span(look)
+    lost, level = panels.removed(report.removed[part], report.white, SIDE)
+    span = panels.cutoff_span(report)
     return [
-        Panel("its middle at 100 %", panels.shown(look.planes[part], *shown_range(look.planes, look.white, SIDE))),
-        Panel(f"spectrum, to {span / 2:.2g} cycles per pixel", panels.spectrum(look, SIDE, span), span),
-        Panel("likewise", panels.shown(result[part], *shown_range(result, white, SIDE))),
+        Panel("its middle at 100 %", panels.shown(report.planes[part], report.white, SIDE)),
+        Panel(f"spectrum, to {span / 2:.2g} cycles per pixel", panels.spectrum(report, SIDE, span), span),
+        Panel("likewise", panels.shown(result[part], white, SIDE)),
         Panel(f"likewise; white {level:.3g} of 255", lost),
     ]

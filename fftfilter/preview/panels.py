@@ -1,18 +1,21 @@
-"""Pictures of what a filter does: RGB, at the size that they are looked at."""
+"""Pictures of what a filter does: RGB, at the size that they are looked at; and its cutoffs over a spectrum."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
-from .drawing import REMOVED
+from ..transfer.part import Ridge, Ring
+from .drawing import REMOVED, SMALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .look import Look
+    from .drawing import Canvas
+    from .report import FilterReport
 
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
@@ -22,6 +25,14 @@ if TYPE_CHECKING:
 BLACK, WHITE, TINT = 3.0, 2e-4, 0.65
 # The share of pixels of what is removed that may be lost in black or white.
 CUT = 0.002
+WHITE_INK, YELLOW_INK = (255, 255, 255), (255, 225, 90)
+# Of the cutoffs: peaks that are labeled: more would cover the spectrum.
+LABELED = 4
+# Pixels of a mark's radius at least.
+SMALLEST = 4
+# Of a part of the spectrum: how far it goes beyond the cutoffs, how much is as good as the whole, and what part it is
+# then; and the frequencies it has at least.
+BEYOND, MOST, PART, FEWEST = 1.4, 0.8, 0.25, 32
 
 
 def fitted(planes: Array, side: int) -> Array:
@@ -35,8 +46,14 @@ def fitted(planes: Array, side: int) -> Array:
     return np.stack([np.asarray(Image.fromarray(plane.astype(np.float32)).resize(size, how)) for plane in planes])
 
 
-def shown(planes: Array, white: float, side: int, black: float = 0.0) -> Pixels:
-    """Return a picture as it is looked at, ``(height, width, 3)``."""
+def shown(planes: Array, white: float, side: int) -> Pixels:
+    """Return a picture as it is looked at, ``(height, width, 3)``: of floats beyond black and white the whole range."""
+    if planes.dtype.kind == "f" and (planes.min() < 0 or planes.max() > white):
+        return _between(planes, float(planes.min()), float(planes.max()), side)
+    return _between(planes, 0.0, white, side)
+
+
+def _between(planes: Array, black: float, white: float, side: int) -> Pixels:
     levels = (fitted(planes, side) - black) * (255 / ((white - black) or 1))
     return rgb(np.clip(np.rint(levels), 0, 255).astype(np.uint8))
 
@@ -51,18 +68,18 @@ def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
     """Return what is removed, 0 in mid-grey, and how much of it is white, if the picture's white were 255."""
     planes = fitted(lost, side)
     largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or white / 255
-    return shown(planes, largest, max(planes.shape[1:]), -largest), 255 * largest / white
+    return _between(planes, -largest, largest, max(planes.shape[1:])), 255 * largest / white
 
 
-def spectrum(look: Look, side: int, span: float = 1.0) -> Pixels:
+def spectrum(report: FilterReport, side: int, span: float = 1.0) -> Pixels:
     """Return the logarithm of the power, DC in the middle, what the filter removes tinted.
 
     It is ``span`` cycles per pixel wide and high. Of several frequencies in one pixel it shows the strongest,
     so that no peak is lost.
     """
-    width = look.size[1]
-    gray = gray_spectrum(look.power, width, (side, span))[..., None]
-    share = square(look.gain, width, (side, span), np.add) / counts(*look.size, (side, span))
+    width = report.size[1]
+    gray = gray_spectrum(report.power, width, (side, span))[..., None]
+    share = square(report.gain, width, (side, span), np.add) / counts(*report.size, (side, span))
     tint = TINT * (1 - np.clip(np.abs(share), 0, 1))[..., None]
     tinted = np.array(REMOVED) * (0.45 + 0.55 * gray / 255)
     return np.asarray(np.rint(gray * (1 - tint) + tinted * tint)).astype(np.uint8)
@@ -109,3 +126,60 @@ def _binned(values: Array, axis: int, size: tuple[int, float], join: np.ufunc) -
     first = np.clip(np.floor(place + 1e-9).astype(np.int64) + n // 2, 0, n)
     inside = values[: first[-1]] if axis == 0 else values[:, : first[-1]]
     return np.asarray(join.reduceat(inside, first[:-1], axis))
+
+
+# The cutoffs over a spectrum, with their names
+
+
+def cutoff_span(report: FilterReport) -> float:
+    """Return the width in cycles per pixel of the part of the spectrum that the cutoffs lie in."""
+    ends = [
+        math.hypot(mark.fx, mark.fy) + mark.radius if isinstance(mark, Ring) else 1.0
+        for mark in report.transfer.marks(*report.size)
+    ]
+    wide = max(2 * BEYOND * max(ends, default=1.0), FEWEST / min(report.size))
+    return wide if wide < MOST else PART
+
+
+def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: FilterReport, span: float) -> None:
+    """Draw the cutoffs over a spectrum that is ``span`` cycles per pixel wide."""
+    left, top, right, _ = corners
+    panel = right - left + 1
+    middle = left + panel // 2 + 0.5, top + panel // 2 + 0.5
+    scale = panel / span
+    found = [mark for mark in report.transfer.marks(*report.size) if _is_inside(mark, span / 2)]
+    rings = [mark for mark in found if isinstance(mark, Ring)]
+    ridges = [mark for mark in found if isinstance(mark, Ridge)]
+    with canvas.fine(corners) as fine:
+        for ring in rings:
+            center = middle[0] + ring.fx * scale, middle[1] + ring.fy * scale
+            if ring.is_cutoff:
+                fine.circle(center, ring.radius * scale, YELLOW_INK, 1)
+            else:
+                fine.circle(center, max(SMALLEST, ring.radius * scale) + 1, WHITE_INK)
+        for ridge in ridges:
+            for sign in (scale, -scale):
+                ends = [(middle[0] + sign * f * ridge.fx, middle[1] + sign * f * ridge.fy) for f in (ridge.spare, 1)]
+                fine.line(ends, WHITE_INK, 1)
+    for i, ring in enumerate(ring for ring in rings if ring.is_cutoff):
+        # The outer ring's name stands above it to the right, the inner ring's below it to the left.
+        side = -1 if i % 2 else 1
+        away = min(ring.radius * scale, panel / 2 - 14) * 0.7071 + 5
+        x, y = middle[0] + side * away, middle[1] - side * away
+        canvas.text(x, y, ring.label, SMALL, YELLOW_INK, "rt" if i % 2 else "lb", halo=True)
+    peaks = [ring for ring in rings if not ring.is_cutoff]
+    for ring in peaks[: 2 * LABELED : 2] if len(peaks) <= 2 * LABELED else ():
+        x, y = middle[0] + ring.fx * scale, middle[1] + ring.fy * scale
+        is_left = ring.fx > 0.2 * span  # there is no room to the right
+        reach = (max(SMALLEST, ring.radius * scale) + 6) * (-1 if is_left else 1)
+        canvas.text(x + reach, y, ring.label, SMALL, WHITE_INK, "rm" if is_left else "lm", halo=True)
+    for ridge in ridges:
+        x, y = (middle[k] + 0.4 * panel * (ridge.fx, ridge.fy)[k] for k in (0, 1))
+        canvas.text(x + 8, y, ridge.label, SMALL, WHITE_INK, "lm", halo=True)
+
+
+def _is_inside(mark: Ring | Ridge, end: float) -> bool:
+    """Whether there is something of a mark up to a frequency along each axis."""
+    if isinstance(mark, Ridge):
+        return True
+    return mark.radius < 2 * end if mark.is_cutoff else max(abs(mark.fx), abs(mark.fy)) < end

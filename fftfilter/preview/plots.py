@@ -9,16 +9,16 @@ import numpy as np
 
 from ..transfer.part import Ring
 from .drawing import AFTER, BEFORE, FAINT, INK, QUIET, SMALL, TEXT, length
-from .look import HIGHEST
+from .report import HIGHEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..transfer.part import Ridge
     from ..transfer.units import Radius
     from .drawing import Canvas, Color
-    from .look import Look
+    from .report import FilterReport
 
+    Corners = tuple[int, int, int, int]
     Line = Sequence[tuple[float, float]]
 
 TITLES = {
@@ -42,7 +42,7 @@ class Axes:
     """A rectangle whose width is frequencies, on a logarithmic axis, and whose height is numbers."""
 
     canvas: Canvas
-    corners: tuple[int, int, int, int]
+    corners: Corners
     frequencies: tuple[float, float]
     values: tuple[float, float]
 
@@ -65,13 +65,13 @@ class Axes:
         return [(self.x(f), self.y(float(v))) for f, v in zip(frequencies, inside, strict=True)]
 
 
-def gains(canvas: Canvas, corners: tuple[int, int, int, int], look: Look) -> None:
+def gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     """Draw H(f): the mean of each ring of frequencies, and between which gains they lie."""
-    rings = look.rings
+    rings = report.rings
     low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
     room = 0.06 * (high - low)
-    is_directed = any(part.has_direction for part in look.transfer.parts)
-    axes = _axes(canvas, corners, look, (low - room, high + room))
+    is_directed = any(part.has_direction for part in report.transfer.parts)
+    axes = _axes(canvas, corners, report, (low - room, high + room))
     canvas.text(corners[0], corners[1] + 12, "gain H(f)", TEXT, INK)
     for value in (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5):
         _level(axes, float(value), f"{value:g}")
@@ -83,37 +83,37 @@ def gains(canvas: Canvas, corners: tuple[int, int, int, int], look: Look) -> Non
             ]
             fine.area(band, BEFORE, 0.22)
         fine.line(axes.line(rings.frequency.tolist(), rings.mean.tolist()), BEFORE)
-    _cut(axes, look)
+    _cut(axes, report)
     if is_directed:
         _legend(canvas, corners, [("mean of all directions", BEFORE), ("least to largest", (196, 212, 233))])
 
 
-def power(canvas: Canvas, corners: tuple[int, int, int, int], look: Look) -> None:
+def power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     """Draw the power by frequency, before and after the filter."""
-    rings = look.rings
+    rings = report.rings
     smallest = float(rings.before.max()) * 1e-30 or 1e-30
     before, after = (10 * np.log10(np.maximum(each, smallest)) for each in (rings.before, rings.after))
     high = float(np.ceil((before.max() + 3) / DECIBELS) * DECIBELS)
     low = max(high - DEEPEST, float(np.floor((min(before.min(), after.min()) - 3) / DECIBELS) * DECIBELS))
-    axes = _axes(canvas, corners, look, (low, high))
+    axes = _axes(canvas, corners, report, (low, high))
     canvas.text(corners[0], corners[1] + 12, "mean power, dB", TEXT, INK)
     for value in np.arange(low, high + 1, DECIBELS):
         _level(axes, float(value), f"{value:g}")
     with canvas.fine(axes.corners) as fine:
         fine.line(axes.line(rings.frequency.tolist(), before.tolist()), BEFORE)
         fine.line(axes.line(rings.frequency.tolist(), after.tolist()), AFTER)
-    _cut(axes, look)
+    _cut(axes, report)
     _legend(canvas, corners, [("before", BEFORE), ("after", AFTER)])
 
 
-def _axes(canvas: Canvas, corners: tuple[int, int, int, int], look: Look, values: tuple[float, float]) -> Axes:
+def _axes(canvas: Canvas, corners: Corners, report: FilterReport, values: tuple[float, float]) -> Axes:
     """Draw the axis of the frequencies, with the cutoffs, and return both axes."""
     left, top, right, bottom = corners
     inside = left + LEFT, top + TOP, right, bottom - BOTTOM
-    axes = Axes(canvas, inside, (0.7 / min(look.size), HIGHEST), values)
-    unit = look.transfer.unit
+    axes = Axes(canvas, inside, (0.7 / min(report.size), HIGHEST), values)
+    unit = report.transfer.unit
     end = -1e9
-    for frequency, label in sorted(ticks(unit, look.size, *axes.frequencies)):
+    for frequency, label in sorted(ticks(unit, report.size, *axes.frequencies)):
         x = axes.x(frequency)
         canvas.line([(x, inside[1]), (x, inside[3])])
         half = length(label, SMALL) / 2
@@ -125,11 +125,11 @@ def _axes(canvas: Canvas, corners: tuple[int, int, int, int], look: Look, values
     return axes
 
 
-def _cut(axes: Axes, look: Look) -> None:
+def _cut(axes: Axes, report: FilterReport) -> None:
     """Draw the cutoffs with their names: the outer one's to its right, the inner one's to its left."""
     _, top, right, bottom = axes.corners
     low, high = axes.frequencies
-    seen = [(i, axes.x(mark.radius), mark.label) for i, mark in enumerate(_cutoffs(look)) if low < mark.radius < high]
+    seen = [(i, axes.x(mark.radius), mark.label) for i, mark in enumerate(_cutoffs(report)) if low < mark.radius < high]
     with axes.canvas.fine(axes.corners) as fine:
         for _, x, _ in seen:
             for y in range(top, bottom, 8):
@@ -139,8 +139,8 @@ def _cut(axes: Axes, look: Look) -> None:
         axes.canvas.text(x - 5 if is_left else x + 5, bottom - 6, label, SMALL, INK, "rs" if is_left else "ls")
 
 
-def _cutoffs(look: Look) -> list[Ring]:
-    found: list[Ring | Ridge] = list(look.transfer.marks(*look.size))
+def _cutoffs(report: FilterReport) -> list[Ring]:
+    found = report.transfer.marks(*report.size)
     return [mark for mark in found if isinstance(mark, Ring) and mark.is_cutoff]
 
 
@@ -151,7 +151,7 @@ def _level(axes: Axes, value: float, label: str) -> None:
     axes.canvas.text(left - 6, y, label, SMALL, QUIET, "rm")
 
 
-def _legend(canvas: Canvas, corners: tuple[int, int, int, int], entries: Sequence[tuple[str, Color]]) -> None:
+def _legend(canvas: Canvas, corners: Corners, entries: Sequence[tuple[str, Color]]) -> None:
     x, y = corners[2], corners[1] + 12
     for label, color in reversed(entries):
         x -= round(length(label, SMALL))

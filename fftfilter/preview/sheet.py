@@ -17,12 +17,11 @@ from PIL import Image
 
 from . import panels
 from .drawing import FAINT, INK, LARGE, QUIET, RED, SMALL, TEXT, Canvas, fitting
-from .page import shown_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .look import Look
+    from .report import FilterReport
 
 EVEN, FARTHEST = 52, 4
 SIDE, GAP, MARGIN, NAMES, TITLE = 150, 8, 24, 270, 88
@@ -49,13 +48,13 @@ class Row(NamedTuple):
     """A JPEG."""
 
 
-def row(look: Look, result: NDArray[Any], white: float, number: int, name: str) -> Row:
+def row(report: FilterReport, result: NDArray[Any], white: float, number: int, name: str) -> Row:
     """Return the row of a picture; ``result`` is ``(channels, height, width)`` with its white."""
-    before = panels.shown(look.planes, *shown_range(look.planes, look.white, SIDE))
-    after = panels.shown(result, *shown_range(result, white, SIDE))
+    before = panels.shown(report.planes, report.white, SIDE)
+    after = panels.shown(result, white, SIDE)
     strip = np.full((SIDE, STRIP, 3), PAPER, np.uint8)
     for i, picture in enumerate(
-        (before, panels.spectrum(look, SIDE), after, panels.removed(look.removed, look.white, SIDE)[0])
+        (before, panels.spectrum(report, SIDE), after, panels.removed(report.removed, report.white, SIDE)[0])
     ):
         height, width = picture.shape[:2]
         top, left = (SIDE - height) // 2, i * (SIDE + GAP) + (SIDE - width) // 2
@@ -64,8 +63,8 @@ def row(look: Look, result: NDArray[Any], white: float, number: int, name: str) 
             strip[:, i * (SIDE + GAP) - GAP : i * (SIDE + GAP)] = 255
     file = io.BytesIO()
     Image.fromarray(strip).save(file, "JPEG", quality=QUALITY)
-    height, width = look.size
-    return Row(number, name, f"{width} x {height}", look.share, file.getvalue())
+    height, width = report.size
+    return Row(number, name, f"{width} x {height}", report.share, file.getvalue())
 
 
 @dataclass

@@ -142,8 +142,7 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
 def _take_out_waves(opened: Opened, device: str | None) -> None:
     """Look for the waves of a picture, or of all pages of a file, and add their notches."""
     # Seldom wanted, and some milliseconds of import.
-    from ..analysis.automatic import notches
-    from ..analysis.search import too_few
+    from ..analysis.search import notches, too_few
 
     auto = opened.recipe.auto
     assert auto  # noqa: S101  for type checkers

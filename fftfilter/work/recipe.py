@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from ..analysis.automatic import AutoNotches
+    from ..analysis.search import AutoNotches
     from ..filters import Filter
     from ..images import Asked, Coding
-    from ..images.limits import Working
+    from ..images.picture import Working
     from ..output.modes import Mode, Output
     from ..output.scale import Scale, Span
     from ..transfer import Transfer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.analysis.transformed import LARGE, backward, forward
+from fftfilter.analysis.power import LARGE, backward, forward
 
 
 @pytest.mark.parametrize("shape", [(40, 51), (2048, LARGE // 2048)], ids=["small", "large"])

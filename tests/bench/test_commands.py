@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter.bench.benchmark import Benchmark
-from fftfilter.commands.bench import bench
-from fftfilter.commands.bench.command import benchmark_command, run
+from fftfilter.commands.bench import bench, benchmark_command, run
 
 
 def test_there_are_the_papers_and_the_peers():

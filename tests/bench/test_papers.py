@@ -8,10 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter.bench.benchmark import Setting
-from fftfilter.bench.papers.engines import engine_names, engines
-from fftfilter.bench.papers.radix import BAINVILLE
-from fftfilter.bench.papers.sizes import STREAM, sizes
-from fftfilter.bench.papers.stages import BOOK, stages
+from fftfilter.bench.paper_filters import BOOK, engine_names, engines, stages
+from fftfilter.bench.paper_transforms import BAINVILLE, STREAM, sizes
 from fftfilter.bench.tables import HERE
 from fftfilter.commands.bench import bench
 from fftfilter.staged import algorithms

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import OURS, Peer
 from fftfilter.bench.peers import cpu, gpu
-from fftfilter.bench.peers.peer import OURS, Peer
 from fftfilter.bench.peers.table import peers
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from fftfilter.bench import tables
-from fftfilter.bench.published import Published, by_column
+from fftfilter.bench.tables import Published, by_column
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from fftfilter.bench import measure
 from fftfilter.bench.benchmark import Setting
+from fftfilter.bench.measure import OURS, Peer
 from fftfilter.bench.peers import transforms
-from fftfilter.bench.peers.peer import OURS, Peer
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError
 
@@ -25,8 +26,8 @@ def setting():
 @pytest.fixture(autouse=True)
 def _measured_once(monkeypatch):
     """Figures are not looked at."""
-    monkeypatch.setattr(transforms, "SECONDS", 0)
-    monkeypatch.setattr("fftfilter.bench.peers.table.sleep", lambda _: None)
+    monkeypatch.setattr(measure, "SECONDS", 0)
+    monkeypatch.setattr(measure, "sleep", lambda _: None)
 
 
 def test_all_are_timed_beside_a_peer(setting):
@@ -44,7 +45,9 @@ def test_a_gpu_transforms_what_is_there(setting):
     cases = [case for case in transforms.cases((2, 5, 9), np.dtype("f4")) if case.name != "fft2 of real"]
     for case in cases:
         peer = transforms.resident(setting, case)
-        assert transforms._check(peer, case.by(np.fft)()) >= 1
+        peer.call()
+        peer.finish()
+        transforms._check(peer.name, peer.result(), case.by(np.fft)())
 
 
 def test_a_peer_with_another_transform_is_not_timed(setting):

@@ -21,7 +21,7 @@ from fftfilter.cli import Cli, cli
 from fftfilter.device import diagnosis
 from fftfilter.device.choice import all_devices
 from fftfilter.errors import RefusedError
-from fftfilter.files.leftovers import temporary_name
+from fftfilter.files.atomic import temporary_name
 from fftfilter.transfer import reference
 from tests.helpers import SAMPLES, Started, assert_grey_levels, needs_links, needs_posix
 

@@ -76,7 +76,7 @@ def test_the_address_is_printed_and_ctrl_c_ends(tmp_path):
 def test_a_device_that_was_chosen_stands_in_the_command(tmp_path):
     with exploring(tmp_path, options=("--no-browser", "--device", "pthread")) as program:
         url = program.stdout.readline().strip()
-        body = json.dumps({"wish": {"command": "lowpass"}, "out": "out.png"}).encode()
+        body = json.dumps({"request": {"command": "lowpass"}, "out": "out.png"}).encode()
         with urllib.request.urlopen(url + "save", body, timeout=PATIENCE) as answer:  # noqa: S310  likewise
             assert json.load(answer)["command"] == "fftfilter lowpass --device pthread in.png out.png"
 
@@ -113,8 +113,8 @@ def test_it_ends_while_a_kernel_is_compiled(tmp_path):
 def test_it_ends_after_its_steps_and_while_it_looks_for_peaks_for_who_does_not_read(tmp_path):
     with exploring(tmp_path, 512) as program:
         url = program.stdout.readline().strip()
-        wish = quote(json.dumps({"command": "lowpass"}))
-        with urllib.request.urlopen(f"{url}steps?wish={wish}", timeout=PATIENCE) as answer:  # noqa: S310  likewise
+        request = quote(json.dumps({"command": "lowpass"}))
+        with urllib.request.urlopen(f"{url}steps?request={request}", timeout=PATIENCE) as answer:  # noqa: S310  likewise
             assert answer.status == 200
         with connected(url, "input"), connected(url, "peaks"), connected(url, "spectrum"):
             assert ended(program) == (143, ["fftfilter: terminated"])
@@ -124,7 +124,7 @@ def test_it_ends_after_its_steps_and_while_it_looks_for_peaks_for_who_does_not_r
 def test_what_is_being_saved_when_it_ends_is_whole_or_not_there(tmp_path):
     with exploring(tmp_path, 1024) as program:
         url = program.stdout.readline().strip()
-        body = json.dumps({"wish": {"command": "lowpass"}, "out": "out.png"})
+        body = json.dumps({"request": {"command": "lowpass"}, "out": "out.png"})
         save = f"POST {{path}} HTTP/1.1\r\nHost: 127.0.0.1:1\r\nContent-Length: {len(body)}\r\n\r\n"
         with connected(url, "save", save) as page:
             page.sendall(body.encode())

@@ -331,7 +331,7 @@ def test_large_pictures_are_transformed_by_the_device_that_is_asked_for(
     run, disturbed, tmp_path, monkeypatch, arguments, of_folder
 ):
     from fftfilter import transforms
-    from fftfilter.analysis import transformed
+    from fftfilter.analysis import power
 
     devices = []
 
@@ -340,7 +340,7 @@ def test_large_pictures_are_transformed_by_the_device_that_is_asked_for(
         return np.fft.rfft2(plane).astype(np.complex64)
 
     monkeypatch.setattr(transforms, "rfft2", rfft2)
-    monkeypatch.setattr(transformed, "LARGE", 1 << 16)
+    monkeypatch.setattr(power, "LARGE", 1 << 16)
     (tmp_path / "in").mkdir()
     scan = disturbed[0].rename(tmp_path / "in" / "scan.png")
     names = [tmp_path / "in", tmp_path / "out"] if of_folder else [scan, tmp_path / "out.png"]

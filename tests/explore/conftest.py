@@ -21,8 +21,8 @@ DATA = (aiohttp.WSMsgType.TEXT, aiohttp.WSMsgType.BINARY)
 PATIENCE = 60
 
 
-def wish(command="lowpass", number=1, *, page=0, level=1, show="result", **more):
-    """Return a wish as the page sends it: options of the command, and the few that are about looking."""
+def request_for(command="lowpass", number=1, *, page=0, level=1, show="result", **more):
+    """Return a request as the page sends it: options of the command, and the few that are about looking."""
     looking = {name: more.pop(name) for name in ("rest", "view") if name in more}
     return {"id": number, "page": page, "level": level, "show": show, "command": command, "options": more, **looking}
 
@@ -39,17 +39,17 @@ class Visitor:
             is_json = response.content_type == "application/json"
             return response.status, await (response.json() if is_json else response.read())
 
-    async def save(self, wished, out, **answer):
-        async with self.session.post(self.url + "save", json={"wish": wished, "out": out, **answer}) as response:
+    async def save(self, asked, out, **answer):
+        async with self.session.post(self.url + "save", json={"request": asked, "out": out, **answer}) as response:
             return response.status, await response.json()
 
     def live(self, **options):
         return self.session.ws_connect(self.url + "live", max_msg_size=0, **options)
 
-    async def answer(self, wished):
-        """Return the words, the result's pixels and the map of gains that answer a wish on a connection of its own."""
+    async def answer(self, asked):
+        """Return the words, the result's pixels and the map of gains that answer a request on its own connection."""
         async with self.live() as socket:
-            await socket.send_str(json.dumps(wished))
+            await socket.send_str(json.dumps(asked))
             return await answer_on(socket)
 
 

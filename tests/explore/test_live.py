@@ -1,4 +1,4 @@
-"""Wishes and their answers: the pixels are the command's, and the newest wish is answered."""
+"""Requests and their answers: the pixels are the command's, and the newest request is answered."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from fftfilter import Filter, filter_stack, images, transfer
-from fftfilter.preview.look import Look
-from tests.explore.conftest import PATIENCE, answer_on, result_on, unpacked, wish
+from fftfilter.preview.report import FilterReport
+from tests.explore.conftest import PATIENCE, answer_on, request_for, result_on, unpacked
 from tests.helpers import SAMPLES
 
 CAMERA = SAMPLES / "camera.pgm"
@@ -24,23 +24,23 @@ def planes_of(path):
 
 
 @pytest.mark.parametrize(
-    ("name", "wished"),
+    ("name", "asked"),
     [
-        ("camera.pgm", wish("highpass")),
-        ("camera.pgm", wish("notch", at=["0.2,0.1", "-0.1,0.25,0.01cyc"], harmonics=2)),
-        ("chelsea.png", wish("highpass")),
+        ("camera.pgm", request_for("highpass")),
+        ("camera.pgm", request_for("notch", at=["0.2,0.1", "-0.1,0.25,0.01cyc"], harmonics=2)),
+        ("chelsea.png", request_for("highpass")),
     ],
     ids=["gray", "notches", "color"],
 )
-def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, tmp_path, name, wished):
+def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, tmp_path, name, asked):
     target = tmp_path / "out.png"
 
     async def ask(page):
-        return await page.answer(wished)
+        return await page.answer(asked)
 
     words, pixels, gains = visit(ask, SAMPLES / name, None)
     program, *command = shlex.split(words["command"])
-    assert (program, command[0]) == ("fftfilter", wished["command"])
+    assert (program, command[0]) == ("fftfilter", asked["command"])
     run([*command[:-1], str(target)])
     written = planes_of(target)
     shown = pixels[None] if len(written) == 1 else pixels[..., :3].transpose(2, 0, 1)
@@ -60,7 +60,7 @@ def test_an_answer_is_what_its_command_writes_and_its_python_gives(visit, run, t
 def test_python_leaves_alpha_out(visit, tmp_path, mode):
     with Image.open(SAMPLES / "chelsea.png") as picture:
         picture.crop((0, 0, 64, 64)).convert(mode).save(tmp_path / "alpha.png")
-    words, pixels, _ = visit(lambda page: page.answer(wish("highpass")), tmp_path / "alpha.png")
+    words, pixels, _ = visit(lambda page: page.answer(request_for("highpass")), tmp_path / "alpha.png")
     made = {"image": np.asarray(Image.open(tmp_path / "alpha.png"))}
     exec(words["python"], made)  # noqa: S102  likewise
     assert (made["result"] == (pixels if mode == "LA" else pixels[..., :3])).all()
@@ -69,7 +69,7 @@ def test_python_leaves_alpha_out(visit, tmp_path, mode):
 def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):
     levels = (camera.astype(np.uint16) * 4).astype(">u2")
     (tmp_path / "deep.pgm").write_bytes(b"P5 512 512 1020\n" + levels.tobytes())
-    words, _, _ = visit(lambda page: page.answer(wish("highpass")), tmp_path / "deep.pgm", tmp_path / "out.pgm")
+    words, _, _ = visit(lambda page: page.answer(request_for("highpass")), tmp_path / "deep.pgm", tmp_path / "out.pgm")
     run(shlex.split(words["command"])[1:])
     made = {"image": levels.astype(np.uint16)}
     exec(words["python"], made)  # noqa: S102  likewise
@@ -81,8 +81,8 @@ def test_python_knows_a_white_of_the_file_s_own(visit, run, tmp_path, camera):
 def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, camera):
     pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:])
-    wished = wish("highpass", page=1, output="signed", scale="stack")
-    words, pixels, _ = visit(lambda page: page.answer(wished), tmp_path / "stack.tif", tmp_path / "out.tif")
+    asked = request_for("highpass", page=1, output="signed", scale="stack")
+    words, pixels, _ = visit(lambda page: page.answer(asked), tmp_path / "stack.tif", tmp_path / "out.tif")
     run(shlex.split(words["command"])[1:])
     by_command = (tmp_path / "out.tif").read_bytes()
     exec(words["python"], {"filter_stack": filter_stack})  # noqa: S102  it is shown to be run
@@ -94,13 +94,13 @@ def test_a_stack_s_python_writes_what_its_command_writes(visit, run, tmp_path, c
 def test_cutoffs_of_a_stack_have_the_size_of_its_pixels(visit, tmp_path, camera):
     pages = [Image.fromarray(camera[i : i + 64, :64]) for i in (0, 100)]
     pages[0].save(tmp_path / "stack.tif", save_all=True, append_images=pages[1:], dpi=(254, 254))
-    _, pixels, _ = visit(lambda page: page.answer(wish(page=1, radius="0.8mm")), tmp_path / "stack.tif")
+    _, pixels, _ = visit(lambda page: page.answer(request_for(page=1, radius="0.8mm")), tmp_path / "stack.tif")
     assert (pixels == Filter(transfer.lowpass("8px"))(camera[100:164, :64])).all()
 
 
 def test_the_curve_and_the_map_of_gains_are_those_of_the_filter(visit):
-    wished = wish(radius="8px", shape="gaussian", notch=["0.2,0.1,0.02cyc"])
-    words, _, gains = visit(lambda page: page.answer(wished), CAMERA)
+    asked = request_for(radius="8px", shape="gaussian", notch=["0.2,0.1,0.02cyc"])
+    words, _, gains = visit(lambda page: page.answer(asked), CAMERA)
     at = dict(zip(words["curve"]["frequency"], words["curve"]["gain"], strict=True))
     assert (at[0], at[0.125]) == (1, 0.5)  # the notch is no function of the distance
     assert max(at) > 0.7
@@ -114,7 +114,7 @@ def test_a_map_of_gains_is_sent_when_it_changes(visit):
         async with page.live() as socket:
             found = []
             for number, radius in enumerate(("8px", "8px", "9px"), 1):
-                await socket.send_str(json.dumps(wish(number=number, radius=radius, output="keep")))
+                await socket.send_str(json.dumps(request_for(number=number, radius=radius, output="keep")))
                 words, _, gains = await answer_on(socket)
                 found.append((words["id"], words["gain_map"], gains is not None))
             return found
@@ -126,23 +126,23 @@ def test_what_is_removed_has_0_in_the_middle(visit, camera):
 
     async def ask(page):
         await page.get("spectrum")
-        return await page.answer(wish(show="removed", **SOFT))
+        return await page.answer(request_for(show="removed", **SOFT))
 
     words, pixels, _ = visit(ask, CAMERA)
     lost = Filter(transfer.highpass("8px"), output="real")(camera)
     lost *= 127 / np.abs(lost).max()
     assert np.abs(pixels - 128.0 - lost).max() < 1
-    power = Look(camera[None], 255, transfer.lowpass("8px"))
+    power = FilterReport(camera[None], 255, transfer.lowpass("8px"))
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 
 def test_of_the_power_there_goes_what_gains_between_0_and_1_take(visit, camera):
     async def ask(page):
         await page.get("spectrum")
-        return await page.answer(wish(radius="8px", shape="gaussian", output="keep"))
+        return await page.answer(request_for(radius="8px", shape="gaussian", output="keep"))
 
     words, *_ = visit(ask, CAMERA)
-    power = Look(camera[None], 255, transfer.lowpass("8px", shape="gaussian"))
+    power = FilterReport(camera[None], 255, transfer.lowpass("8px", shape="gaussian"))
     assert words["share"] == pytest.approx(power.share, rel=0.05)
 
 
@@ -154,7 +154,7 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
         async with page.live() as socket:
             found = []
             for options in ({}, {"level": 2}, {"level": 2, "view": [200, 100, 412, 301]}):
-                await socket.send_str(json.dumps(wish(**SOFT, **options)))
+                await socket.send_str(json.dumps(request_for(**SOFT, **options)))
                 found.append(await result_on(socket))
             return found
 
@@ -167,15 +167,15 @@ def test_a_view_is_reduced_and_cut_out(visit, tmp_path, camera, monkeypatch):
 
 def test_a_filter_that_is_ready_serves_no_other_scale(visit, camera):
     async def ask(page):
-        return [await page.answer(wish("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
+        return [await page.answer(request_for("highpass", scale=scale)) for scale in ("0:40", "0:200", "0:40")]
 
     for (_, pixels, _), white in zip(visit(ask, CAMERA), (40, 200, 40), strict=True):
         assert (pixels == Filter(transfer.highpass(), scale=(0, white))(camera)).all()
 
 
 def test_options_that_are_defaults_are_not_shown(visit):
-    wished = wish("highpass", shape="ideal", output="magnitude", radius="9", edges="", scale="each")
-    words, *_ = visit(lambda page: page.answer(wished), CAMERA)
+    asked = request_for("highpass", shape="ideal", output="magnitude", radius="9", edges="", scale="each")
+    words, *_ = visit(lambda page: page.answer(asked), CAMERA)
     assert shlex.split(words["command"])[1:-2] == ["highpass", "--radius", "9"]
 
 
@@ -184,7 +184,7 @@ def test_of_a_view_beyond_the_borders_there_are_the_last_pixels(visit):
         async with page.live() as socket:
             found = []
             for view in ([500, 0, 2**31 - 1, 2], [2**31 - 2, 2**31 - 2, 2**31 - 1, 2**31 - 1]):
-                await socket.send_str(json.dumps(wish(**SOFT, view=view)))
+                await socket.send_str(json.dumps(request_for(**SOFT, view=view)))
                 found.append((await result_on(socket))[0][3:])
             return found
 
@@ -195,11 +195,11 @@ def test_of_a_view_beyond_the_borders_there_are_the_last_pixels(visit):
 def test_a_large_picture_is_reduced_first_while_something_is_dragged(visit, tmp_path, camera):
     big = np.tile(camera, (2, 2))
     Image.fromarray(big).save(tmp_path / "big.png")
-    wished = wish(level=2, rest=False, output="keep", radius="20px")
-    _, dragged, _ = visit(lambda page: page.answer(wished), tmp_path / "big.png")
+    asked = request_for(level=2, rest=False, output="keep", radius="20px")
+    _, dragged, _ = visit(lambda page: page.answer(asked), tmp_path / "big.png")
     reduced = np.asarray(Image.fromarray(big).reduce(2))
     assert (dragged == Filter(transfer.lowpass("10px"), output="keep")(reduced)).all()
-    _, rested, _ = visit(lambda page: page.answer(wished | {"rest": True}), tmp_path / "big.png")
+    _, rested, _ = visit(lambda page: page.answer(asked | {"rest": True}), tmp_path / "big.png")
     exact = Filter(transfer.lowpass("20px"), output="keep")(big)
     assert (rested == np.asarray(Image.fromarray(exact).reduce(2))).all()
     # The same frequencies pass: what differs is what a reduced picture cannot have.
@@ -211,7 +211,7 @@ def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
     Image.fromarray(deep).save(tmp_path / "deep.png")
 
     async def ask(page):
-        return (await page.get("input"))[1], (await page.answer(wish(**SOFT)))[:2]
+        return (await page.get("input"))[1], (await page.answer(request_for(**SOFT)))[:2]
 
     given, (words, pixels) = visit(ask, tmp_path / "deep.png")
     assert unpacked(given)[1].max() == 255
@@ -222,10 +222,10 @@ def test_deep_pictures_are_shown_up_to_their_own_white(visit, tmp_path, camera):
 def test_the_newest_of_many_wishes_is_answered_last(visit):
     async def ask(page):
         async with page.live() as socket:
-            await socket.send_str(json.dumps(wish(number=1)))
+            await socket.send_str(json.dumps(request_for(number=1)))
             await answer_on(socket)  # kernels are there
             for number in range(2, 100):
-                await socket.send_str(json.dumps(wish(number=number, radius=str(number))))
+                await socket.send_str(json.dumps(request_for(number=number, radius=str(number))))
             answered, said = [], []
             while not said or said[-1] != 99:
                 message = (await socket.receive(timeout=PATIENCE)).data
@@ -243,43 +243,43 @@ def test_the_newest_of_many_wishes_is_answered_last(visit):
 
 
 @pytest.mark.parametrize(
-    ("wished", "line", "field"),
+    ("asked", "line", "field"),
     [
-        (wish(radius="8qx"), "radius '8qx' has an unknown unit", "radius"),
-        (wish(radius="2um"), "says no pixel size", None),
-        (wish("bandpass", inner="8px", outer="8px"), "the same", None),
-        (wish(order="3"), "order 3 has no meaning for the ideal shape", "order"),
-        (wish(shape="round"), "Invalid value for '--shape'", "shape"),
-        (wish(output="keep", scale="0:9"), "keeps the input's grey levels and has no scale", "output"),
-        (wish(scale="folder"), "--scale folder is for folders", "scale"),
-        (wish("notch"), "no peak is given", "at"),
-        (wish("mask", mask="/etc/passwd"), "command 'mask' is invalid", None),
-        (wish("bench"), "command 'bench' is invalid", None),
-        (wish(radius="--in-place"), "radius '--in-place' is not a value", "radius"),
-        (wish(level=2), "level 2 is not one of 1", None),
-        (wish(level=float("nan")), "level 'nan' is not a whole number from 1 up", None),
-        (wish(view=[9, 9, 9, 20]), "view (9, 9, 9, 20) is empty", None),
-        (wish(show="all"), "show 'all' is unknown", None),
-        (wish(page=10**9), "page 1000000000 is not one of 1", None),
-        (wish(page=1 << 31), "page '2147483648' is not a whole number from 0 up", None),
-        (wish(page=-1), "page '-1' is not a whole number from 0 up", None),
-        (wish(page=None), "page 'None' is not a whole number from 0 up", None),
-        (wish(level=1 << 30), "level 1073741824 is not one of 1", None),
-        (wish(level=0), "level '0' is not a whole number from 1 up", None),
-        (wish(view=[0, 0, 1e300, 9]), "view '1e+300' is not a whole number from 0 up", None),
-        (wish(view=[0, 0, 9]), "a view has four numbers", None),
-        (wish("notch", at="0.00000000001,0", harmonics=10**11), "harmonics", "harmonics"),
-        (wish(radius=[[1]]), "radius of the type list is not a value", "radius"),
-        (wish("notch", at=["0.1,0.2"] * 600), "at '0.1,0.2' is not a value", "at"),
-        (wish(radius="1" * 201), "radius '11111111111111111111' is not a value", "radius"),
+        (request_for(radius="8qx"), "radius '8qx' has an unknown unit", "radius"),
+        (request_for(radius="2um"), "says no pixel size", None),
+        (request_for("bandpass", inner="8px", outer="8px"), "the same", None),
+        (request_for(order="3"), "order 3 has no meaning for the ideal shape", "order"),
+        (request_for(shape="round"), "Invalid value for '--shape'", "shape"),
+        (request_for(output="keep", scale="0:9"), "keeps the input's grey levels and has no scale", "output"),
+        (request_for(scale="folder"), "--scale folder is for folders", "scale"),
+        (request_for("notch"), "no peak is given", "at"),
+        (request_for("mask", mask="/etc/passwd"), "command 'mask' is invalid", None),
+        (request_for("bench"), "command 'bench' is invalid", None),
+        (request_for(radius="--in-place"), "radius '--in-place' is not a value", "radius"),
+        (request_for(level=2), "level 2 is not one of 1", None),
+        (request_for(level=float("nan")), "level 'nan' is not a whole number from 1 up", None),
+        (request_for(view=[9, 9, 9, 20]), "view (9, 9, 9, 20) is empty", None),
+        (request_for(show="all"), "show 'all' is unknown", None),
+        (request_for(page=10**9), "page 1000000000 is not one of 1", None),
+        (request_for(page=1 << 31), "page '2147483648' is not a whole number from 0 up", None),
+        (request_for(page=-1), "page '-1' is not a whole number from 0 up", None),
+        (request_for(page=None), "page 'None' is not a whole number from 0 up", None),
+        (request_for(level=1 << 30), "level 1073741824 is not one of 1", None),
+        (request_for(level=0), "level '0' is not a whole number from 1 up", None),
+        (request_for(view=[0, 0, 1e300, 9]), "view '1e+300' is not a whole number from 0 up", None),
+        (request_for(view=[0, 0, 9]), "a view has four numbers", None),
+        (request_for("notch", at="0.00000000001,0", harmonics=10**11), "harmonics", "harmonics"),
+        (request_for(radius=[[1]]), "radius of the type list is not a value", "radius"),
+        (request_for("notch", at=["0.1,0.2"] * 600), "at '0.1,0.2' is not a value", "at"),
+        (request_for(radius="1" * 201), "radius '11111111111111111111' is not a value", "radius"),
     ],
 )
-def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, wished, line, field):
+def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, asked, line, field):
     async def ask(page):
         async with page.live() as socket:
-            await socket.send_str(json.dumps(wished))
+            await socket.send_str(json.dumps(asked))
             refused = (await answer_on(socket))[0]
-            await socket.send_str(json.dumps(wish("highpass", number=2)))
+            await socket.send_str(json.dumps(request_for("highpass", number=2)))
             return refused, await answer_on(socket)
 
     refused, (words, pixels, _) = visit(ask, CAMERA)
@@ -291,5 +291,5 @@ def test_what_cannot_be_answered_is_one_line_and_the_next_one_is(visit, wished, 
 
 
 def test_what_users_may_not_expect_is_noted(visit):
-    words, _, _ = visit(lambda page: page.answer(wish(radius="2000")), CAMERA)
+    words, _, _ = visit(lambda page: page.answer(request_for(radius="2000")), CAMERA)
     assert "lies beyond the highest frequency" in words["note"]

@@ -11,9 +11,9 @@ import pytest
 
 from fftfilter.commands.explore import Commands
 from fftfilter.explore.saving import is_name
-from tests.explore.conftest import wish
+from tests.explore.conftest import request_for
 
-SAVED = wish("highpass")
+SAVED = request_for("highpass")
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names, links and folders")
 
 
@@ -38,8 +38,8 @@ def state(folder):
 
 
 def test_a_saved_file_has_the_bytes_of_the_command(visit, run, scan, tmp_path):
-    wished = wish("highpass", radius="20px", output="keep")
-    status, told = visit(lambda page: page.save(wished, "fine.png"), scan)
+    asked = request_for("highpass", radius="20px", output="keep")
+    status, told = visit(lambda page: page.save(asked, "fine.png"), scan)
     assert (status, told["written"]) == (200, str(scan.with_name("fine.png")))
     program, *command = shlex.split(told["command"])
     assert (program, command[-1]) == ("fftfilter", told["written"])

@@ -12,7 +12,7 @@ from PIL import Image
 
 from fftfilter.explore.live import LARGEST
 from fftfilter.explore.server import MOST, PAGE
-from tests.explore.conftest import aiohttp, answer_on, unpacked, wish
+from tests.explore.conftest import aiohttp, answer_on, request_for, unpacked
 from tests.helpers import SAMPLES
 
 CAMERA = SAMPLES / "camera.pgm"
@@ -191,10 +191,10 @@ def test_only_this_machine_is_listened_to(visit):
 
 
 DEEP = "[" * 100_000 + "]" * 100_000
-SAVE = '{"wish": {"command": "lowpass"%s}, "out": %s}'
+SAVE = '{"request": {"command": "lowpass"%s}, "out": %s}'
 BODIES = [
     *("", "[]", "null", "{", "NaN", "9" * 5000, DEEP, '{"a":' * 20_000 + "1" + "}" * 20_000, "\xff"),
-    *('{"out": "a.png"}', '{"wish": [], "out": "a.png"}', '{"wish": {}, "out": "a.png"}', '{"\\ud800": 1}'),
+    *('{"out": "a.png"}', '{"request": [], "out": "a.png"}', '{"request": {}, "out": "a.png"}', '{"\\ud800": 1}'),
     *(
         SAVE % ("", out)
         for out in ('"\\ud800.png"', '"\\udcff.png"', '"a\\u0000.png"', "1e999", "{}", "[" * 900 + "]" * 900)
@@ -226,7 +226,7 @@ REQUESTS = {
     "GET {0}input?page=%C2%B2 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
     "GET {0}input?level=0 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
     "GET {0}input?level=999999999999999999 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
-    "GET {0}steps?wish=%ED%A0%80 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
+    "GET {0}steps?request=%ED%A0%80 HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
     "GET {0}live HTTP/1.1\r\nHost: {1}\r\n\r\n": 400,
     "GET {0}save HTTP/1.1\r\nHost: {1}\r\n\r\n": 405,
     "DELETE {0}picture HTTP/1.1\r\nHost: {1}\r\n\r\n": 405,
@@ -289,7 +289,7 @@ def test_what_a_socket_cannot_mean_ends_it_alone(visit, tmp_path, capfd, camera)
         async with page.live() as socket:
             await socket.send_str("x" * LARGEST + "x")
             assert (await socket.receive()).data == aiohttp.WSCloseCode.MESSAGE_TOO_BIG
-        return await page.answer(wish())
+        return await page.answer(request_for())
 
     words, pixels, _ = visit(ask, tmp_path / "in.png")
     assert (words["id"], pixels.shape) == (1, (10, 12))
@@ -302,13 +302,13 @@ def test_of_many_connections_the_oldest_of_strangers_end(visit, tmp_path, camera
     async def crowd(page):
         address = page.url.split("/")[2].split(":")
         async with page.live() as socket:
-            await socket.send_str(json.dumps(wish()))
+            await socket.send_str(json.dumps(request_for()))
             await answer_on(socket)
             strangers = [await asyncio.open_connection(*address) for _ in range(3 * MOST)]
             strangers[-1][1].write(b"GET / HT")
             assert await strangers[0][0].read() == b""
             status, _ = await page.get("picture")
-            await socket.send_str(json.dumps(wish(number=2)))
+            await socket.send_str(json.dumps(request_for(number=2)))
             return status, (await answer_on(socket))[0]["id"]
 
     assert visit(crowd, tmp_path / "in.png") == (200, 2)
@@ -333,7 +333,7 @@ def test_a_connection_that_asks_for_nothing_ends(visit, tmp_path, camera, monkey
     [
         ("input?level=3", "level 3 is not one of 1"),
         ("input?page=-1", "page '-1' is not a whole number"),
-        ("steps?wish=[]", "a wish is not a JSON object"),
+        ("steps?request=[]", "a request is not a JSON object"),
         ("steps/0.png", b""),
     ],
 )

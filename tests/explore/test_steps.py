@@ -8,13 +8,13 @@ import json
 import numpy as np
 from PIL import Image
 
-from tests.explore.conftest import wish
+from tests.explore.conftest import request_for
 from tests.helpers import SAMPLES
 
 
 def test_every_step_has_its_kernel_its_time_and_its_picture(visit, run, tmp_path):
     async def learn(page):
-        status, told = await page.get("steps", params={"wish": json.dumps(wish("highpass"))})
+        status, told = await page.get("steps", params={"request": json.dumps(request_for("highpass"))})
         assert status == 200
         return told, [(await page.get(step["picture"]))[1] for step in told["steps"]]
 
@@ -41,7 +41,7 @@ def test_a_large_picture_is_reduced_for_its_steps(visit, tmp_path, camera, monke
     Image.fromarray(camera[:256, :256]).save(tmp_path / "in.png")
 
     async def learn(page):
-        _, told = await page.get("steps", params={"wish": json.dumps(wish("highpass"))})
+        _, told = await page.get("steps", params={"request": json.dumps(request_for("highpass"))})
         return told["level"], (await page.get(told["steps"][0]["picture"]))[1]
 
     level, picture = visit(learn, tmp_path / "in.png")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter.files.leftovers import remove_leftovers, remove_own, temporary_name
+from fftfilter.files.atomic import remove_leftovers, remove_own, temporary_name
 from tests.files.helpers import environment
 
 WEEK = 7 * 24 * 3600
@@ -81,7 +81,7 @@ def test_processes_of_another_container_of_this_host_name_are_not_seen(tmp_path)
     if not shutil.which("unshare") or subprocess.run([*in_a_container, "true"], check=False).returncode:
         pytest.skip("needs to make process numbers of its own")
     kept = put(tmp_path, name_of(os.getpid()))
-    code = "import sys; from fftfilter.files.leftovers import remove_leftovers; print(remove_leftovers(sys.argv[1]))"
+    code = "import sys; from fftfilter.files.atomic import remove_leftovers; print(remove_leftovers(sys.argv[1]))"
     command = [*in_a_container, sys.executable, "-c", code, tmp_path]
     run = subprocess.run(command, env=environment(), capture_output=True, check=True)
     assert (run.stdout.split(), left(tmp_path)) == ([b"0"], [kept])

@@ -14,7 +14,7 @@ import pytest
 
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
-from fftfilter.files.leftovers import temporary_name
+from fftfilter.files.atomic import temporary_name
 from fftfilter.folders.chunks import Result
 from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
 from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Worker

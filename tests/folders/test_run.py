@@ -26,7 +26,7 @@ from fftfilter.cli import cli
 from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
-from fftfilter.files import leftovers
+from fftfilter.files import atomic
 from fftfilter.files.urls import Url
 from fftfilter.folders import journal
 from fftfilter.folders.batch import Batch
@@ -927,7 +927,7 @@ def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):
     out.mkdir()
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    own = Path(leftovers.temporary_name(str(out / "b.pgm"))).name
+    own = Path(atomic.temporary_name(str(out / "b.pgm"))).name
     dead = own.replace(f"-{os.getpid()}-", f"-{gone.pid}-")
     alive = own.replace(f"-{os.getpid()}-", f"-{os.getppid()}-")
     machine = own[-12:-8]

@@ -203,9 +203,8 @@ OPEN_ALL = """
 import sys
 from pathlib import Path
 from fftfilter import errors, images
-from fftfilter.images import page_formats
 for path in sorted(Path("files").iterdir()):
-    for read in images.read, images.measure, lambda path: page_formats.opened(images.raw(path), path):
+    for read in images.read, images.measure, lambda path: images.opened(images.raw(path), path):
         try:
             print("READ", path, read(path))
         except errors.ReadError as error:

@@ -11,7 +11,7 @@ import pytest
 
 from fftfilter.errors import ReadError, TooLargeError
 from fftfilter.images import Asked, Picture, decode, opened, write
-from fftfilter.images.limits import _TAKEN
+from fftfilter.images.picture import _TAKEN
 from tests.files.helpers import message, python
 from tests.images.helpers import png, png_header
 

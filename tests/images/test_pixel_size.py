@@ -12,8 +12,7 @@ from PIL import Image
 
 from fftfilter import images
 from fftfilter.errors import ParameterError
-from fftfilter.images.metadata import Metadata
-from fftfilter.images.orientation import without_orientation
+from fftfilter.images.metadata import Metadata, without_orientation
 from fftfilter.images.pixel_size import PixelSize
 
 PIXELS = np.zeros((4, 6), np.uint8)

@@ -8,13 +8,13 @@ from PIL import Image
 
 from fftfilter import images
 from fftfilter.errors import ReadError
-from fftfilter.images import pnm
+from fftfilter.images import plain_formats
 from tests.files.helpers import message
 
 
 def decode(data):
-    header = pnm.read_header(data, "in.pgm")
-    return pnm.read_samples(data, header, "in.pgm"), header.maxval
+    header = plain_formats.read_header(data, "in.pgm")
+    return plain_formats.read_samples(data, header, "in.pgm"), header.maxval
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_gray_in_a_ppm_is_three_times_the_same(tmp_path):
 
 def test_gray_and_color_in_a_pnm_are_p5_and_p6():
     gray = np.zeros((1, 1, 1), np.uint8)
-    assert b"".join(pnm.encode(gray, 9)) == b"P5\n1 1\n9\n\0"
-    assert b"".join(pnm.encode(np.concatenate([gray] * 3), 9)) == b"P6\n1 1\n9\n\0\0\0"
+    assert b"".join(plain_formats.encode_pnm(gray, 9)) == b"P5\n1 1\n9\n\0"
+    assert b"".join(plain_formats.encode_pnm(np.concatenate([gray] * 3), 9)) == b"P6\n1 1\n9\n\0\0\0"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.preview import panels
-from fftfilter.preview.look import Look
+from fftfilter.preview.report import FilterReport
 
 
 def wave(size, fx, fy):
@@ -25,8 +25,8 @@ def test_a_picture_is_shown_from_black_to_white():
 
 @pytest.mark.parametrize("size", [(64, 64), (45, 200), (300, 31)], ids=str)
 def test_in_the_spectrum_a_wave_lies_where_its_frequency_is(size):
-    look = Look(wave(size, 0.2, -0.3)[None], 1, H.Transfer(()))
-    spectrum = panels.spectrum(look, 101)
+    report = FilterReport(wave(size, 0.2, -0.3)[None], 1, H.Transfer(()))
+    spectrum = panels.spectrum(report, 101)
     bright = np.argwhere(spectrum[..., 0] == 255)
     bright = bright[np.abs(bright - 50).max(axis=1) > 5]  # without DC
     assert {tuple(np.sign(each)) for each in bright - 50} == {(-1, 1), (1, -1)}
@@ -36,7 +36,7 @@ def test_in_the_spectrum_a_wave_lies_where_its_frequency_is(size):
 
 
 def test_what_is_removed_is_tinted_in_the_spectrum(rng):
-    spectrum = panels.spectrum(Look(rng.random((1, 100, 100)), 1, H.highpass("0.25cyc")), 100).astype(int)
+    spectrum = panels.spectrum(FilterReport(rng.random((1, 100, 100)), 1, H.highpass("0.25cyc")), 100).astype(int)
     is_tinted = spectrum[..., 0] > spectrum[..., 2] + 20
     y, x = np.mgrid[:100, :100] - 50
     assert is_tinted[np.hypot(x, y) < 24].all()
@@ -44,15 +44,15 @@ def test_what_is_removed_is_tinted_in_the_spectrum(rng):
 
 
 def test_what_is_removed_lies_around_mid_grey():
-    look = Look(np.rint(128 + 50 * wave((64, 64), 0.25, 0))[None].astype(np.uint8), 255, H.lowpass("0.2cyc"))
-    pixels, level = panels.removed(look.removed, look.white, 64)
+    report = FilterReport(np.rint(128 + 50 * wave((64, 64), 0.25, 0))[None].astype(np.uint8), 255, H.lowpass("0.2cyc"))
+    pixels, level = panels.removed(report.removed, report.white, 64)
     assert level == pytest.approx(50, abs=1)
     assert sorted(set(pixels[..., 0].ravel().tolist())) == [0, 128, 255]
 
 
 def test_a_part_of_the_spectrum_is_the_middle_of_the_whole(rng):
-    look = Look(rng.random((1, 200, 200)), 1, H.lowpass("0.1cyc"))
-    part = panels.spectrum(look, 100, 0.5).astype(int)
+    report = FilterReport(rng.random((1, 200, 200)), 1, H.lowpass("0.1cyc"))
+    part = panels.spectrum(report, 100, 0.5).astype(int)
     is_tinted = part[..., 0] > part[..., 2] + 20
     y, x = np.mgrid[:100, :100] - 50
     assert is_tinted[np.hypot(x, y) > 22].all()

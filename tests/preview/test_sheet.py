@@ -7,14 +7,14 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.preview.drawing import RED, Canvas
-from fftfilter.preview.look import Look
+from fftfilter.preview.report import FilterReport
 from fftfilter.preview.sheet import EVEN, FARTHEST, GAP, MARGIN, SIDE, TITLE, Row, Sheet, row
 
 
 @pytest.fixture(scope="module")
 def strip():
     planes = np.arange(64, dtype=np.uint8).reshape(1, 8, 8)
-    return row(Look(planes, 255, H.lowpass()), planes, 255, 0, "a.png").strip
+    return row(FilterReport(planes, 255, H.lowpass()), planes, 255, 0, "a.png").strip
 
 
 def sheet_of(shares, strip):
@@ -36,7 +36,7 @@ def marked(pixels):
 
 def test_a_row_says_what_is_removed(rng):
     planes = rng.integers(0, 256, (1, 64, 96)).astype(np.uint8)
-    made = row(Look(planes, 255, H.mask([[0.5]], any_size=True)), planes, 255, 7, "a.png")
+    made = row(FilterReport(planes, 255, H.mask([[0.5]], any_size=True)), planes, 255, 7, "a.png")
     assert (made.number, made.name, made.size, made.share) == (7, "a.png", "96 x 64", pytest.approx(0.25))
 
 

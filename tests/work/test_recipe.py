@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.analysis.automatic import AutoNotches
+from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
 from fftfilter.output.scale import Auto, Range
@@ -88,7 +88,7 @@ def test_the_memory_of_the_staged_pipeline_is_looked_at_before_a_file_is_decoded
     """Also for the files of a folder, which are opened by the same call."""
     source = pgm(tmp_path / "in.pgm")
     asked = []
-    monkeypatch.setattr("fftfilter.images.limits.lacking", asked.append)
+    monkeypatch.setattr("fftfilter.images.picture.lacking", asked.append)
     sizes = []
     for recipe in Recipe(H.highpass()), Recipe(H.highpass(), options=options):
         asked.clear()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...output.rounding import NUDGE
-from .peer import OURS, Peer
+from ..measure import OURS, Peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -52,13 +53,14 @@ def _levels(values: Array) -> Array:
     return values.astype(np.uint8)
 
 
-def _numpy(image: Array, gain: Array) -> Callable[[], Array]:
+def _like_numpy(fft: Any, image: Array, gain: Array, **options: Any) -> Callable[[], Array]:
+    """Return the filter by a module with NumPy's functions; ``options`` are further ones of these."""
     half = half_of(gain)
 
     def call() -> Array:
-        spectrum = np.fft.rfft2(image.astype(np.float32))
+        spectrum = fft.rfft2(image.astype(np.float32), **options)
         spectrum *= half
-        return _levels(np.fft.irfft2(spectrum, s=image.shape))
+        return _levels(fft.irfft2(spectrum, s=image.shape, **options))
 
     return call
 
@@ -66,14 +68,13 @@ def _numpy(image: Array, gain: Array) -> Callable[[], Array]:
 def _scipy(image: Array, gain: Array) -> Callable[[], Array]:
     import scipy.fft
 
-    half = half_of(gain)
+    return _like_numpy(scipy.fft, image, gain, workers=CORES, overwrite_x=True)
 
-    def call() -> Array:
-        spectrum = scipy.fft.rfft2(image.astype(np.float32), workers=CORES, overwrite_x=True)
-        spectrum *= half
-        return _levels(scipy.fft.irfft2(spectrum, s=image.shape, workers=CORES, overwrite_x=True))
 
-    return call
+def _mkl_fft(image: Array, gain: Array) -> Callable[[], Array]:
+    from mkl_fft.interfaces import numpy_fft
+
+    return _like_numpy(numpy_fft, image, gain)
 
 
 def _pyfftw(image: Array, gain: Array) -> Callable[[], Array]:
@@ -94,19 +95,6 @@ def _pyfftw(image: Array, gain: Array) -> Callable[[], Array]:
         np.multiply(spectrum, half, out=spectrum)
         back.execute()
         return _levels(pixels)
-
-    return call
-
-
-def _mkl_fft(image: Array, gain: Array) -> Callable[[], Array]:
-    from mkl_fft.interfaces import numpy_fft
-
-    half = half_of(gain)
-
-    def call() -> Array:
-        spectrum = numpy_fft.rfft2(image.astype(np.float32))
-        spectrum *= half
-        return _levels(numpy_fft.irfft2(spectrum, s=image.shape))
 
     return call
 
@@ -152,7 +140,7 @@ def _torch(image: Array, gain: Array) -> Callable[[], Array]:
 
 
 LIBRARIES: dict[str, Callable[[Array, Array], Callable[[], Array]]] = {
-    "numpy": _numpy,
+    "numpy": partial(_like_numpy, np.fft),
     "scipy": _scipy,
     "pyfftw": _pyfftw,
     "mkl_fft": _mkl_fft,

@@ -11,8 +11,8 @@ from ...device.launcher import Launcher
 from ...fused.gpu.pipeline import FusedGpuPipeline
 from ...output.rounding import NUDGE
 from ...output.stack import Stack
+from ..measure import OURS, Peer
 from .cpu import half_of
-from .peer import OURS, Peer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,12 +17,11 @@ from ...device.launcher import Launcher
 from ...errors import RefusedError
 from ...fused.bare import Shape as Transformed
 from ...fused.gpu.bare.transform import GpuTransform
-from ..benchmark import MS, SPREAD, Benchmark
+from ..benchmark import MS, SPREAD, Benchmark, complex_numbers
 from ..compare import ratio
-from ..inputs import complex_numbers
+from ..measure import OURS, REST, Peer, calls_of, timed
 from ..tables import Lines, Table
-from .peer import OURS, Peer
-from .table import REST, SECONDS, seconds_of, shown_size, timed
+from .table import SQUARES, shown_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,23 +35,8 @@ if TYPE_CHECKING:
 CORES = os.cpu_count() or 1
 # Relative error that single precision does not reach, in norm.
 WRONG = 1e-5
-CPU_SHAPES: tuple[Shape, ...] = (
-    (1, 512, 512),
-    (1, 1024, 1024),
-    (1, 2048, 2048),
-    (1, 4096, 4096),
-    (1, 1000, 1500),
-    (1, 1021, 1531),
-)
-GPU_SHAPES: tuple[Shape, ...] = (
-    (1, 512, 512),
-    (1, 1024, 1024),
-    (1, 2048, 2048),
-    (1, 4096, 4096),
-    (1, 8192, 8192),
-    (1, 1000, 1500),
-    (64, 512, 512),
-)
+CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1021, 1531))
+GPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
 
 
 @dataclass(frozen=True)
@@ -108,7 +92,7 @@ def transforms(
                 yield f"{size}: {case.name}"
                 found = list(prepare(setting, case))
                 wanted = case.by(np.fft)()
-                repeats = {peer.name: _check(peer, wanted) for peer in found}
+                repeats = {peer.name: calls_of(peer, partial(_check, peer.name, wanted=wanted)) for peer in found}
                 stats = timed(found, repeats, setting.runs, 0 if is_gpu else rest)
                 for name, each in stats.items():
                     times = ratio(each.median, stats[OURS].median)
@@ -117,18 +101,14 @@ def transforms(
     return Benchmark(table, steps())
 
 
-def _check(peer: Peer, wanted: Array) -> int:
-    """Return how many calls make one measurement; raises RefusedError if the transform is wrong."""
-    peer.call()
-    peer.finish()
-    if peer.result is not None:
-        error = float(np.linalg.norm(peer.result() - wanted) / np.linalg.norm(wanted))
-        if not error <= WRONG:  # so that NaN is wrong, too
-            raise RefusedError(
-                f"{peer.name} computes another transform: its relative error is {error:.1e}; a wrong result is not "
-                "timed: take other sizes (--size), or uninstall this library"
-            )
-    return max(1, round(SECONDS / seconds_of(peer, 2)))
+def _check(who: str, got: Array, wanted: Array) -> None:
+    """Raise RefusedError for a wrong transform."""
+    error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+    if not error <= WRONG:  # so that NaN is wrong, too
+        raise RefusedError(
+            f"{who} computes another transform: its relative error is {error:.1e}; a wrong result is not timed: take "
+            "other sizes (--size), or uninstall this library"
+        )
 
 
 def _on_cpu(setting: Setting, case: Case, libraries: Sequence[str] | None = None) -> Iterator[Peer]:

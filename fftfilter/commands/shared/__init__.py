@@ -5,9 +5,6 @@ command_options.py  the options of a filter command as they were given; which me
 file.py             one file into another, and what is printed of it
 folder.py           a folder: its options, its progress, its summary
 inputs.py           what IN names: a folder, or files
-compiling.py        a line while programs are compiled
-automatic.py        notches for what is found
-preview.py          a page on one picture, a contact sheet of a folder
-spectra.py          the power spectrum of a picture, or the mean of many
-step_pictures.py    pictures of the pipeline's intermediate results
+automatic.py        the spectrum that is searched for peaks, and notches for those found
+preview.py          a page on one picture, a contact sheet of a folder, pictures of intermediate results
 """

@@ -1,20 +1,23 @@
-"""``notch --auto``: the notches that a picture needs, or all pictures of a folder."""
+"""Periodic structures: the spectrum that is searched for them, and ``notch --auto``, notches for those found."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from ...errors import ParameterError
+from ...errors import ParameterError, ReadError
 from ...output.modes import MODES
+from .inputs import files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...analysis.automatic import AutoNotches
     from ...analysis.found import Peak
+    from ...analysis.power import Spectrum
+    from ...analysis.search import AutoNotches
+    from ...images import Asked
     from ...transfer import Transfer
     from ...work.opened import Opened
 
@@ -50,8 +53,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
-    from ...analysis.automatic import AutoNotches
-    from ...analysis.search import USUAL_STRENGTH, check_strength
+    from ...analysis.search import USUAL_STRENGTH, AutoNotches, check_strength
 
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
@@ -59,12 +61,71 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     return mode, AutoNotches(wanted, given["shape"], by_channel=not MODES[given["output"]].is_scaled)
 
 
+class Searched(NamedTuple):
+    """A spectrum to be searched for peaks."""
+
+    spectrum: Spectrum
+    pixel: tuple[float, float] | None
+    """The sides of a pixel in meters, if they are known."""
+    is_whole: bool
+    """Whether all files were read."""
+
+
+def of_sources(
+    sources: Sequence[str],
+    strength: float,
+    *,
+    recursive: bool = False,
+    pattern: Sequence[str] = (),
+    quiet: bool = False,
+    limit: int | None = None,
+    failures: bool = True,
+    pages: Asked | None = None,
+    device: str | None = None,
+) -> Searched:
+    """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
+
+    Files that were not are told, unless ``failures`` is False, and pictures that were cropped. Raises FftfilterError.
+    """
+    from ...analysis.search import check_strength
+    from ...files.urls import place, without_file_scheme
+    from ...folders.mean_spectrum import mean_spectrum, opened, pixel_of
+    from ...folders.progress import Progress
+    from ...folders.tree import Files, Tree
+    from ...images import extensions
+    from ...work.opened import spectrum_of
+
+    check_strength(strength)
+    sources = [without_file_scheme(each) for each in sources]
+    of_folder = len(sources) == 1 and is_folder(sources[0])
+    if not of_folder:
+        refuse_options_of_folders(sources, recursive=recursive, pattern=pattern)
+    if len(sources) == 1 and not of_folder:
+        found = opened(sources[0], pages, limit)
+        return Searched(spectrum_of(found, device=device), pixel_of(found), is_whole=True)
+    tree: Tree | Files = (
+        Tree(place(sources[0]), extensions(read_only=True), recursive, pattern) if of_folder else files_of(sources)
+    )
+    try:
+        names = [branch.file(name) for branch in tree.walk() for name in branch.names]
+    except OSError as error:
+        raise ReadError(f"{sources[0]}: cannot be listed: {error.strerror}; check its name and permissions") from error
+    progress = Progress(len(names), quiet=quiet)
+    made = mean_spectrum(names, progress.advance, pages, device)
+    progress.clear()
+    for line in made.failed if failures else ():
+        click.echo(f"fftfilter: {line}", err=True)
+    if made.spectrum is None:
+        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to look for peaks in")
+    for line in () if quiet else made.notes():
+        click.echo(f"fftfilter: {line}", err=True)
+    return Searched(made.spectrum, made.pixel, is_whole=not made.failed)
+
+
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
-    from ...analysis.automatic import notches
+    from ...analysis.search import notches
     from .folder import devices_of
-    from .inputs import is_folder
-    from .spectra import of_sources
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
@@ -88,7 +149,7 @@ def say_of(opened: Opened, *, quiet: bool, verbose: int) -> None:
 
 
 def _say(found: Sequence[Peak], auto: AutoNotches, name: str, verbose: int) -> None:
-    from ...analysis.automatic import peaks_text
+    from ...analysis.search import peaks_text
 
     if not found:
         click.echo(f"fftfilter: {name}: {auto.nothing}", err=True)

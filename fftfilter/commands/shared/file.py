@@ -32,11 +32,11 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     _load_ahead(source, options)  # while the rest is imported
     from ... import images
     from ...files import sources
-    from ...files.leftovers import remove_leftovers_beside
+    from ...files.atomic import remove_leftovers_beside
     from ...files.messages import shown
+    from ...folders.progress import tell_of_compiling
     from ...work import verify
     from ...work.opened import open_
-    from .compiling import tell_of_compiling
 
     options.check_for_file(source, target)
     tell_of_compiling(quiet=options.quiet)
@@ -104,7 +104,7 @@ def _filter_picture(
 
     observe = None
     if options.save_stages is not None:
-        from .step_pictures import SavedSteps
+        from .preview import SavedSteps
 
         observe = SavedSteps(options.save_stages, files)
     _say([] if options.quiet else opened.cautions(opened.frame(target)) + opened.recipe.cautions())
@@ -179,7 +179,7 @@ def look(source: str, target: str, options: CommandOptions) -> None:
     from dataclasses import replace
 
     from ...files import sources
-    from ...files.leftovers import remove_leftovers_beside
+    from ...files.atomic import remove_leftovers_beside
     from ...work.frames import filtered
     from ...work.opened import open_
 

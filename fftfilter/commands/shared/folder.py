@@ -140,7 +140,7 @@ def _workers(
 ) -> Iterator[tuple[Workers, object]]:
     """Start the workers of a run; return them and what says at the end who they were."""
     if options.cluster:
-        from ...folders.cluster.workers import workers_of_cluster
+        from ...folders.cluster import workers_of_cluster
         from ...folders.processes import THREADS_FOR_URLS
         from ...system import cores
 
@@ -159,7 +159,7 @@ def _workers(
         run.refuse_memory()
     else:
         from ...device.embedded_pocl import load_ahead
-        from .compiling import tell_of_compiling
+        from ...folders.progress import tell_of_compiling
 
         tell_of_compiling(quiet=options.quiet)
         verbose = 0 if options.quiet else options.verbose
@@ -179,7 +179,7 @@ def _refuse_image_name(target: str) -> None:
 
 def _device_of_workers(options: CommandOptions) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
-    from ...folders.cluster.scheduler import LOCAL, check_address
+    from ...folders.cluster import LOCAL, check_address
 
     given, cluster = options.device, options.cluster or LOCAL
     check_address(cluster)
@@ -215,7 +215,7 @@ def _outcome_line(outcome: Outcome) -> str:
         return f"fftfilter: {outcome.error}"
     removed = ""
     if outcome.peaks:
-        from ...analysis.automatic import peaks_text
+        from ...analysis.search import peaks_text
 
         removed = f", without {peaks_text(outcome.peaks)}"
     pages = f", {outcome.pages} pages" if outcome.pages > 1 else ""

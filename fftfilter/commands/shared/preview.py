@@ -1,4 +1,4 @@
-"""``--preview``: a page on one picture, a contact sheet of a folder."""
+"""``--preview``: a page on one picture, a contact sheet of a folder; ``--save-stages``: a pipeline's results."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...errors import WriteError
 from .options import option
 
 if TYPE_CHECKING:
@@ -90,16 +91,16 @@ def write_page(
     preview: str, opened: Opened, frame: Frame, device: str | None, spare: Collection[Identity | None]
 ) -> None:
     """Write what a filter made of a picture; raises WriteError. ``spare`` are the inputs, which it must not replace."""
-    from ...preview.look import Look
     from ...preview.page import page
+    from ...preview.report import FilterReport
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
     title = f"{Path(opened.name).name}   {width} x {height}"
     about = _about(opened.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    look = Look(given.planes, given.maxval, opened.transfer, opened.recipe.edges, device)
-    _write(preview, page(look, made.planes, made.maxval, title, about), spare)
+    report = FilterReport(given.planes, given.maxval, opened.transfer, opened.recipe.edges, device)
+    _write(preview, page(report, made.planes, made.maxval, title, about), spare)
 
 
 def _about(transfer: Transfer) -> str:
@@ -115,3 +116,25 @@ def _write(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None
 
     picture = images.Picture(pixels.transpose(2, 0, 1), None, 255, "PNG")
     images.write(picture, preview, coding=images.Coding(6), spare=spare)
+
+
+class SavedSteps:
+    """Writes each result that a pipeline shows it as a numbered PNG in a folder; none replaces one of ``spare``."""
+
+    def __init__(self, folder: Path, spare: Collection[Identity | None]) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise WriteError(f"{folder}: cannot be made ({error.strerror}): give another folder") from error
+        from ...preview.steps import StepPictures
+
+        self._folder, self._pictures, self._spare = folder, StepPictures(), spare
+        self._count = 0
+
+    def __call__(self, name: str, planes: NDArray[Any]) -> None:
+        """Save planes ``(channels, height, width)`` as ``NN-name.png``."""
+        from ... import images
+
+        self._count += 1
+        picture = images.Picture(self._pictures.pixels(name, planes), None, 255, "PNG")
+        images.write(picture, self._folder / f"{self._count:02}-{name}.png", spare=self._spare)

@@ -44,7 +44,7 @@ export const defaults = (filter) => ({
 /** Return the names of the cutoffs that a filter has. */
 export const cutoffsOf = (filter) => (isBand(filter) ? ["inner", "outer"] : isPass(filter) ? ["radius"] : []);
 
-/** Return the options of the command, as a wish has them. */
+/** Return the options of the command, as a request has them. */
 export function optionsOf(filter, takes) {
   const { output, scale, edges, pixelSize: pixel_size } = filter;
   const options = { output, scale, edges, pixel_size };
@@ -70,7 +70,7 @@ export function optionsOf(filter, takes) {
 /** Return the size of a structure as a cutoff: a number alone is in pixels. */
 const period = (text) => (/^[\d.]+$/.test(text) ? `${text}px` : text);
 
-/** Return what the start of a wish says: the inverse of {@link optionsOf}. */
+/** Return what the start of a request says: the inverse of {@link optionsOf}. */
 export function filterOf({ command = EMPTY.command, options = {} } = {}) {
   const { at, notch, stripes, angle, width, shape, pixel_size, large, small, ...same } = options;
   const own = Object.fromEntries(Object.entries(same).filter(([name]) => name in EMPTY));

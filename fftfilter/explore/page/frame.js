@@ -2,7 +2,7 @@
 
 const HEADER = 32;
 export const KIND = { result: 0, input: 1, spectrum: 2, removed: 3, gain: 4 };
-/** What answers a wish. */
+/** What answers a request. */
 export const PICTURE_KINDS = new Set([KIND.result, KIND.removed]);
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The way to the engine: one wish under way and the newest one waiting, so that nothing queues up while a handle is
+ * The way to the engine: one request under way and the newest one waiting, so that nothing queues up while a handle is
  * dragged; and the frames and words that come back.
  */
 
@@ -23,9 +23,9 @@ export class Live {
     this.#open();
   }
 
-  /** Ask for a picture; an earlier wish that still waits is forgotten. */
-  ask(wish) {
-    this.#waiting = wish;
+  /** Ask for a picture; an earlier request that still waits is forgotten. */
+  ask(request) {
+    this.#waiting = request;
     this.#send();
   }
 
@@ -40,7 +40,7 @@ export class Live {
     };
     this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#say(JSON.parse(data)) : this.#show(data));
     this.#socket.onclose = () => {
-      this.#waiting ??= this.#underWay?.wish ?? null;
+      this.#waiting ??= this.#underWay?.request ?? null;
       this.#underWay = null;
       this.#listeners.state("closed");
       setTimeout(() => this.#open(), RETRY);
@@ -49,13 +49,13 @@ export class Live {
 
   #send() {
     if (this.#underWay || !this.#waiting || this.#socket.readyState !== WebSocket.OPEN) return;
-    this.#underWay = { id: ++this.#id, wish: this.#waiting };
+    this.#underWay = { id: ++this.#id, request: this.#waiting };
     this.#waiting = null;
-    this.#socket.send(JSON.stringify({ id: this.#id, ...this.#underWay.wish }));
+    this.#socket.send(JSON.stringify({ id: this.#id, ...this.#underWay.request }));
   }
 
   #answered(id) {
-    // A wish that cannot be read has no number.
+    // A request that cannot be read has no number.
     if (id !== null && this.#underWay?.id !== id) return;
     this.#underWay = null;
     // Before the answer is drawn, so that the engine works meanwhile.

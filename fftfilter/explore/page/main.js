@@ -3,7 +3,7 @@
  *
  *   units.js notch.js filter.js   texts and what they mean; what is chosen, and the options that say so
  *   history.js desk.js            what is chosen now, undo; what all parts work on
- *   live.js frame.js              wishes to the engine, pixels from it
+ *   live.js frame.js              requests to the engine, pixels from it
  *   view.js gestures.js stage.js  zoom and move, by pointer and keys; canvases
  *   result.js spectrum.js         the two pictures
  *   handles.js rings.js notches.js stripes.js peaks.js   what is dragged over the spectrum
@@ -52,8 +52,8 @@ async function start() {
   const fields = new Fields(byId("fields"), desk);
   const steps = new Steps();
 
-  // Wishes, and what comes back.
-  const wish = (atRest = true) => ({
+  // Requests, and what comes back.
+  const request = (atRest = true) => ({
     page: desk.page,
     level: result.level,
     rest: atRest,
@@ -81,7 +81,7 @@ async function start() {
   let timer = 0;
   function rest() {
     clearTimeout(timer);
-    timer = setTimeout(() => live.ask(wish()), REST);
+    timer = setTimeout(() => live.ask(request()), REST);
   }
 
   let drawn = 0;
@@ -102,7 +102,7 @@ async function start() {
     else spectrum.drawHandles();
   };
   history.subscribe((_, { lasts }) => {
-    live.ask(wish(lasts));
+    live.ask(request(lasts));
     if (lasts) draw();
     else {
       dragged ||= requestAnimationFrame(drawDragged);
@@ -114,7 +114,7 @@ async function start() {
   listenToUndo(history);
   byId("show").addEventListener("change", ({ target }) => {
     result.choose(target.value);
-    live.ask(wish());
+    live.ask(request());
   });
   byId("tint").addEventListener("change", ({ target }) => {
     spectrum.tint = target.checked;
@@ -125,9 +125,9 @@ async function start() {
     spectrum.canvas.recolor();
   });
   listenToCopy(say);
-  listenToSave(picture, wish, say);
+  listenToSave(picture, request, say);
   listenToTabs((panel) => {
-    if (panel === "steps") steps.load(wish());
+    if (panel === "steps") steps.load(request());
   });
 
   const load = async () => {
@@ -141,11 +141,11 @@ async function start() {
   };
   listenToPages(desk, () => {
     result.draw();
-    live.ask(wish());
+    live.ask(request());
     load();
   });
   status.note("The engine starts …");
-  live.ask(wish());
+  live.ask(request());
   load();
 }
 

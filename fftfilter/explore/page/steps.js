@@ -9,9 +9,9 @@ export class Steps {
     this.said = document.getElementById("steps-said");
   }
 
-  /** Compute and show the steps of a wish, unless they are shown. */
-  async load(wish) {
-    const url = `steps?wish=${encodeURIComponent(JSON.stringify(wish))}`;
+  /** Compute and show the steps of a request, unless they are shown. */
+  async load(request) {
+    const url = `steps?request=${encodeURIComponent(JSON.stringify(request))}`;
     if (this.#shown === url) return;
     this.#shown = url;
     this.said.textContent = "Each step of the book's pipeline is computed on this picture …";

@@ -25,13 +25,13 @@ export function showWords(words) {
   }
 }
 
-async function post(request) {
+async function post(body) {
   const headers = { "content-type": "application/json" };
-  return (await fetch("save", { method: "POST", headers, body: JSON.stringify(request) })).json();
+  return (await fetch("save", { method: "POST", headers, body: JSON.stringify(body) })).json();
 }
 
-/** Let the form save; `wish` is what to save, `say` tells what was written. */
-export function listenToSave(picture, wish, say) {
+/** Let the form save; `request` is what to save, `say` tells what was written. */
+export function listenToSave(picture, request, say) {
   const form = document.getElementById("save");
   const out = document.getElementById("out");
   const button = form.querySelector("button");
@@ -42,10 +42,10 @@ export function listenToSave(picture, wish, say) {
     button.disabled = true;
     say("Saving …");
     try {
-      const request = { wish: wish(), out: out.value };
-      let answer = await post(request);
+      const body = { request: request(), out: out.value };
+      let answer = await post(body);
       // The answer is for the file that was asked about: if it has changed since, the server asks again.
-      while (answer.overwrite && confirm(answer.error)) answer = await post({ ...request, overwrite: answer.overwrite });
+      while (answer.overwrite && confirm(answer.error)) answer = await post({ ...body, overwrite: answer.overwrite });
       if (answer.overwrite) say("Not saved.");
       else if (answer.error) say(answer.error, true);
       else say(`Written: ${answer.written}`);

@@ -21,10 +21,8 @@ from click.testing import CliRunner
 from fftfilter import signals, transfer
 from fftfilter.cli import cli
 from fftfilter.device import choice
-from fftfilter.folders import pool
-from fftfilter.folders.cluster import scheduler as dask_scheduler
-from fftfilter.folders.cluster import workers as cluster_workers
-from fftfilter.folders.cluster.workers import ClusterWorkers
+from fftfilter.folders import cluster, pool
+from fftfilter.folders.cluster import ClusterWorkers
 from fftfilter.folders.jobs import DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
 from fftfilter.work.recipe import Recipe
@@ -189,7 +187,7 @@ def test_a_scheduler_remembers_no_names(run, given, tmp_path, address):
     assert run("-r", "-q", "--cluster", address, given, tmp_path / "out")[0] == 0
     with Client(address, set_as_default=False) as client:
         assert client.run_on_scheduler(remembered) == 0
-    with dask_scheduler.connect(address, [None]) as client:
+    with cluster.connect(address, [None]) as client:
         assert client.scheduler_comm.recent_message_log.maxlen < 100
 
 
@@ -333,7 +331,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
         code, said = run("-r", *options, given, out)
         assert (code, said.count("\n")) == (2, 1), options
     assert run("--cluster", address, given / "0/0.pgm", tmp_path / "out.pgm")[0] == 2
-    monkeypatch.setattr(dask_scheduler, "_SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 0.2)
     code, said = run("-r", "--cluster", "tcp://127.0.0.1:1", given, out)
     assert (code, said.count("\n"), "no Dask scheduler answers" in said) == (3, 1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
@@ -343,7 +341,7 @@ def test_what_cannot_be_meant_is_one_line(run, tmp_path, given, address, monkeyp
 
 
 def test_a_cluster_to_which_no_worker_comes_is_given_up(run, tmp_path, given, monkeypatch):
-    monkeypatch.setattr(cluster_workers, "PATIENCE", 0.5)
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with scheduler(tmp_path) as address:
         code, said = run("-r", "--cluster", address, given, tmp_path / "out")
         assert (code, "no worker came" in said) == (3, True)
@@ -388,7 +386,7 @@ def test_a_scheduler_that_goes_ends_the_run(tmp_path):
     settings = Settings(Recipe(transfer.highpass()))
     with ExitStack() as stack:
         with scheduler(tmp_path) as address:
-            client = stack.enter_context(dask_scheduler.connect(address, [None]))
+            client = stack.enter_context(cluster.connect(address, [None]))
         workers = ClusterWorkers(client, None, patience=0.5)
         with pytest.raises(DeviceLostError, match=f"{address}: the scheduler is gone"):
             list(Pool(workers, 0).run(iter(()), settings))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..analysis.power import spectrum
-from ..analysis.transformed import backward, forward
+from ..analysis.power import backward, forward, spectrum
 from ..transfer.edges import grid_with
 from .steps import within_single
 
@@ -44,7 +43,7 @@ class Rings(NamedTuple):
 
 
 @dataclass(eq=False)
-class Look:
+class FilterReport:
     """A picture, and what a filter makes of it."""
 
     planes: Array

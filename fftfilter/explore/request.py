@@ -1,4 +1,4 @@
-"""A wish of the page: a command with its options, in the words of the command line, and how to look at its result."""
+"""A request of the page: a command with its options, in the words of the command line, and which view of its result."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CommandLine(Protocol):
 
 
 @dataclass(frozen=True)
-class Wish:
+class Request:
     """What the page asks for."""
 
     id: int
@@ -72,8 +72,8 @@ class Wish:
     """The part of the picture that is sent: from x, y to x, y, in pixels of the picture."""
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Wish:
-        """Return a wish of the page; raises ParameterError."""
+    def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Request:
+        """Return a request of the page; raises ParameterError."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
@@ -95,7 +95,7 @@ class Wish:
 
 
 def read(text: str | bytes) -> dict[str, Any]:
-    """Return the wish in a text of JSON; raises ParameterError."""
+    """Return the request in a text of JSON; raises ParameterError."""
     try:
         given = json.loads(text)
         # Halves of characters, which JSON can have and no file, no socket and no terminal takes.
@@ -103,12 +103,12 @@ def read(text: str | bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
-        raise ParameterError("a wish is not a JSON object")
+        raise ParameterError("a request is not a JSON object")
     return given
 
 
 def number_of(given: Mapping[str, Any]) -> int:
-    """Return the number by which the page knows a wish, 0 if it has none."""
+    """Return the number by which the page knows a request, 0 if it has none."""
     number = given.get("id")
     return number & 0xFFFFFFFF if isinstance(number, int) else 0
 
@@ -117,7 +117,7 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
     """Return the command with the options that it takes and that are not its defaults."""
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
-        raise ParameterError("a wish has a command, and options by their names")
+        raise ParameterError("a request has a command, and options by their names")
     check_option("command", command[:LONGEST], list(commands.options))
     defaults, words = commands.defaults(command), [command]
     for name in commands.options[command]:

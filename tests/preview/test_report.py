@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.look import Look
+from fftfilter.preview.report import FilterReport
 
 SIZES = [(1, 1), (1, 7), (9, 1), (32, 45), (48, 32)]
 
@@ -15,16 +15,16 @@ SIZES = [(1, 1), (1, 7), (9, 1), (32, 45), (48, 32)]
 @pytest.mark.parametrize("transfer", [H.lowpass(5), H.notch((0.2, 0.1)), H.Transfer(())], ids=str)
 def test_what_is_removed_is_what_does_not_pass(rng, size, transfer):
     planes = rng.integers(0, 256, (2, *size)).astype(np.uint8)
-    look = Look(planes, 255, transfer)
+    report = FilterReport(planes, 255, transfer)
     spectra = np.fft.fft2(planes) * (1 - transfer.gain(*size))
     spectra[:, 0, 0] = 0
-    np.testing.assert_allclose(look.removed, np.fft.ifft2(spectra).real, atol=1e-4)
+    np.testing.assert_allclose(report.removed, np.fft.ifft2(spectra).real, atol=1e-4)
 
 
 @pytest.mark.filterwarnings("error")
 def test_floats_of_any_size_are_looked_at(rng):
     planes = rng.normal(size=(1, 32, 45)).astype(np.float32)
-    small, large = (Look(planes * np.float32(unit), unit, H.lowpass(5)) for unit in (1, 1e37))
+    small, large = (FilterReport(planes * np.float32(unit), unit, H.lowpass(5)) for unit in (1, 1e37))
     np.testing.assert_allclose(large.removed / large.white, small.removed, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(large.power, small.power, rtol=1e-4, atol=1e-9)
     assert large.share == pytest.approx(small.share)
@@ -32,15 +32,15 @@ def test_floats_of_any_size_are_looked_at(rng):
 
 @pytest.mark.parametrize("size", [(32, 45), (33, 48)], ids=str)
 def test_the_share_counts_conjugates_once_each(rng, size):
-    look = Look(rng.random((1, *size)), 1, H.mask(np.full((1, 1), 0.5), any_size=True))
-    assert look.share == pytest.approx(0.25)
-    assert Look(rng.random((1, *size)), 1, H.Transfer(())).share == 0
-    assert Look(np.full((1, *size), 7, np.uint8), 255, H.lowpass(3)).share == 0
+    report = FilterReport(rng.random((1, *size)), 1, H.mask(np.full((1, 1), 0.5), any_size=True))
+    assert report.share == pytest.approx(0.25)
+    assert FilterReport(rng.random((1, *size)), 1, H.Transfer(())).share == 0
+    assert FilterReport(np.full((1, *size), 7, np.uint8), 255, H.lowpass(3)).share == 0
 
 
 def test_rings_have_the_gains_and_the_power_of_their_frequencies(rng):
-    look = Look(rng.normal(size=(1, 128, 128)), 1, H.lowpass(16, shape="gaussian"))
-    rings = look.rings
+    report = FilterReport(rng.normal(size=(1, 128, 128)), 1, H.lowpass(16, shape="gaussian"))
+    rings = report.rings
     wanted = np.exp2(-((rings.frequency * 128 / 16) ** 2))
     np.testing.assert_allclose(rings.mean, wanted, atol=0.01)
     assert (rings.least <= rings.mean + 1e-9).all()
@@ -52,9 +52,9 @@ def test_rings_have_the_gains_and_the_power_of_their_frequencies(rng):
 
 def test_of_a_mask_with_other_gains_for_conjugates_the_mean_is_looked_at(rng):
     gains = rng.random((6, 8))
-    look = Look(rng.random((1, 6, 8)), 1, H.mask(gains))
+    report = FilterReport(rng.random((1, 6, 8)), 1, H.mask(gains))
     mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
-    np.testing.assert_allclose(look.gain, ((gains + mirrored) / 2)[:, :5])
+    np.testing.assert_allclose(report.gain, ((gains + mirrored) / 2)[:, :5])
 
 
 @pytest.mark.parametrize("size", [(32, 45), (9, 1)], ids=str)
@@ -64,17 +64,17 @@ def test_mirrored_edges_are_those_of_the_picture_with_its_mirror_images(rng, siz
     whole = np.pad(planes[0], ((0, height), (0, width)), "symmetric")
     spectrum = np.fft.fft2(whole) * (1 - H.lowpass("4px").gain(2 * height, 2 * width))
     wanted = np.fft.ifft2(spectrum).real[:height, :width]
-    np.testing.assert_allclose(Look(planes, 1, H.lowpass("4px"), "mirror").removed[0], wanted, atol=1e-5)
+    np.testing.assert_allclose(FilterReport(planes, 1, H.lowpass("4px"), "mirror").removed[0], wanted, atol=1e-5)
 
 
 def test_channels_that_are_filtered_differently_count_each_by_itself(rng):
     planes = rng.normal(size=(3, 32, 48))
     red, others = H.mask(np.full((1, 1), 0.5), any_size=True), H.notch((0.25, 0.125), channels=(1, 2))
-    look, alone = Look(planes, 1, red * others), [red, red * others, red * others]
-    by_itself = [Look(plane[None], 1, each) for plane, each in zip(planes, alone, strict=True)]
-    np.testing.assert_allclose(look.removed, np.concatenate([each.removed for each in by_itself]), atol=1e-6)
+    report, alone = FilterReport(planes, 1, red * others), [red, red * others, red * others]
+    by_itself = [FilterReport(plane[None], 1, each) for plane, each in zip(planes, alone, strict=True)]
+    np.testing.assert_allclose(report.removed, np.concatenate([each.removed for each in by_itself]), atol=1e-6)
     powers = [each.power.sum() for each in by_itself]
-    assert look.share == pytest.approx(np.average([each.share for each in by_itself], weights=powers), rel=1e-2)
-    np.testing.assert_allclose(look.rings.after, np.mean([each.rings.after for each in by_itself], axis=0), rtol=1e-5)
-    assert (look.rings.least == np.min([each.rings.least for each in by_itself], axis=0)).all()
-    np.testing.assert_allclose(look.gain, np.mean([each.gain for each in by_itself], axis=0))
+    assert report.share == pytest.approx(np.average([each.share for each in by_itself], weights=powers), rel=1e-2)
+    np.testing.assert_allclose(report.rings.after, np.mean([each.rings.after for each in by_itself], axis=0), rtol=1e-5)
+    assert (report.rings.least == np.min([each.rings.least for each in by_itself], axis=0)).all()
+    np.testing.assert_allclose(report.gain, np.mean([each.gain for each in by_itself], axis=0))

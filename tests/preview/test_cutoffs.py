@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview import overlay
+from fftfilter.preview import panels
 from fftfilter.preview.drawing import Canvas
-from fftfilter.preview.look import Look
+from fftfilter.preview.report import FilterReport
 
 
-def look(transfer, size=(64, 64)):
-    return Look(np.zeros((1, *size), np.uint8), 255, transfer)
+def report(transfer, size=(64, 64)):
+    return FilterReport(np.zeros((1, *size), np.uint8), 255, transfer)
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,13 @@ def look(transfer, size=(64, 64)):
     ids=str,
 )
 def test_a_part_is_as_wide_as_the_cutoffs_need(transfer, size, span):
-    assert overlay.span(look(transfer, size)) == pytest.approx(span)
+    assert panels.cutoff_span(report(transfer, size)) == pytest.approx(span)
 
 
 @pytest.mark.parametrize(("span", "radius"), [(1.0, 25), (0.5, 50)])
 def test_a_cutoff_is_a_ring_of_its_radius(span, radius):
     canvas = Canvas(101, 101, (0, 0, 0))
-    overlay.draw(canvas, (0, 0, 100, 100), look(H.lowpass("0.25cyc")), span)
+    panels.draw_cutoffs(canvas, (0, 0, 100, 100), report(H.lowpass("0.25cyc")), span)
     yellow = np.argwhere(np.asarray(canvas.image)[:, :, 0] > 100) - 50
     on_ring = np.abs(np.hypot(*yellow.T) - radius * 1.01) < 1.5
     is_label = (yellow[:, 0] < 0) & (yellow[:, 1] > 0)
@@ -42,7 +42,7 @@ def test_a_cutoff_is_a_ring_of_its_radius(span, radius):
 
 def test_a_notch_and_its_conjugate_have_a_ring_each():
     canvas = Canvas(100, 100, (0, 0, 0))
-    overlay.draw(canvas, (0, 0, 99, 99), look(H.notch((0.2, -0.1), width="0.05cyc")), 1.0)
+    panels.draw_cutoffs(canvas, (0, 0, 99, 99), report(H.notch((0.2, -0.1), width="0.05cyc")), 1.0)
     bright = np.asarray(canvas.image)[:, :, 0] > 100
     for x, y in ((70, 40), (30, 60)):
         assert bright[y - 7 : y + 8, x - 7 : x + 8].sum() > 20

@@ -1,0 +1,175 @@
+"""The papers' tables of whole filters: the book's Table 6.1, and every engine beside the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..filters import FUSED
+from ..staged import algorithms
+from ..transfer import highpass
+from ..transfer.reference import filter_image
+from .benchmark import MS, SPREAD, TOO_SLOW, Benchmark, images, left_out
+from .compare import Stats, ratio
+from .measure import check_picture, measure
+from .tables import HERE, Lines, Published, Table, by_column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from ..filters import Filter
+    from .benchmark import Setting
+
+# Milliseconds for a 512 x 512 image against the work-group size. The rows have this program's names of the steps; the
+# book calls them membuf write, spinFactor, bitReverse, butterfly, normalize, transpose, highPassFilter, membuf read.
+BOOK = Published(
+    "The OpenCL Programming Book (Fixstars), Table 6.1",
+    "GT200, 2009",
+    "a GT200-class GPU of NVIDIA with 30 compute units, December 2009",
+    by_column(
+        ("1", "16", "32", "64", "128", "256", "512"),
+        {
+            "write": (0.54, 0.53, 0.36, 0.52, 0.53, 0.54, 0.53),
+            "spin_factors": (0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
+            "bit_reversal": (6.54, 0.60, 0.47, 0.47, 0.49, 0.50, 0.51),
+            "butterfly": (37.75, 3.12, 2.87, 3.02, 3.41, 3.60, 3.88),
+            "normalize": (2.86, 0.20, 0.12, 0.09, 0.09, 0.10, 0.10),
+            "transpose": (2.83, 1.53, 1.49, 1.42, 1.07, 0.95, 0.96),
+            "mask": (1.51, 0.10, 0.07, 0.06, 0.06, 0.06, 0.07),
+            "read": (0.62, 0.57, 0.57, 0.61, 0.58, 0.56, 0.58),
+        },
+    ),
+)
+
+# Those of the book, and all powers of two that devices have beyond.
+SIZES = (1, 16, *(1 << i for i in range(5, 20)))
+
+
+def stages(
+    setting: Setting,
+    *,
+    engine: str = "book",
+    side: int = 512,
+    transpose: str | None = None,
+    sizes: Sequence[int] = SIZES,
+) -> Benchmark:
+    """Return milliseconds of each step of a high-pass for work-group ``sizes``, as far as the device has them."""
+    sizes = [size for size in sizes if size <= setting.device.work_group_limit]
+    table = Table(
+        f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
+        {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
+        ("step", "hardware"),
+        Lines(("step", "hardware"), None, tuple(str(size) for size in sizes), "work-group size", "ms"),
+        setting.about(),
+        [SPREAD],
+    )
+    transfer = highpass()
+    image = images(side, side)
+    wanted = filter_image(image, transfer.gain(side, side))
+
+    def steps() -> Iterator[str]:
+        for size in sizes:
+            yield f"work-group size {size}"
+            with setting.filter(
+                transfer,
+                engine=engine,
+                precision=setting.precision,
+                work_group_size=size,
+                transpose=transpose,
+                profile=True,
+            ) as filter_:
+                check_picture(engine, filter_.launcher, filter_(image), wanted)
+
+                def work(filter_: Filter = filter_) -> None:
+                    filter_.close()  # so that the spin factors are computed in every run, as in the book
+                    filter_(image)
+
+                times = measure(filter_.launcher, work, runs=setting.runs)
+            for step in times.steps:
+                table.put((step, HERE), **{str(size): times.of(step).times(MS)})
+            table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
+
+    def finish() -> None:
+        if engine == "book":
+            table.beside(BOOK, lambda row: str(row["step"]))
+
+    return Benchmark(table, steps(), finish)
+
+
+def engine_names() -> list[str]:
+    """Return the names of all engines: fused, and the algorithms of the staged pipeline."""
+    return [FUSED, *algorithms.names()]
+
+
+def engines(
+    setting: Setting,
+    *,
+    shapes: Sequence[tuple[int, int]],
+    names: Sequence[str] = (),
+    too_slow: float = TOO_SLOW,
+) -> Benchmark:
+    """Return milliseconds of a high-pass by each engine on images ``(height, width)``, by default by all engines.
+
+    An engine is left out after a run that takes ``too_slow`` seconds.
+    """
+    table = Table(
+        "A high-pass by every engine",
+        {
+            "size": "size",
+            "engine": "engine",
+            "ms": "ms on the device",
+            "with transfers": "with transfers",
+            "ratio": "times the fastest",
+        },
+        ("size", "engine"),
+        Lines(("engine",), "pixels", ("ms",), "pixels", "ms"),
+        setting.about(),
+        [SPREAD],
+    )
+    transfer = highpass()
+    slow: set[str] = set()
+
+    def steps() -> Iterator[str]:
+        for height, width in sorted(shapes, key=lambda shape: shape[0] * shape[1]):
+            size = f"{width} x {height}"
+            image = images(height, width)
+            wanted = filter_image(image, transfer.gain(height, width))
+            for name in names or engine_names():
+                if name in slow:
+                    continue
+                yield f"{size}: {name}"
+                with setting.filter(transfer, engine=name, precision=setting.precision, profile=True) as filter_:
+                    check_picture(name, filter_.launcher, filter_(image), wanted)
+
+                    def work(filter_: Filter = filter_, image: NDArray[Any] = image) -> None:
+                        filter_(image)
+
+                    times = measure(filter_.launcher, work, runs=setting.runs)
+                seconds = times.without_transfers()
+                if seconds.median > too_slow:
+                    slow.add(name)
+                whole = times.of(*times.steps)
+                table.put(
+                    (size, name),
+                    pixels=height * width,
+                    ms=seconds.times(MS),
+                    **{"with transfers": whole.times(MS)},
+                )
+
+    def finish() -> None:
+        _set_ratios(table)
+        if slow:
+            table.notes.append(left_out(slow, too_slow))
+
+    return Benchmark(table, steps(), finish)
+
+
+def _set_ratios(table: Table) -> None:
+    """Set each row's ratio to the fastest of its size, and sort the rows of a size by it."""
+    order = {row["size"]: i for i, row in enumerate(table.rows)}
+    medians = {id(row): row["ms"].median for row in table.rows if isinstance(row["ms"], Stats)}
+    fastest = {size: min(medians[id(row)] for row in table.rows if row["size"] == size) for size in order}
+    for row in table.rows:
+        row["ratio"] = ratio(medians[id(row)], fastest[row["size"]])
+    table.rows.sort(key=lambda row: (order[row["size"]], row["ratio"]))

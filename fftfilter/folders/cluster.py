@@ -1,0 +1,273 @@
+"""Workers of a Dask cluster: its scheduler is reached by its address, or started here with workers of its own.
+
+Each worker is, as a pool takes it, an executor of Dask's client for one address. It opens its device once and does one
+chunk at a time. What a chunk that was broken off has written already is written again: the same bytes, under the same
+name.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import warnings
+from contextlib import ExitStack, contextmanager, suppress
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .. import signals
+from ..errors import DeviceError, ParameterError
+from ..files.atomic import remove_leftovers
+from ..system import cores
+from .jobs import DeviceLostError
+from .pool import Death, Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from distributed import Client
+
+LOCAL = "local"
+_SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
+_SECONDS_TO_CONNECT = 10
+# Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
+_MOST_DEATHS = 1
+# Messages that each side of a connection keeps for debugging Dask: with 1000, its default, the names of as many batches
+# of files.
+_MESSAGES_KEPT = 20
+SECONDS_A_CHUNK = 1.0
+SECONDS_BETWEEN_LOOKS = 1.0
+# How long a cluster may take to have a worker (again).
+PATIENCE = 60.0
+
+
+@contextmanager
+def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int) -> Iterator[ClusterWorkers]:
+    """Reach or start a cluster; its workers are those of "local" for ``devices``, or all of a scheduler.
+
+    ``threads`` read and write in each worker, 0 for one a core of its machine.
+
+    Raises DeviceError if no scheduler answers.
+    """
+    # A worker that was started here has its device from its environment.
+    device = None if cluster == LOCAL else devices[0]
+    with connect(cluster, devices) as client:
+        workers = ClusterWorkers(client, device, threads)
+        try:
+            yield workers
+        finally:
+            workers.clean()
+
+
+class ClusterWorkers:
+    """The workers of a cluster; see :class:`pool.Workers`."""
+
+    seconds_a_chunk: float = SECONDS_A_CHUNK
+    seconds_between_looks: float = SECONDS_BETWEEN_LOOKS
+
+    def __init__(self, client: Client, device: str | None, threads: int = 0, patience: float | None = None) -> None:
+        self.notes: list[str] = []
+        self._client, self._device, self._threads = client, device, threads
+        self._patience = PATIENCE if patience is None else patience
+        self._workers: dict[str, Worker] = {}
+        self._useless: set[str] = set()
+        self._folders: set[str] = set()
+        """Where workers that went may have left temporary files."""
+        self._why = f"{client.scheduler.address}: no worker came; start one with 'dask worker'"
+        self._had_workers = time.monotonic()
+        self._looked = float("-inf")
+
+    def look(self, *, has_work: bool) -> list[Worker]:  # noqa: ARG002  they come by themselves
+        """Return the workers that are there and of use; waits for the first; raises DeviceLostError if none comes."""
+        while True:
+            now = time.monotonic()
+            if now - self._looked >= self.seconds_between_looks or not self._workers:
+                self._update(now)
+            useful = [worker for address, worker in self._workers.items() if address not in self._useless]
+            if useful:
+                self._had_workers = now
+                return useful
+            if self._workers or now - self._had_workers > self._patience:
+                raise DeviceLostError(self._why)
+            time.sleep(min(0.1, self._patience))
+
+    def _update(self, now: float) -> None:
+        try:
+            addresses = self._client.nthreads(callback_timeout=self._patience)
+        except OSError as error:
+            raise gone(self._client) from error
+        self._looked = now
+        for address in set(self._workers) - set(addresses):
+            worker = self._workers.pop(address)
+            # The scheduler would wait for it to return.
+            for future, chunk in worker.in_hand.items():
+                self._folders |= chunk.folders
+                future.cancel()
+            if not addresses:
+                self._why = f"{self._client.scheduler.address}: no worker is left; what they logged says why"
+        for address in set(addresses) - set(self._workers):
+            executor = self._client.get_executor(workers=[address], pure=False)
+            self._workers[address] = Worker(f"worker {address}", executor, self._device, self._threads)
+
+    def lose(self, worker: Worker, why: str) -> None:
+        """Do without a worker that has no usable device, or is of another version."""
+        address = worker.name.removeprefix("worker ")
+        self._useless.add(address)
+        self._why = f"{worker.name}: {why}"
+        if set(self._workers) - self._useless:
+            self.notes.append(f"{self._why}; the other workers do its files")
+
+    def died(self, worker: Worker, error: BaseException) -> Death:
+        """Return that a worker died; raises any other error."""
+        from concurrent.futures import CancelledError
+
+        from distributed import KilledWorker
+
+        if isinstance(error, KilledWorker | CancelledError | TimeoutError):
+            self._looked = float("-inf")
+            with suppress(DeviceLostError):
+                self._update(time.monotonic())
+            if self._client.status != "running":
+                raise gone(self._client) from error
+            return Death(f"{worker.name} died")
+        raise explain(error, self._client)
+
+    def clean(self) -> None:
+        """Remove what workers that died have left half written, once on each of the machines that are left."""
+        # The scheduler may be gone; the next run cleans, too.
+        if self._folders:
+            one_a_host = {urlsplit(address).hostname: address for address in self._workers}
+            with suppress(Exception):
+                self._client.run(remove_from, list(self._folders), workers=list(one_a_host.values()))
+
+
+def remove_from(folders: list[str]) -> None:
+    """Remove what killed workers of this machine have left half written."""
+    for folder in folders:
+        remove_leftovers(folder)
+
+
+# The scheduler
+
+
+def check_address(cluster: str) -> None:
+    """Raise ParameterError unless a cluster is "local" or a scheduler's address, and Dask is installed."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError as error:
+        raise ParameterError("--cluster needs Dask: pip install 'dask[array]' distributed") from error
+    parts = urlsplit(cluster)
+    if cluster != LOCAL and not (parts.scheme in _SCHEMES and parts.netloc):
+        raise ParameterError(
+            f"--cluster {cluster!r} is not a scheduler: give tcp://HOST:8786, or local to start one here"
+        )
+
+
+@contextmanager
+def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
+    """Return a client of a cluster as :func:`check_address` has it; "local" gets a worker for each of ``devices``.
+
+    Raises DeviceError if no scheduler answers.
+    """
+    import dask
+
+    with ExitStack() as stack:
+        stack.enter_context(_quiet())
+        stack.enter_context(dask.config.set({"distributed.admin.low-level-log-length": _MESSAGES_KEPT}))
+        address = stack.enter_context(_started_here(devices)) if cluster == LOCAL else cluster
+        yield stack.enter_context(_client(address))
+
+
+def explain(error: BaseException, client: Client) -> BaseException:
+    """Return what is to be raised for an error of a task: DeviceError if the workers lack this program, or itself."""
+    if client.status != "running":
+        return gone(client)
+    cause = error if isinstance(error, ImportError) else error.__cause__
+    if isinstance(cause, ImportError):
+        return DeviceError(
+            f"the cluster cannot load this program ({cause}): install the same version on all its machines"
+        )
+    return error
+
+
+def gone(client: Client) -> DeviceLostError:
+    """Return what is to be raised when a client has lost its scheduler."""
+    return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
+
+
+def _client(address: str) -> Client:
+    from distributed import Client
+    from distributed.versions import VersionMismatchWarning
+
+    try:
+        with warnings.catch_warnings():
+            # A table of many lines; versions that do not fit are reported when a chunk fails.
+            warnings.simplefilter("ignore", category=VersionMismatchWarning)
+            return Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise DeviceError(
+            f"{address}: no Dask scheduler answers; check the address, or start one with 'dask scheduler'"
+        ) from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the scheduler's log off the terminal: what matters is reported in one line."""
+    import distributed  # noqa: F401  it sets its logs up when it is imported
+
+    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
+    before = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, before, strict=True):
+            log.setLevel(level)
+
+
+@contextmanager
+def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
+    """Start a scheduler and a worker process for each device, on this machine only; return its address."""
+    import dask
+    from distributed import Nanny, Scheduler, SpecCluster
+
+    quiet = {"silence_logs": logging.CRITICAL + 1}
+    here = {"host": "127.0.0.1", "dashboard": False}
+    # Signals are for the process that sends the files; here for systems without masks.
+    leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
+    workers = {
+        index: {
+            "cls": Nanny,
+            "options": {
+                **here,
+                **quiet,
+                "nthreads": 1,
+                "memory_limit": 0,
+                "env": _environment(device, devices.count(device)),
+                "preload": [leave_signals],
+            },
+        }
+        for index, device in enumerate(devices)
+    }
+    scheduler = {
+        "cls": Scheduler,
+        "options": {**here, "port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"},
+    }
+    limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
+    with ExitStack() as stack:
+        # Dask would leave an empty folder among the temporary ones.
+        scratch = stack.enter_context(TemporaryDirectory(prefix="fftfilter-cluster-", ignore_cleanup_errors=True))
+        stack.enter_context(dask.config.set({**limits, "temporary-directory": scratch}))
+        with signals.blocked():
+            cluster = stack.enter_context(SpecCluster(workers=workers, scheduler=scheduler, **quiet))
+        yield cluster.scheduler_address
+
+
+def _environment(device: str | None, sharing: int) -> dict[str, str]:
+    """Return the variables that give a worker its device, which ``sharing`` workers share."""
+    variables = {} if device is None else {"FFTFILTER_DEVICE": device}
+    if sharing > 1 and "POCL_MAX_PTHREAD_COUNT" not in os.environ:
+        variables["POCL_MAX_PTHREAD_COUNT"] = str(max(1, cores() // sharing))
+    return variables
