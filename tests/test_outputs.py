@@ -113,6 +113,19 @@ def test_of_a_large_picture_the_same_samples_are_counted_as_by_the_reference(for
         assert found.is_right, found
 
 
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+@pytest.mark.parametrize("form", ["fused", "for GPUs", "book"])
+def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng):
+    stack = rng.integers(0, 256, (2, 12, 10), dtype=np.uint8) // np.array([[[1]], [[5]]], np.uint8)
+    with Filter(BAND, engine="book" if form == "book" else None, scale="auto", edges=edges) as made:
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        got, extremes = made(stack), made.extremes()
+        for picture, found, ends in zip(stack, got, extremes, strict=True):
+            assert_grey_levels(found, made(picture))
+            assert made.extremes() == [pytest.approx(ends, rel=1e-5)]
+
+
 @both_engines
 @pytest.mark.parametrize("transfer", [H.highpass() * H.lowpass("3px"), H.lowpass()], ids=str)
 def test_keep_keeps_what_passes(engine, transfer, image):

@@ -66,7 +66,7 @@ def assert_kept(pipeline, pixels, transfer):
     stack = stack_of(pixels)
     kept = ramps("keep", units=np.ones(len(pixels)), white=255, dtype=np.uint8, maxval=255)
     values = reference.filtered(pixels, transfer.keeping_mean().gain(*pixels.shape[1:])).real
-    wanted, clipped, _ = on_ramps(values, stack, kept, deviation(pixels).reshape(-1))
+    wanted, clipped, *_ = on_ramps(values, stack, kept, deviation(pixels).reshape(-1))
     assert clipped.max() > 0.02
     for _ in range(2):
         for got, right in zip(pipeline.run(pixels, kept), wanted, strict=True):
