@@ -61,7 +61,6 @@ def output_option(default: str) -> Callable[[Any], Any]:
         "--output",
         type=click.Choice(list(MODES)),
         default=default,
-        show_default=True,
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
@@ -71,7 +70,6 @@ edges_option = filter_option(
     "--edges",
     type=click.Choice(EDGES),
     default="wrap",
-    show_default=True,
     short="wrap, or mirror: no border shows on the one across.",
     help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
     "on the one across.",
@@ -79,7 +77,6 @@ edges_option = filter_option(
 scale_option = filter_option(
     "--scale",
     default="each",
-    show_default=True,
     metavar="RANGE",
     help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
     "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "

@@ -70,8 +70,6 @@ def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
     return filter_option(name, metavar=metavar, multiple=True, help=text, **attributes)
 
 
-# Radial filters
-
 RADIUS = (
     "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
     "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
@@ -103,7 +101,6 @@ shape_options = combined(
         "--shape",
         type=click.Choice(list(SHAPES)),
         default="ideal",
-        show_default=True,
         short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
         help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
     ),
@@ -140,8 +137,6 @@ def band(make: Callable[..., Transfer]) -> Callable[..., Transfer]:
     return of
 
 
-# Notches
-
 PEAK = "FX,FY[,WIDTH]"
 peak_options = combined(
     filter_option(
@@ -157,7 +152,6 @@ peak_options = combined(
         "--harmonics",
         type=int,
         default=1,
-        show_default=True,
         metavar="N",
         help="Remove multiples of each --at, too, up to N times its frequency.",
     ),
@@ -165,7 +159,6 @@ peak_options = combined(
         "--shape",
         type=click.Choice(list(SHAPES)),
         default="gaussian",
-        show_default=True,
         help="How the gain rises with the distance from the wave's frequency.",
     ),
     auto_options,
@@ -181,8 +174,6 @@ def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> T
         raise click.UsageError(f"{at!r} is not a peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px.") from None
     return transfer.notch(peak, width=parts[2] if len(parts) > 2 else None, harmonics=harmonics, shape=shape)
 
-
-# Stripes, masks, ImageJ's band
 
 stripe_options = combined(
     filter_option(
@@ -254,7 +245,6 @@ imagej_options = combined(
         "--large",
         metavar="P",
         default="40",
-        show_default=True,
         short="Filter large structures down to: 40 (pixels) or 2.6um.",
         help="Filter large structures down to: a period in pixels, or with a unit, such as 2.6um.",
     ),
@@ -262,7 +252,6 @@ imagej_options = combined(
         "--small",
         metavar="P",
         default="3",
-        show_default=True,
         short="Filter small structures up to: 3 (pixels) or 0.2um.",
         help="Filter small structures up to, as --large; 0 keeps the finest.",
     ),
@@ -270,7 +259,6 @@ imagej_options = combined(
         "--suppress",
         type=click.Choice(SUPPRESSED),
         default="none",
-        show_default=True,
         short="Suppress stripes: horizontal or vertical.",
         help="Suppress stripes of this direction.",
     ),
@@ -279,7 +267,6 @@ imagej_options = combined(
         type=float,
         metavar="PERCENT",
         default=USUAL_TOLERANCE,
-        show_default=True,
         help="Tolerance of that direction.",
     ),
 )
@@ -287,14 +274,12 @@ autoscale_options = combined(
     filter_option(
         "--autoscale/--no-autoscale",
         default=True,
-        show_default=True,
         short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
         help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; it leaves others alone.",
     ),
     filter_option(
         "--saturate/--no-saturate",
         default=True,
-        show_default=True,
         help="Clip 1 percent of the pixels when autoscaling.",
     ),
 )

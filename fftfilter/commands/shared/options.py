@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache, partial
+from functools import cache
 from inspect import cleandoc
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -125,7 +125,9 @@ def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
     return decorate
 
 
-filter_option = partial(option, group="Filter")
+def filter_option(*names: str, **attributes: Any) -> Callable[[F], F]:
+    """Return an option of a filter, whose default the help shows."""
+    return option(*names, group="Filter", show_default="default" in attributes, **attributes)
 
 
 def choice_of_device(further: str = "") -> Callable[[F], F]:
