@@ -21,6 +21,7 @@ from . import transfer
 from .arrays import check_stack, pixel_type, type_of_output
 from .errors import ParameterError
 from .filters import Filter, Options, describe, split_options
+from .output.modes import MODES
 
 try:
     from dask.array import Array, map_blocks
@@ -115,7 +116,7 @@ def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
 
 def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
     """Return the type that :class:`Filter` gives."""
-    if options.get("output") == "real":
+    if MODES[options.get("output", "magnitude")].is_values:
         return np.dtype(np.float64 if options.get("precision") == "double" else np.float32)
     return type_of_output(options.get("dtype"), pixel_type(given))
 

@@ -17,8 +17,8 @@ from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white
 from .errors import ParameterError, TooLargeError
 from .filters import Filter, FilterOptions
 from .memory import lacking
-from .output.ground import deviation
-from .output.noise import NOISE
+from .output.offset import deviation
+from .output.rounding import NOISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

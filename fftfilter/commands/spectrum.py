@@ -116,9 +116,8 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
-    from .filters import KEPT, transfer_of
+    from .filters import KEPT, parsed, split, transfer_of
     from .shared.command_options import CommandOptions
-    from .shared.command_text import parsed, split
     from .shared.file import look
 
     words = split("--with", text)

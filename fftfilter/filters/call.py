@@ -127,7 +127,7 @@ def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pi
     dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
     levels, real = white_of_output(of_pixels.get("levels"), dtype), prepared.launcher.real
     number, one_scale = real if pixel.kind == "f" else pixel, channel_axis is not None
-    out, top = (real, None) if prepared.description.output == "real" else (dtype, levels)
+    out, top = (real, None) if prepared.description.mode.is_values else (dtype, levels)
     count, height, width = planes.shape
     stack = Stack(count, height, width, number, out, top, one_scale)
     pipeline = prepared.pipeline_for(stack)
@@ -142,7 +142,7 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], white: float, dtype
     None are the pipeline's own: values as they are, or magnitudes of each picture's own range.
     """
     output, scale = prepared.description.output, prepared.description.scale
-    if output == "real" or (output == "magnitude" and scale is None):
+    if not prepared.description.mode.needs_ramps(scale):
         return None
     if isinstance(scale, Auto):
         return ByHistogram(output, scale, dtype, maxval)
@@ -161,7 +161,7 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     if ready.stack.pixel.kind == "f" or factor != 1:
         extremes = ready.in_grey_levels(extremes.astype(np.float64), factor)
     clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
-    if description.output == "real":
+    if description.mode.is_values:
         result = ready.in_grey_levels(result, factor)
 
     def in_double(images: Array) -> tuple[Array, Found]:
@@ -175,7 +175,7 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
 def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
     """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
     own = prepared.description
-    if isinstance(own.scale, Auto) or (own.output in ("magnitude", "signed") and own.scale is None):
+    if isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None):
         raise ParameterError(
             f"{own.output} of channels that are filtered differently has no scale in common: take keep, real or "
             "a scale of (LO, HI)"

@@ -13,7 +13,7 @@ from ..device.launcher import Launcher
 from ..engine import Engine, choose
 from ..errors import ParameterError
 from ..fused import fused
-from ..output.modes import OUTPUTS, Output, check_scale
+from ..output.modes import MODES, Mode, Output, check_scale
 from ..output.scale import of as range_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
@@ -92,6 +92,11 @@ class Description:
     options: Mapping[str, Any]
     """What it was made of beside the transfer function, without defaults."""
 
+    @property
+    def mode(self) -> Mode:
+        """What the output's name stands for."""
+        return MODES[self.output]
+
     def grid(self, height: int, width: int) -> EdgedGrid:
         """Return the grid of an image ``(height, width)``; raises ParameterError for radii that do not fit it."""
         return grid_with(self.edges, self.on_grid, height, width)
@@ -104,18 +109,19 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
         transfer = transfer.with_pixel_size(pixel_size)
     transfer.check_pixel_size()
     output, edges = options.get("output", "magnitude"), options.get("edges", "wrap")
-    _check("output", output, OUTPUTS)
+    _check("output", output, tuple(MODES))
     _check("edges", edges, EDGES)
     scale = range_of(options.get("scale"))
     check_scale(output, scale)
-    if scale is not None and output == "magnitude" and not transfer.is_even:
-        raise ParameterError("a magnitude of complex values has no scale: leave the scale out")
+    mode = MODES[output]
+    if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_even:
+        raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
     if (transpose := options.get("transpose")) is not None:
         from ..staged.steps.transpose import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
     engine = choose(options, is_even=transfer.is_even)
-    on_grid = transfer.keeping_mean() if output == "keep" else transfer
+    on_grid = transfer.keeping_mean() if mode.keeps_mean else transfer
     given = {name: options[name] for name, usual in DEFAULTS.items() if options.get(name, usual) != usual}
     return Description(transfer, on_grid, output, scale, edges, engine, transpose, given)
 

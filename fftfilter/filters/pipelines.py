@@ -13,7 +13,7 @@ from ..device.launcher import Launcher
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.ground import deviation
+from ..output.offset import deviation
 from ..output.quantize import on_ramps
 from .description import describe
 
@@ -122,7 +122,7 @@ class Prepared:
             height, width = 2 * height, 2 * width
         if self._is_fused(height, width):
             inverses = 2 if mirrors_itself and not described.transfer.is_even_along_axes else 1
-            real = described.output == "real" or is_doubled
+            real = described.mode.is_values or is_doubled
             return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
         from ..staged.pipeline import buffer_bytes
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..arrays import largest_of
 from ..errors import TooLargeError
-from ..output.ground import mean_deviation, spread
-from ..output.noise import NOISE
+from ..output.offset import mean_deviation, spread
+from ..output.rounding import NOISE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
