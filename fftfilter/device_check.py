@@ -19,14 +19,14 @@ from .device import diagnosis, selftest
 from .device.launcher import Launcher
 from .device.memory_pool import PageLocked
 from .errors import FftfilterError
+from .filters.pipelines import Mirrored
 from .fused import fused, plain_fft
 from .fused.cpu.pipeline import FusedCpuPipeline
 from .fused.gpu.pipeline import FusedGpuPipeline
 from .fused.gpu.stream import Stream
 from .fused.plain_fft import Shape
-from .mirrored import Mirrored
 from .output.difference import Difference, transform_bound
-from .output.ground import deviation
+from .output.offset import deviation
 from .output.stack import Stack
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline

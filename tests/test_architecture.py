@@ -50,16 +50,16 @@ ROOMS = {
     "fused": "errors output transfer device",
     "files": "errors memory",
     "images": "fftfilter errors lengths memory files",
-    "mirrored": "output",
-    "device_check": "fftfilter errors output transfer device staged fused mirrored",
-    "filters": "errors output arrays transfer device staged fused mirrored",
+    "engine": "errors staged",
+    "filters": "errors output arrays transfer device staged fused engine",
+    "device_check": "fftfilter errors output transfer device staged fused filters",
     "imagej_filter": "errors memory output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
-    "transforms": "errors device staged fused",
+    "transforms": "errors device staged fused engine",
     "analysis": "errors lengths arrays transfer transforms",
     "preview": "errors lengths transfer analysis",
-    "dask": "errors arrays transfer filters",
-    "work": "fftfilter errors system output transfer staged files images filters imagej_filter analysis",
+    "dask": "errors output arrays transfer filters",
+    "work": "fftfilter errors system output transfer staged engine files images filters imagej_filter analysis",
     "folders": (
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images work"
@@ -120,9 +120,9 @@ def test_imports_are_found_at_all():
     # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
     assert imported("staged.steps") == {"output.rounding", "staged.plan"}
     assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps"}
-    assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
+    assert imported("transfer.product") >= {"errors", "transfer.units", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.ramp") == {"output.noise", "output.rounding"}
+    assert imported("output.ramp") == {"output.modes", "output.rounding"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 

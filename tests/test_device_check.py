@@ -12,7 +12,7 @@ from fftfilter.device.choice import choose
 from fftfilter.device_check import Form, Row
 from fftfilter.errors import BuildError
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.output.noise import NOISE
+from fftfilter.output.rounding import NOISE
 from fftfilter.staged import algorithms
 
 SIZES = ((1, 1), (12, 10))

@@ -17,7 +17,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.output.modes import OUTPUTS
+from fftfilter.output.modes import MODES
 from fftfilter.output.quantize import pixels
 from fftfilter.output.ramp import ramps
 from fftfilter.output.scale import of as scale_of
@@ -89,7 +89,7 @@ def test_every_output_on_every_scale_is_the_references(form, dtype, rng):
     span = 0.2 * white_of(dtype)
     scales = {"magnitude": (None, (0.1 * span, span), "auto"), "signed": (None, (-span, span), ("auto", 5))}
     wrong = []
-    for output in OUTPUTS:
+    for output in MODES:
         for scale in scales.get(output, (None,)):
             with Filter(BAND, engine="book" if form == "book" else None, output=output, scale=scale) as made:
                 if form == "fused for GPUs":

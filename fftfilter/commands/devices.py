@@ -69,7 +69,7 @@ def _check(wanted: str | None) -> None:
     from .. import device_check
     from ..device.choice import choose, open_device
     from ..fused import fused
-    from ..output.noise import NOISE
+    from ..output.rounding import NOISE
 
     try:
         device = open_device(wanted, fused)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fftfilter.output.difference import Difference
-from fftfilter.output.ground import deviation
+from fftfilter.output.offset import deviation
 from fftfilter.output.quantize import on_ramps
 from fftfilter.output.ramp import ramps
 from fftfilter.output.stack import Stack
