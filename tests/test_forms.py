@@ -196,6 +196,17 @@ def test_a_histogram_finds_the_range_that_numpy_finds(form, one_scale, launcher)
             np.testing.assert_allclose(pipeline.clipped(), clipped, atol=1e-6, err_msg=f"{output} {percent}")
 
 
+@each_form
+def test_a_histograms_range_that_is_narrow_has_all_levels(form, launcher):
+    """What is white for being nearly the largest is a part of the range, not of the largest value."""
+    levels = RNG().integers(0, 255, SIZE) + 0.5
+    levels[0, :4] = 0.1, 254.9, 254.5, 255
+    images = (1 - (255 - levels) / 255 / 64).astype(np.float32)[None]
+    pipeline = made(form, launcher, ALL, images, "u1", 255)
+    got = pipeline.run(images, ByHistogram("magnitude", Auto(0), np.dtype("u1"), 255))
+    np.testing.assert_array_equal(got[0], np.floor(levels))
+
+
 # Calls after calls
 
 
