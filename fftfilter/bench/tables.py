@@ -8,7 +8,7 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..text_table import text_table
+from ..text import text_table
 from .compare import Stats
 
 if TYPE_CHECKING:

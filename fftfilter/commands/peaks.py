@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..lengths import INCH, length_text
-from ..text_table import text_table
+from ..text import INCH, length_text, text_table
 from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from ..errors import ParameterError
-from ..lengths import INCH, METERS, length_text, plain
+from ..text import INCH, METERS, length_text, plain
 
 RadiusLike: TypeAlias = "float | str | Radius"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...lengths import length_text
+from ...text import length_text
 from . import preview
 from .automatic import say_of
 from .options import device_that_is_done_first, refuse
@@ -212,7 +212,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
 
 def _times(filter_: Filter) -> str:
     """Return the time of every step, as the book's List 6.11."""
-    from ...text_table import text_table
+    from ...text import text_table
 
     timings = filter_.timings()
     rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]
