@@ -19,12 +19,10 @@ from .errors import ParameterError, TooLargeError, check_option
 from .fused import device_bytes, fused, mirrors, serves
 from .mirrored import Mirrored
 from .output.histogram import ByHistogram
-from .output.modes import MODES, Output, check_scale
+from .output.modes import MODES, Auto, Output, check_scale, scale_of
 from .output.offset import mean_deviation, spread
 from .output.ramp import ramps
 from .output.rounding import NOISE
-from .output.scale import Auto
-from .output.scale import of as range_of
 from .output.stack import Stack
 from .transfer import Transfer
 from .transfer.edges import EDGES, grid_with
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from .fused.gpu.pipeline import FusedGpuPipeline
     from .fused.gpu.stream import Started, Stream
     from .output.histogram import Ramps
-    from .output.scale import Scale
+    from .output.modes import Scale
     from .staged.algorithms import Algorithm, Option
     from .staged.steps.transpose import Transpose
     from .transfer.edges import EdgedGrid, Edges
@@ -245,7 +243,7 @@ class Filter:
         self._mode = MODES[self._output]
         self._edges: Edges = options.get("edges", "wrap")
         _check("edges", self._edges, EDGES)
-        self._scale = range_of(options.get("scale"))
+        self._scale = scale_of(options.get("scale"))
         check_scale(self._output, self._scale)
         if self._mode.is_absolute and self._mode.needs_ramps(self._scale) and not transfer.is_even:
             raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")

@@ -295,8 +295,8 @@ def test_a_filter_is_described_before_numpy_and_pyopencl():
 import sys
 from fftfilter import transfer as H
 H.lowpass("8px", shape="butterworth") * H.bandstop(30, 34)
-from fftfilter.output import scale
-scale.parse("0:40")
+from fftfilter.output import modes
+modes.parse_scale("0:40")
 sys.stdout.write(' '.join(sys.modules))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)

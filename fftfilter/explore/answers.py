@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..filters import Filter
-from ..output.modes import MODES, check_scale
-from ..output.scale import STACK, parse
+from ..output.modes import MODES, STACK, check_scale, parse_scale
 from .shown import Kind, around_gray, frame, joined, reduced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..output.modes import Output
-    from ..output.scale import Scale
+    from ..output.modes import Output, Scale
     from ..transfer import Transfer
     from .request import CommandLine, Described, Request
     from .session import Session
@@ -70,7 +68,7 @@ class Answers:
         started = perf_counter()
         described = self._commands.describe(request.words)
         transfer = self._session.for_pixels(described.transfer)
-        given_range = parse(described.scale)
+        given_range = parse_scale(described.scale)
         check_scale(described.output, STACK if described.scale == STACK else given_range)
         page = self._session.page(request.page)
         page.check_level(request.level)

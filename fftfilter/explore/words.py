@@ -10,8 +10,7 @@ import numpy as np
 
 from ..filters import Filter
 from ..images.picture import MAXVAL_OF
-from ..output.modes import MODES
-from ..output.scale import AUTO, STACK, Auto, parse
+from ..output.modes import AUTO, MODES, STACK, Auto, parse_scale
 from ..transfer import Transfer
 from .session import MAP
 from .shown import Kind, frame
@@ -78,7 +77,7 @@ def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
     """Return the range of a command line as Python has it."""
     if text == STACK:
         return text
-    found = parse(text)
+    found = parse_scale(text)
     return (AUTO, found.saturated) if isinstance(found, Auto) else found and (found.low, found.high)
 
 
@@ -125,7 +124,7 @@ def notes(answer: Answer, session: Session) -> list[str]:
     """Return the lines of the command that say what users may not expect."""
     page, described = session.page(answer.request.page), answer.described
     found = answer.transfer.cautions(*page.size)
-    if MODES[described.output].is_absolute:
-        given_range = parse(described.scale)
-        found = [*found, *page.cautions, *(given_range.cautions() if given_range else ())]
+    mode = MODES[described.output]
+    if mode.is_absolute:
+        found = [*found, *page.cautions, *mode.cautions(parse_scale(described.scale))]
     return found

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .modes import MODES
+from .modes import MODES, Auto, Range
 from .ramp import WANTED, of_values, ramps
-from .scale import Auto, Range
 
 if TYPE_CHECKING:
     from .modes import Output

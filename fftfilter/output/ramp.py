@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-    from .modes import Output
-    from .scale import Range
+    from .modes import Output, Range
     from .stack import Stack
 
     Array = NDArray[Any]

@@ -8,12 +8,11 @@ import numpy as np
 
 from ..output.difference import OF_65535
 from ..output.histogram import range_of
-from ..output.modes import MODES
+from ..output.modes import MODES, Auto
 from ..output.offset import deviation
 from ..output.quantize import pixels
 from ..output.ramp import ramps
 from ..output.rounding import NOISE
-from ..output.scale import Auto
 from ..transfer import reference
 from ..transfer.edges import grid_with
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..images import Depth
-    from ..output.modes import Output
-    from ..output.scale import Scale
+    from ..output.modes import Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
 

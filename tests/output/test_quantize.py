@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fftfilter.images import Depth
+from fftfilter.output.modes import Range
 from fftfilter.output.quantize import pixels
 from fftfilter.output.ramp import ramps
 from fftfilter.output.rounding import NOISE, rounding
-from fftfilter.output.scale import Range
 from fftfilter.transfer import reference
 
 U8, U16, F32 = Depth(np.dtype(np.uint8), 255), Depth(np.dtype(np.uint16), 1000), Depth(np.dtype(np.float32), 1)

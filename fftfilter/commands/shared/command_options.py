@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...output.scale import EACH, FOLDER, STACK, parse
+from ...output.modes import EACH, FOLDER, STACK, parse_scale
 from ...work.recipe import Recipe
 from .options import coding_of, pages_of, refuse
 
@@ -99,7 +99,7 @@ def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
         method=given["method"],
         options=options,
         output=given["output"],
-        scale=parse(scale),
+        scale=parse_scale(scale),
         span=scale if scale in (FOLDER, STACK) else EACH,
         pages=pages_of(given),
         auto=given["auto"],

@@ -138,7 +138,7 @@ def _filter_pages(
     from contextlib import closing
 
     from ...folders.progress import Progress
-    from ...output.scale import STACK
+    from ...output.modes import STACK
     from ...work.file import filter_file
 
     pages, recipe = opened.pages, opened.recipe

@@ -12,7 +12,7 @@ import click
 
 from ... import signals, startup
 from ...errors import ParameterError
-from ...output.scale import FOLDER
+from ...output.modes import FOLDER
 from . import preview
 from .inputs import refuse_options_of_folders
 from .options import combined, device_that_is_done_first, option
