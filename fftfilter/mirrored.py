@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .output.offset import deviation
-from .output.quantize import on_ramps
+from .output.ramp import on_ramps
 
 if TYPE_CHECKING:
     from collections.abc import Callable

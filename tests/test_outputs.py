@@ -18,8 +18,7 @@ from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
-from fftfilter.output.quantize import pixels
-from fftfilter.output.ramp import ramps
+from fftfilter.output.ramp import pixels, ramps
 from fftfilter.transfer import reference
 from fftfilter.work.references import reference_of
 from tests.fused.helpers import white_of

@@ -48,6 +48,11 @@ class ByHistogram(NamedTuple):
         )
         return np.concatenate([self._ramp(each) for each in ends])
 
+    def of_pictures(self, values: Array) -> Array:
+        """Return the ramp of each picture, by its filtered values."""
+        largest, counts = zip(*map(counts_of, values), strict=True)
+        return self(np.array(largest), np.array(counts))
+
     def wanted(self, samples: int, scale: float = 1.0) -> Array:
         """Return the same for kernels, an array of one :data:`ramp.WANTED`.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..output.offset import deviation, offset
-from ..output.quantize import on_ramps
+from ..output.ramp import on_ramps
 from ..output.rounding import NOISE, WEAK, most_undecided
 from ..output.stack import PIXELS
 from .fft_core import fft_core, plan_rows
