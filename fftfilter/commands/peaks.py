@@ -86,7 +86,7 @@ def peaks(
     from ..analysis.search import USUAL_STRENGTH, nothing_of, peaks_of
     from ..transfer.units import parse_pixel_size
     from .shared.automatic import of_sources
-    from .shared.inputs import is_folder
+    from .shared.folder import is_folder
 
     wanted = USUAL_STRENGTH if strength is None else strength
     given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None

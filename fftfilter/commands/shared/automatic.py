@@ -8,7 +8,7 @@ import click
 
 from ...errors import ParameterError, ReadError
 from ...output.modes import MODES
-from .inputs import files_of, is_folder, refuse_options_of_folders
+from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
 if TYPE_CHECKING:
@@ -125,7 +125,6 @@ def of_sources(
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
     from ...analysis.search import notches
-    from .folder import devices_of
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")

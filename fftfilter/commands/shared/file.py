@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...images import Pages, Picture
     from ...work.file import Done
     from ...work.opened import Opened
-    from .command_options import CommandOptions
+    from ..filters import CommandOptions
 
 
 # Of a stack on two cores, decoding and encoding included: enough to say how long it takes.

@@ -1,7 +1,8 @@
-"""What the filters do with a folder: its options, its progress, its summary."""
+"""Folders: what IN names, the options, and a run with its progress and its summary."""
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,21 +12,20 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import signals, startup
-from ...errors import ParameterError
+from ...errors import ParameterError, ReadError
 from ...output.modes import FOLDER
 from . import preview
-from .inputs import refuse_options_of_folders
-from .options import combined, device_that_is_done_first, option
+from .options import combined, device_that_is_done_first, option, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ...files.urls import Url
     from ...folders.jobs import Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
-    from .command_options import CommandOptions
+    from ..filters import CommandOptions
 
 NO_DEVICE = 3
 
@@ -84,6 +84,47 @@ folder_options = combined(
     ),
     option("-q", "--quiet", group="Folders", is_flag=True, help="No progress, no summary, no cautions; errors only."),
 )
+
+
+def is_folder(name: str) -> bool:
+    """Whether a path or a URL is that of a folder; raises ReadError for a missing one with a slash at its end."""
+    from ...files import urls
+
+    where = urls.place(name)
+    if not isinstance(where, Path):
+        return urls.is_folder(where)
+    if os.path.isdir(where):  # noqa: PTH112  Path's may raise
+        return True
+    if name.endswith("/"):
+        raise _missing(name)
+    return False
+
+
+def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern: Sequence[str]) -> None:
+    """Refuse the options of a folder for files; raises UsageError, ReadError if the folder is missing."""
+    from ...files import urls
+
+    is_missing = len(names) == 1 and not (names[0] == "-" or urls.is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
+    if is_missing and (recursive or pattern):
+        raise _missing(names[0])
+    refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
+
+
+def files_of(names: list[str]) -> Files:
+    """Return several IN as files; raises UsageError for what is none."""
+    from ...folders.tree import Files
+
+    for name in names:
+        if name == "-" or is_folder(name):
+            what = "standard input, which has no name" if name == "-" else "a folder, which goes alone"
+            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
+    return Files(names)
+
+
+def _missing(name: str) -> ReadError:
+    from ...files.messages import quoted_if_odd
+
+    return ReadError(f"{quoted_if_odd(name)}: no such folder; check the name")
 
 
 def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
