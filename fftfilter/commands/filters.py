@@ -21,6 +21,7 @@ from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
 from .shared.options import (
+    STUDY,
     GroupedCommand,
     choice_of_device,
     coding_of,
@@ -45,7 +46,7 @@ OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "
 OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
 # Those of a recipe's filter.
 OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
-# Outputs of what has no options for them.
+# The outputs of commands without options for them.
 KEPT = {"output": "keep", "scale": "each"}
 
 EXAMPLE = '"lowpass --radius 8px"'
@@ -77,37 +78,31 @@ edges_option = filter_option(
     "--edges",
     type=click.Choice(EDGES),
     default="wrap",
-    short="wrap, or mirror: no border shows on the one across.",
-    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
-    "on the one across.",
+    short="wrap, or mirror: no border shows on the opposite one.",
+    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border from "
+    "showing on the opposite one.",
 )
 scale_option = filter_option(
     "--scale",
     default="each",
     metavar="RANGE",
     help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
-    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "
-    "but for 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
+    "the picture's largest; folder, stack: likewise, with the largest of the whole folder or of all pages of a file; "
+    "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
+    "levels of IN, such as 0:40.",
 )
 verify_option = option(
     VERIFY,
     group="Output",
     type=click.IntRange(min=1),
     metavar="[N]",
-    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
-    f"N files, spread evenly.  [default of N: {VERIFIED}]",
+    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
+    f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
 other_options = combined(
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
-    option("--work-group-size", group="Device", type=int, metavar="N", help="Work-items a work-group.  [default: 64]"),
-    option(
-        "--transpose",
-        group="Device",
-        type=click.Choice(["tiled", "plain", "float4"]),
-        help="Through tiles in local memory, straight, or two numbers at a time.  [default: the engine's own]",
-    ),
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
     option(
         "--save-stages",
@@ -122,12 +117,19 @@ other_options = combined(
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
     folder_options,
+    option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
+    option(
+        "--transpose",
+        group=STUDY,
+        type=click.Choice(["tiled", "plain", "float4"]),
+        help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
+    ),
 )
 
 HELP = """{what}
 
-IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/). Several IN are
-files, and go into the folder OUT.
+IN and OUT are image files, folders, URLs (s3://bucket/in/), or - for standard input and output. With several
+IN, which must be files, OUT is a folder.
 
 \b
 Example: {examples}

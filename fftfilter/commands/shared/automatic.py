@@ -29,17 +29,17 @@ auto_options = combined(
         AUTO,
         type=click.Choice([EACH, FOLDER]),
         metavar="[each|folder]",
-        short="Find the waves and remove them: those of each picture, or of a folder.",
-        help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (from "
-        "all of them for --output magnitude and signed). In a folder: from each picture its own waves, or from all "
-        "those of the folder's mean spectrum.  [default: each]",
+        short="Find the waves and remove them: each picture's own, or those of a folder.",
+        help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
+        "--output magnitude and signed from all channels). In a folder, each removes from every picture its own waves, "
+        "and folder those of the folder's mean spectrum.  [default: each]",
     ),
     filter_option(
         "--strength",
         type=float,
         metavar="DB",
-        help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "
-        "more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
+        help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
+        "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
 )
 

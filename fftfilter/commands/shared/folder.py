@@ -35,15 +35,15 @@ folder_options = combined(
         "--recursive",
         group="Folders",
         is_flag=True,
-        short="Folders in IN, too; OUT gets the same tree.",
-        help="Folders in IN, too; OUT gets the same tree.",
+        short=True,
+        help="Enter the folders in IN; OUT gets the same tree.",
     ),
     option(
         "--pattern",
         group="Folders",
         multiple=True,
         metavar="GLOB",
-        help="Only files whose name fits, such as '*_raw.tif'; of several patterns, one.",
+        help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
     option(
         "--format",
@@ -56,33 +56,33 @@ folder_options = combined(
         "--skip-existing",
         group="Folders",
         is_flag=True,
-        short="Go on with a folder: only files that are not done yet.",
-        help="Skip a file whose output was made from the same bytes with the same settings: resumes a run.",
+        short="Resume a folder: only files that are not done yet.",
+        help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run.",
     ),
-    option("--fail-fast", group="Folders", is_flag=True, help="Begin no more files when one has failed."),
-    option("-n", "--dry-run", group="Folders", is_flag=True, help="List what would be done, and do nothing."),
+    option("--fail-fast", group="Folders", is_flag=True, help="Start no more files after one has failed."),
+    option("-n", "--dry-run", group="Folders", is_flag=True, help="List what would be done, but do nothing."),
     option(
         "--report",
         group="Folders",
         type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE.jsonl",
-        help="Write a line of JSON about each file; - is standard output.",
+        help="Write a line of JSON about each file; - means standard output.",
     ),
     option(
         "--cluster",
         group="Folders",
         metavar="ADDRESS",
-        help="Let the workers of a Dask cluster do the files: tcp://HOST:8786, or local to start one here.",
+        help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
     option(
         "--processes",
         group="Folders",
         type=click.IntRange(1, 1024),
         metavar="N",
-        help="Let N processes share the files; 1 is this process alone.  [default: one a core where many files pay "
-        "for their start]",
+        help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
+        "files]",
     ),
-    option("-q", "--quiet", group="Folders", is_flag=True, help="No progress, no summary, no cautions; errors only."),
+    option("-q", "--quiet", group="Folders", is_flag=True, help="Print only errors: no progress, summary or cautions."),
 )
 
 

@@ -38,7 +38,7 @@ preview_option = option(
     metavar="FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
-    ".webp; of a folder a row a file, 60 at most, with those that stand out.",
+    ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
 
 
