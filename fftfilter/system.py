@@ -1,4 +1,4 @@
-"""What the system lets this process do: take memory, keep files in a folder, start threads and processes.
+"""What the system lets this process do: take memory, keep files in a folder, start threads, or work without them.
 
 A container may have a user without a home, a read-only file system, a full disk, few processes. Compilers and drivers
 of OpenCL that meet such a limit abort the process without a word, so that it is looked for before they are loaded.
@@ -13,10 +13,11 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
 
 # Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.
 _LITTLE = 64 << 20
@@ -197,6 +198,18 @@ def _threads_that_start(wanted: int) -> int:
                 break
             time.sleep(0.001)
     return len(started)
+
+
+def at_once(work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+    """Do work in this thread, and return its completed future: the ``submit`` of an executor without threads."""
+    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
+
+    done: Future[Any] = Future()
+    try:
+        done.set_result(work(*arguments, **options))
+    except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
+        done.set_exception(error)
+    return done
 
 
 def startable_processes(wanted: int) -> int:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..engine import FUSED, name_of
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
 from ..output.modes import EACH, MODES, check_scale
@@ -100,10 +101,7 @@ class Recipe:
     @property
     def needs_staged(self) -> bool:
         """Whether options mean the staged pipeline: by its name, or by what only it has."""
-        given = self.options
-        if given.get("engine") is not None:
-            return bool(given["engine"] != "fused")
-        return given.get("precision") == "double" or bool(given.get("work_group_size") or given.get("transpose"))
+        return name_of(self.options) != FUSED
 
     @property
     def working(self) -> Working | None:
@@ -118,7 +116,7 @@ class Recipe:
 
         is_double = self.options.get("precision") == "double"
         try:
-            algorithm = load(self.options.get("engine") or "book")
+            algorithm = load(name_of(self.options))
         except ParameterError:
             return None  # an unknown engine is refused with the filter
         number = np.dtype(np.complex128 if is_double else np.complex64)
