@@ -62,10 +62,7 @@ def highpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what is finer than the cutoff, normalized; shape and type of the image.
-
-    Arguments and errors are those of :func:`lowpass`.
-    """
+    """Return what is finer than the cutoff; arguments and errors are those of :func:`lowpass`."""
     made = transfer.highpass(radius, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
@@ -81,10 +78,7 @@ def bandpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what lies between two cutoffs, normalized; shape and type of the image.
-
-    Arguments and errors are those of :func:`lowpass`.
-    """
+    """Return what lies between two cutoffs; arguments and errors are those of :func:`lowpass`."""
     made = transfer.bandpass(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
@@ -100,10 +94,7 @@ def bandstop(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return all but what lies between two cutoffs, normalized; shape and type of the image.
-
-    Arguments and errors are those of :func:`lowpass`.
-    """
+    """Return what lies outside of two cutoffs; arguments and errors are those of :func:`lowpass`."""
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 

@@ -42,7 +42,7 @@ ROOMS = {
     "startup": "signals system",
     "output": "errors",
     "arrays": "errors output",
-    "transfer": "errors output text",
+    "transfer": "errors output arrays text",
     "device": "fftfilter errors drivers startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..images.formats import Coding
 from ..output.modes import EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
@@ -24,7 +25,6 @@ from .shared.options import (
     STUDY,
     GroupedCommand,
     choice_of_device,
-    coding_of,
     combined,
     engine_option,
     file_options,
@@ -60,18 +60,6 @@ pixel_size_option = filter_option(
     metavar="LENGTH",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
-
-
-def output_option(default: str) -> Callable[[Any], Any]:
-    """Return the option that says what is written."""
-    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    return filter_option(
-        "--output",
-        type=click.Choice(list(MODES)),
-        default=default,
-        short=f"{', '.join(each[:-1])} or {each[-1]}.",
-        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
-    )
 
 
 edges_option = filter_option(
@@ -153,7 +141,15 @@ class FilterCommand(GroupedCommand):
 
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
-    return combined(output_option(default), edges_option, scale_option)
+    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
+    output_option = filter_option(
+        "--output",
+        type=click.Choice(list(MODES)),
+        default=default,
+        short=f"{', '.join(each[:-1])} or {each[-1]}.",
+        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
+    )
+    return combined(output_option, edges_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -261,7 +257,7 @@ def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
         span=scale if scale in (FOLDER, STACK) else EACH,
         pages=pages_of(given),
         auto=given["auto"],
-        coding=coding_of(given),
+        coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],
         strip=given["strip"],
         preserve_times=given["preserve_times"],

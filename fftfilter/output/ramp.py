@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .modes import MODES
-from .rounding import NOISE, NUDGE, decided_row, most_undecided, rounding
+from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +67,9 @@ def ramps(
     if mode.is_values:
         return made
     is_float = np.dtype(dtype).kind == "f"
-    top, nudge, near, made["undecided"] = rounding(maxval, is_float=is_float)
-    half = 0.0 if is_float else 0.5 + NUDGE
+    top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(maxval), NUDGE, 0.5 + NUDGE, WHITE)
+    # Of more levels than 255 each sample may be off by one: none is undecided.
+    made["undecided"] = 0.0 if is_float or maxval > 255 else UNDECIDED
     with np.errstate(over="ignore"):
         if mode.keeps_levels:
             made["stretch"], made["shift"] = unit * (top / white), half

@@ -43,14 +43,6 @@ UNDECIDED = NUDGE / 8
 WHITE = 1 - 2**-16
 
 
-def rounding(levels: int, *, is_float: bool) -> tuple[float, float, float, float]:
-    """Return the numbers by which kernels quantize: the white level, the nudge, the part that is white, and UNDECIDED.
-
-    Of more levels than 255 each sample may be off by one: none is undecided.
-    """
-    return (1.0, 0.0, 1.0, 0.0) if is_float else (float(levels), NUDGE, WHITE, UNDECIDED if levels <= 255 else 0.0)
-
-
 def decided_row(height: int, width: int) -> int:
     """Return n where every n-th row tells how much of a picture is undecided: odd, as what repeats is often even."""
     return min(height * width >> 13, 128) | 1

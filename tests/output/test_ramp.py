@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fftfilter.images import Depth
 from fftfilter.output.modes import Range
 from fftfilter.output.ramp import pixels, ramps
-from fftfilter.output.rounding import NOISE, rounding
+from fftfilter.output.rounding import NOISE
 from tests.helpers import quantized
 
 U8, U16, F32 = Depth(np.dtype(np.uint8), 255), Depth(np.dtype(np.uint16), 1000), Depth(np.dtype(np.float32), 1)
@@ -60,8 +60,9 @@ def test_it_is_what_the_formula_gives_for_the_range_from_0_to_the_largest(seed, 
 
 
 def test_floats_are_neither_nudged_nor_rounded_to_white():
-    assert rounding(255, is_float=False) == (255, 1 / 2048, 1 - 2**-16, 2**-14)
-    assert rounding(1, is_float=True) == (1, 0, 1, 0)
+    for depth, wanted in ((U8, (255, 1 / 2048, 1 - 2**-16, 2**-14)), (F32, (1, 0, 1, 0))):
+        (ramp,) = ramps("magnitude", white=1, dtype=depth.dtype, maxval=depth.maxval)
+        assert tuple(ramp[["stretch", "shift", "white", "undecided"]]) == wanted
 
 
 # Outputs

@@ -132,7 +132,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
-    from ...images import extension_of
+    from ...images import extension_of, extensions
 
     recipe = options.recipe
     options.check_for_folder(target)
@@ -140,8 +140,9 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     if not isinstance(source, Path | Url):
         refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
-    if out.suffix and (isinstance(out, Url) or not out.exists()):
-        _refuse_image_name(target)
+    is_new = isinstance(out, Url) or not out.exists()
+    if is_new and Path(target).suffix.lower() in extensions(read_only=True):
+        raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
     if options.preview:
         preview.check_of_folder(options.preview, source, out)
     devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
@@ -209,13 +210,6 @@ def _workers(
         load_ahead(device)
     with workers_of(wanted) as local:
         yield local, local
-
-
-def _refuse_image_name(target: str) -> None:
-    from ...images import extensions
-
-    if Path(target).suffix.lower() in extensions(read_only=True):
-        raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
 
 
 def _device_of_workers(options: CommandOptions) -> str | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ...images.formats import COMPRESSIONS, Coding
+from ...images.formats import COMPRESSIONS
 from ...images.pages import Asked
 
 if TYPE_CHECKING:
@@ -79,11 +79,6 @@ class GroupedCommand(click.Command):
             if name.startswith("-") and f"-{name}" in known:
                 raise click.NoSuchOption(name, possibilities=[f"-{name}"], ctx=ctx)
         return super().parse_args(ctx, args)
-
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return the names of the help with all options."""
-        taken = {name for parameter in self.params for name in parameter.opts}
-        return [name for name in super().get_help_option_names(ctx) if name not in taken]
 
     def _show_everyday(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         if not asked or ctx.resilient_parsing:
@@ -254,11 +249,6 @@ pages_option = option(
 def pages_of(given: dict[str, Any]) -> Asked | None:
     """Return the pages that a command's options ask for; raises ParameterError."""
     return None if given["pages"] is None else Asked.parse(given["pages"])
-
-
-def coding_of(given: dict[str, Any]) -> Coding:
-    """Return how a command's options say that pixels are coded."""
-    return Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
