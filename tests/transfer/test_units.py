@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fftfilter.errors import ParameterError
+from fftfilter.text import length_text
 from fftfilter.transfer.units import LARGEST, Radius, parse_pixel_size
 
 
