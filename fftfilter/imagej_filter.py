@@ -16,8 +16,7 @@ import numpy as np
 from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
 from .errors import ParameterError, TooLargeError
 from .filters import Filter, FilterOptions
-from .output.offset import deviation
-from .output.rounding import NOISE
+from .output.rounding import NOISE, deviation
 from .system import lacking
 
 if TYPE_CHECKING:

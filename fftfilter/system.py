@@ -28,7 +28,7 @@ _GROUP_FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "mem
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
 # How many files are open at a time while it is linked.
 PROGRAM_FILES = 20
-# A process that may start as many threads as these starts as few as it needs.
+# From this limit on, a process starts as many threads as it needs without trying.
 PLENTY = 4096
 # Threads and processes that are left for a compiler, whose linker is a process of its own.
 SPARE_TASKS = 2

@@ -264,11 +264,7 @@ imagej_options = combined(
         help="Suppress stripes in this direction.",
     ),
     filter_option(
-        "--tolerance",
-        type=float,
-        metavar="PERCENT",
-        default=USUAL_TOLERANCE,
-        help="The tolerance of that direction.",
+        "--tolerance", type=float, metavar="PERCENT", default=USUAL_TOLERANCE, help="The tolerance of that direction."
     ),
 )
 autoscale_options = combined(
@@ -278,11 +274,7 @@ autoscale_options = combined(
         short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
         help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; others keep their levels.",
     ),
-    filter_option(
-        "--saturate/--no-saturate",
-        default=True,
-        help="Clip 1 percent of the pixels when stretching.",
-    ),
+    filter_option("--saturate/--no-saturate", default=True, help="Clip 1 percent of the pixels when stretching."),
 )
 
 KINDS: dict[str, Kind] = {

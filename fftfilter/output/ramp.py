@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-KERNEL = "ramp.cl"
-
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
 FLAGS = ("of_largest", "magnitude", "counts")
 RAMP = np.dtype([*((name, np.float64) for name in NUMBERS), *((name, np.uint32) for name in FLAGS)])

@@ -1,11 +1,20 @@
-"""Rounding errors: how grey levels take them into account, what counts as noise, and when single precision is too weak.
+"""Rounding errors: the offset that keeps them small, what counts as noise, and when single precision is too weak.
+
+A transform in single precision rounds everything by a part of the largest value that goes through it. A bright
+background would carry its rounding into weak detail: of 60000 + {0, 1} little would be left. A filter is linear, so the
+offset can go around the transforms: H(image) = H(image - offset) + H(0) offset.
+
+It is the middle one of three pixels, on the diagonal at 1/4, 1/2 and 3/4: known before anything else is read, the same
+in every engine, and a pixel, so that whole numbers stay exact. A dead pixel among the three is never the middle one.
+Each plane has its own, the channels of a picture, too. With any pixel as the offset no deviation from it exceeds the
+image's range.
 
 A magnitude becomes a grey level by truncation, as in the book. A level that rounding leaves just below a whole number
 counts as reached.
 
 A filter that removes everything still leaves rounding errors: in single precision up to 1.4e-6 of what goes through the
-transforms, an image's deviation from its offset (``offset.py``). Without a floor they would be stretched to a full
-picture. The floor lies seven times above them.
+transforms, an image's deviation from its offset. Without a floor they would be stretched to a full picture. The floor
+lies seven times above them.
 
 Above the floor, a result is as exact as it is strong. Errors spread over all frequencies, so that a filter passes them
 by its mean gain: measured over smooth, periodic and random images that lie outside of what a filter passes, their mean
@@ -19,10 +28,15 @@ whole numbers passes, or where few values are all that a picture has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from .stack import Stack
+
+Array = NDArray[Any]
 
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""
@@ -51,3 +65,32 @@ def decided_row(height: int, width: int) -> int:
 def most_undecided(stack: Stack) -> float:
     """Return how many samples of a picture may be undecided: one, and fewer than may differ."""
     return max(1.5, stack.size / stack.pictures / 750)
+
+
+def offset(planes: Array) -> NDArray[np.float64]:
+    """Return the offset of each plane of ``(..., height, width)``."""
+    height, width = planes.shape[-2:]
+    pixels = np.stack([planes[..., i * height // 4, i * width // 4] for i in (1, 2, 3)])
+    middle: NDArray[np.float64] = np.sort(pixels.astype(np.float64), axis=0)[1]
+    return middle
+
+
+def deviation(planes: Array) -> NDArray[np.float64]:
+    """Return how far any pixel of each plane of ``(..., height, width)`` is from its offset at most."""
+    of_plane, base = (-2, -1), offset(planes)
+    far: NDArray[np.float64] = np.maximum(planes.max(of_plane) - base, base - planes.min(of_plane))
+    return far
+
+
+def mean_deviation(planes: Array) -> NDArray[np.float64]:
+    """Return the mean of each plane of ``(..., height, width)`` less its offset."""
+    mean: NDArray[np.float64] = planes.mean(axis=(-2, -1), dtype=np.float64)
+    return mean - offset(planes)
+
+
+def spread(planes: Array) -> NDArray[np.float64]:
+    """Return the root of the mean square of each plane's deviations from its offset."""
+    unit = np.maximum(deviation(planes), np.finfo(np.float64).tiny)  # squares of large floats would overflow
+    away = (planes - offset(planes)[..., None, None]) / unit[..., None, None]
+    found: NDArray[np.float64] = unit * np.sqrt(np.mean(np.square(away, out=away), axis=(-2, -1)))
+    return found

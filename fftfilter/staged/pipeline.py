@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..output.offset import deviation, offset
 from ..output.ramp import of_values, on_ramps, own_ramps
-from ..output.rounding import NOISE, WEAK, most_undecided
+from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..output.stack import PIXELS
 from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, RAMPS, UNDECIDED, Launch, X, Y
 from .runner import Workspace

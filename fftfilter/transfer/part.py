@@ -118,7 +118,7 @@ class Part:
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         return {"kind": self.kind} | {
-            name: each.exact if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
+            name: str(each.as_given()) if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
             for name, each in self._fields().items()
             if each is not None
         }

@@ -186,9 +186,9 @@ class Radial(Part):
 
     def given(self) -> dict[str, Any]:
         radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
-        named = {name: radius.exact for name, radius in radii.items() if radius is not None}
+        named = {name: str(radius.as_given()) for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
-        width = {"width": self.width.exact} if self.width else {}
+        width = {"width": str(self.width.as_given())} if self.width else {}
         return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
     def __repr__(self) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..output.offset import deviation, offset
 from ..output.ramp import pixels, ramps
+from ..output.rounding import deviation, offset
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -44,11 +44,7 @@ def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wra
 
 
 def filter_image(
-    image: NDArray[Any],
-    gain: NDArray[np.float64],
-    dtype: DTypeLike = np.uint8,
-    white: int = 255,
-    edges: Edges = "wrap",
+    image: NDArray[Any], gain: NDArray[np.float64], dtype: DTypeLike = np.uint8, white: int = 255, edges: Edges = "wrap"
 ) -> NDArray[Any]:
     """Return the normalized magnitude of the filtered image, as the contract defines it.
 

@@ -9,9 +9,8 @@ import numpy as np
 from ..output.difference import OF_65535
 from ..output.histogram import range_of
 from ..output.modes import MODES, Auto
-from ..output.offset import deviation
 from ..output.ramp import pixels, ramps
-from ..output.rounding import NOISE
+from ..output.rounding import NOISE, deviation
 from ..transfer import reference
 from ..transfer.edges import grid_with
 

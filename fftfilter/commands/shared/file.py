@@ -48,8 +48,10 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     spare = masks if options.in_place else [opened.identity, *masks]
-    run = _filter_pages if isinstance(opened.found, images.Pages) else _filter_picture
-    done = run(opened, target, spare, [opened.identity, *masks], options)
+    if isinstance(opened.found, images.Pages):
+        done = _filter_pages(opened, target, spare, options)
+    else:
+        done = _filter_picture(opened, target, spare, [opened.identity, *masks], options)
     if done.difference:
         verify.check(done.difference, target)
         if not options.quiet:
@@ -102,11 +104,7 @@ def _filter_picture(
     """Filter a picture into a file; ``files`` are all inputs, which pages and pictures of steps must not replace."""
     from ...work.file import filter_file
 
-    observe = None
-    if options.save_stages is not None:
-        from .preview import SavedSteps
-
-        observe = SavedSteps(options.save_stages, files)
+    observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
     _say([] if options.quiet else opened.cautions(opened.frame(target)) + opened.recipe.cautions())
     with opened.recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
         done = filter_file(
@@ -127,13 +125,7 @@ def _filter_picture(
     return done
 
 
-def _filter_pages(
-    opened: Opened,
-    target: str,
-    spare: Sequence[Identity | None],
-    _files: Sequence[Identity | None],
-    options: CommandOptions,
-) -> Done:
+def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None], options: CommandOptions) -> Done:
     """Filter the pages of a file, one by one."""
     from contextlib import closing
 
