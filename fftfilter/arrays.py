@@ -44,7 +44,7 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
 
 
 def channels_first(array: Array, channel_axis: int) -> Array:
-    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that it has not."""
+    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that does not exist."""
     try:
         return np.moveaxis(array, channel_axis, 0)
     except np.exceptions.AxisError as error:

@@ -1,4 +1,4 @@
-"""``highpass``, ``lowpass`` and the other filters: a picture or a folder filtered."""
+"""``highpass``, ``lowpass`` and the other filters: their commands, and the options of all of them."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ Example: {examples}
 
 
 class FilterCommand(GroupedCommand):
-    """A command whose --verify may go without a number, and whose --auto without a word."""
+    """A command whose --verify needs no number and whose --auto needs no word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give them their values, for which click would take the IN that follows."""
+        """Insert the missing values, as click would take the IN that follows for them."""
         for i, (arg, following) in enumerate(zip(args, [*args, ""][1:], strict=True)):
             if arg == "--":
                 break
@@ -191,7 +191,7 @@ class CommandOptions:
     quiet: bool
     verbose: int
     masks: tuple[str, ...]
-    """Files of gains, which are inputs, too."""
+    """Files of gains, which are also inputs."""
     recursive: bool
     pattern: tuple[str, ...]
     skip_existing: bool

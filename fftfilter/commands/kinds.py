@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kind:
-    """A kind of filter: its command, and what that makes of its options."""
+    """A kind of filter: its command and its options."""
 
     name: str
     what: str
@@ -42,9 +42,9 @@ class Kind:
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
     takes_files: bool = False
-    """Whether these values are names of files, which are inputs, too."""
+    """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
-    """The default of --output: keep for what repairs a picture, as it leaves the brightness alone."""
+    """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
     method: MethodName = "plain"
     """How pictures are filtered."""
     outputs: Decorator | None = None

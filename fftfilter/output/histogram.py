@@ -1,4 +1,4 @@
-"""The range of --scale auto: every picture's own but for its extreme values, found in a histogram.
+"""The range of --scale auto: every picture's own without its extreme values, found in a histogram.
 
 As ImageJ's Enhance Contrast, it lets P percent of the samples become black or white, half of them at each end: by
 default 0.35 percent. A magnitude's range begins where P/2 percent are darker and ends where P/2 percent are brighter.

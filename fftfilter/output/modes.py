@@ -70,7 +70,7 @@ class Mode:
     is_values: bool = False
     """Whether the filtered values stay as they are, which takes floats."""
     is_default: bool = False
-    """Whether filters give it if no output is asked for."""
+    """Whether it is the default."""
 
     def range_up_to(self, largest: float) -> Range:
         """Return which values are black and white if ``largest`` is the largest magnitude; 0 is rounding noise.

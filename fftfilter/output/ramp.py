@@ -87,7 +87,7 @@ def ramps(
         return made
     made["bottom"], made["top"] = 0, top
     if mode.keeps_levels or scale is not None:
-        # Ends that are exact, but for rounding, are not clipped.
+        # Ends that are exact up to rounding are not clipped.
         made["counts"] = True
         made["below"], made["above"] = (-NUDGE, top + NUDGE) if is_float else (0, top + 1)
     return made

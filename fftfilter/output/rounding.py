@@ -6,7 +6,7 @@ offset can go around the transforms: H(image) = H(image - offset) + H(0) offset.
 
 It is the middle one of three pixels, on the diagonal at 1/4, 1/2 and 3/4: known before anything else is read, the same
 in every engine, and a pixel, so that whole numbers stay exact. A dead pixel among the three is never the middle one.
-Each plane has its own, the channels of a picture, too. With any pixel as the offset no deviation from it exceeds the
+Each plane has its own offset, as has each channel of a picture. With any pixel as the offset no deviation from it exceeds the
 image's range.
 
 A magnitude becomes a grey level by truncation, as in the book. A level that rounding leaves just below a whole number
@@ -50,7 +50,7 @@ That is the input's deviation times the mean gain, or its mean deviation times H
 NUDGE = 1 / 2048
 # A sample whose level lies this near to the edge between two pixels is undecided: single precision may put it on either
 # side, as it is off by 2e-5 to 1e-4 of 255 levels. Chance puts one sample of 8192 there. Levels that are whole numbers
-# stay outside. Twice as much would take photographs of which nearly everything passes for undecided.
+# stay outside. Twice as much would make photographs undecided of which nearly everything passes.
 UNDECIDED = NUDGE / 8
 # Values from this part of the largest on are white. Where many are equally large (a plain surface, a checkerboard),
 # rounding makes one of them the largest, by more than the nudge, and the others would miss white.

@@ -125,7 +125,7 @@ class Radial(Part):
         """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
         from .grid import PASSED
 
-        # Of a smooth shape something is left of what is stopped, however little.
+        # A smooth shape leaves something of what it stops, however little.
         if self._farthest(height, width) < (PASSED if self.passes_dc else 1):
             return None
         radius = self.ordered(height, width)[0 if self.inner is None else 1]

@@ -85,7 +85,7 @@ def of_sources(
 ) -> Searched:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
-    Files that were not are told, unless ``failures`` is False, and pictures that were cropped. Raises FftfilterError.
+    Prints a line on each file that failed, unless ``failures`` is False, and on cropped pictures. Raises FftfilterError.
     """
     from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme

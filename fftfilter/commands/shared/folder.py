@@ -180,7 +180,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
 def _workers(
     run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions
 ) -> Iterator[tuple[Workers, object]]:
-    """Start the workers of a run; return them and what says at the end who they were."""
+    """Start the workers of a run; yield them and their description for the summary."""
     if options.cluster:
         from ...folders.cluster import workers_of_cluster
         from ...folders.processes import THREADS_FOR_URLS
@@ -231,7 +231,7 @@ def _device_of_workers(options: CommandOptions) -> str | None:
 
 
 def devices_of(given: str | None) -> list[str | None]:
-    """Return the devices that are meant: one, all but simulators, or those of a list."""
+    """Return the devices of --device: one, all but simulators, or those of a list."""
     if given is None or (given.strip().lower() != "all" and "," not in given):
         return [given]
     from ...device.choice import all_devices, choose, rank
@@ -245,7 +245,7 @@ def devices_of(given: str | None) -> list[str | None]:
 
 
 def _outcome_line(outcome: Outcome) -> str:
-    """Return the line on a file that failed, or of which all is to be said."""
+    """Return the line on a file that failed, or on any file with -v."""
     if outcome.error:
         return f"fftfilter: {outcome.error}"
     removed = ""
@@ -310,17 +310,15 @@ def _print_warnings(run: FolderRun) -> None:
 
 
 def _end(run: FolderRun) -> int:
-    """Say how to go on where the run was cut short; return the exit code."""
+    """Say how to resume a run that was cut short; return the exit code."""
+    why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
     if run.stop.signal is not None:
-        said, code = signals.ending(run.stop.signal)
-        click.echo(f"fftfilter: {said}; the same command with --skip-existing goes on from here", err=True)
-        return code
-    if run.lost:
-        click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
-        return NO_DEVICE
-    if run.found_no_space:
-        click.echo("fftfilter: no space left; the same command with --skip-existing goes on from here", err=True)
-    return 0 if run.all_is_well else 1
+        why, code = signals.ending(run.stop.signal)
+    elif run.lost:
+        why, code = run.lost, NO_DEVICE
+    if why:
+        click.echo(f"fftfilter: {why}; the same command with --skip-existing goes on from here", err=True)
+    return code
 
 
 def _summary(run: FolderRun, survey: Survey, seconds: float, done_by: str) -> str:
@@ -349,7 +347,7 @@ def _left_out(survey: Survey) -> list[str]:
 
 
 def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions) -> int:
-    """Print a line a file, then the device and the most memory that a picture takes on it."""
+    """Print one line per file, then the device and the most memory that a picture takes on it."""
     from ...folders.dry_run import DryRun, Step
 
     code, plan = 0, DryRun(run, devices, options.cluster)

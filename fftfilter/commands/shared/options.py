@@ -73,7 +73,7 @@ class GroupedCommand(click.Command):
             )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises NoSuchOption for a long option with one dash, of which click makes short ones."""
+        """Parse the arguments; raises NoSuchOption for a long option with one dash, which click would take apart."""
         known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         for name in (each.partition("=")[0] for each in takewhile(lambda each: each != "--", args)):
             if name.startswith("-") and f"-{name}" in known:
