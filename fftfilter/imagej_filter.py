@@ -3,7 +3,8 @@
     picture -> brightness, if it has colors -> padded, mirrored -> filtered -> cropped -> autoscaled -> pixels
 
 Each step is ImageJ's (1.53t): the padded picture is square, its side the smallest power of two of at least 1.5 times
-the longer side. Only gray pictures of whole numbers are autoscaled: ImageJ does not change others. The tests compare with pictures that ImageJ has made.
+the longer side. Only gray pictures of whole numbers are autoscaled: ImageJ does not change others. The tests compare
+with pictures that ImageJ has made.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ offset can go around the transforms: H(image) = H(image - offset) + H(0) offset.
 
 It is the middle one of three pixels, on the diagonal at 1/4, 1/2 and 3/4: known before anything else is read, the same
 in every engine, and a pixel, so that whole numbers stay exact. A dead pixel among the three is never the middle one.
-Each plane has its own offset, as has each channel of a picture. With any pixel as the offset no deviation from it exceeds the
-image's range.
+Each plane has its own offset, as has each channel of a picture. With any pixel as the offset no deviation from it
+exceeds the image's range.
 
 A magnitude becomes a grey level by truncation, as in the book. A level that rounding leaves just below a whole number
 counts as reached.

@@ -144,9 +144,9 @@ def notch(
     """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
 
     ``at`` is in cycles per pixel, x to the right and y downward; gain 1/2 lies at the distance ``width`` from the peak,
-    a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number are also removed, up
-    to the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of a
-    :class:`fftfilter.Filter`) is filtered in these only. Raises ParameterError.
+    a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number are also
+    removed, up to the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of
+    a :class:`fftfilter.Filter`) is filtered in these only. Raises ParameterError.
 
         H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
         H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))

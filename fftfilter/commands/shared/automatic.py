@@ -85,7 +85,8 @@ def of_sources(
 ) -> Searched:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
-    Prints a line on each file that failed, unless ``failures`` is False, and on cropped pictures. Raises FftfilterError.
+    Prints a line on each file that failed, unless ``failures`` is False, and on cropped pictures; raises
+    FftfilterError.
     """
     from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
