@@ -291,14 +291,14 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
     if not sources:
         raise click.UsageError("Missing argument 'OUT'.")
     if not all(sources) or not target:
-        raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name; for this folder give a dot.")
+        raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, CommandOptions.of(transfer, given))
     if target.endswith("/") or (target != "-" and is_folder(target)):
         return run_folder(files_of(sources), target, CommandOptions.of(transfer, given))
     if len(sources) > 1:
-        raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is not one.")
+        raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, CommandOptions.of(transfer, given))
     return 0
 

@@ -49,7 +49,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     mode, strength = given.pop("auto", None), given.pop("strength", None)
     if mode is None:
         if strength is not None:
-            raise click.UsageError(f"--strength is that of what {AUTO} finds: give {AUTO}, too.")
+            raise click.UsageError(f"--strength is for the waves that {AUTO} finds: give {AUTO} as well.")
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
@@ -117,7 +117,7 @@ def of_sources(
     for line in made.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
     if made.spectrum is None:
-        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to look for peaks in")
+        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
     for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
     return Searched(made.spectrum, made.pixel, is_whole=not made.failed)

@@ -116,7 +116,7 @@ def files_of(names: list[str]) -> Files:
 
     for name in names:
         if name == "-" or is_folder(name):
-            what = "standard input, which has no name" if name == "-" else "a folder, which goes alone"
+            what = "standard input, which has no name" if name == "-" else "a folder, which must be the only IN"
             raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
     return Files(names)
 
