@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fftfilter.bench.benchmark import Benchmark, Setting
-from fftfilter.bench.compare import Stats
+from fftfilter.bench.measure import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.chunks import pack
@@ -28,7 +28,7 @@ from fftfilter.system import cores
 from fftfilter.transfer import highpass
 from fftfilter.work.recipe import Recipe
 
-from .command import benchmark_command, format_option, main, run
+from .command import benchmark_command, format_option, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ _FILES_A_CHUNK = 64
     help="Megapixels of all files of a size.",
 )
 def command(
-    *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int, **given: Any
-) -> None:
+    setting: Setting, *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int
+) -> Benchmark:
     """Measure what a Dask cluster costs: tasks and images a second, bytes, memory.
 
     Its workers have to see this machine's folder for temporary files (TMPDIR).
@@ -92,10 +92,7 @@ def command(
              python -m benchmarks.cluster --cluster tcp://127.0.0.1:8786 --side 1024
     """
     pixels = megapixels * 1_000_000
-    run(
-        lambda setting: cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels),
-        **given,
-    )
+    return cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels)
 
 
 def cluster(

@@ -13,17 +13,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
 from fftfilter.bench.benchmark import SPREAD, Benchmark, images
-from fftfilter.bench.compare import Stats
+from fftfilter.bench.measure import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import RefusedError
 
-from .command import benchmark_command, main, run, size_option
+from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ WATCH = """
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(*, shapes: tuple[Shape, ...], **given: Any) -> None:
+def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Benchmark:
     """Count the results that a real browser shows while a handle is dragged, and time how long they take.
 
     Needs Chromium, and the package playwright.
@@ -94,7 +94,7 @@ def command(*, shapes: tuple[Shape, ...], **given: Any) -> None:
     Example: python -m benchmarks.explore
              python -m benchmarks.explore --size 1024x1024 --runs 20
     """
-    run(lambda setting: explore(setting, shapes=shapes), **given)
+    return explore(setting, shapes=shapes)
 
 
 def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> Benchmark:
