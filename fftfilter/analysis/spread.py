@@ -1,9 +1,9 @@
-"""How far the power of a wave spreads in the spectrum: how wide its notch has to be, and waves of many frequencies.
+"""The spread of a wave's power over the spectrum: the width of its notch, and broad peaks.
 
-Little is to be left of a wave, and little taken from the picture with it. Broad peaks are waves that go through a part
-of the picture only, or whose period drifts, as moire often does. The smaller the part, the more frequencies share its
-power. So the mean power of 5 x 5 frequencies is looked at, on a grid of a fourth as many, as if the picture were cut
-into 16 parts; and a peak is where the middle of its power lies.
+A notch should leave little of a wave and take little else from the picture. Broad peaks are waves that go through only
+a part of the picture, or whose period drifts, as moire often does. The smaller the part, the more frequencies share its
+power. So the search uses the mean power of 5 x 5 frequencies, on a grid of a fourth as many along each axis, as if the
+picture were cut into 16 parts. The center of its power is the place of a peak.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from .surroundings import around, at, standing_out
 if TYPE_CHECKING:
     from .power import Power
 
-# Against tails: bins at least, and the part of its distance from DC at most.
+# Width of a notch against tails: at least so many bins, at most this part of the distance from DC.
 NARROWEST, WIDEST = 1.5, 0.2
-# Of a skirt: where rings around the peak begin, in bins, how much each is larger than the one before, at what part of
-# the distance from DC they end; and how many times the power there the skirt's own is.
+# Rings around a peak, for its skirt: radius of the first in bins, growth from ring to ring, radius of the last as a
+# part of the distance from DC. A skirt has SKIRT times the power of the last ring.
 INNERMOST, LARGER, OUTERMOST, SKIRT = 3.0, 1.25, 0.4, 4.0
 RAYS = 48
 COARSER = 4
-# Frequencies to either side: of a mean, and of what a peak's middle is found in.
+# Frequencies to either side: of a mean, and of the area in which a peak's center is computed.
 BESIDE, REACH = 2, 8
-# Decibels by which means of noise reach less far than noise: so much more counts the strength of a broad peak.
+# Means of noise reach less far than noise, by so many decibels: these are added to the strength of a broad peak.
 LESS = 4.0
-# The smallest grid that is searched, and periods across the picture at least.
+# The smallest grid that is searched, and the fewest periods across the picture.
 SMALLEST, PERIODS = 32, 32
-# Only power of at least this many times that of the surroundings counts for its middle, as these rise toward DC.
+# Only power of at least this many times that of the surroundings counts for the center, as these rise toward DC.
 OVER = 4.0
 
 
 def of_tails(fx: float, fy: float, ratio: float, height: int, width: int) -> float:
-    """Return the width of the notch that leaves least: of the wave, and of what it takes from the picture with it.
+    """Return the width of the notch that is best for a wave's tails, in cycles per pixel.
 
-    Without a window, as filters see it, a wave that does not meet itself at the borders has tails along both axes, that
-    fall with the square of the distance. Of their energy a Gaussian notch of width w leaves 1.73 / w, and it takes
-    pi / (2 ln 2) w^2 of the surroundings.
+    Filters see the picture without a window: a wave that does not continue across the borders has tails along both
+    axes, which fall with the square of the distance. A Gaussian notch of width w leaves 1.73 / w of their energy, and
+    takes pi / (2 ln 2) w^2 of the surroundings. The sum of both is least at the returned width.
     """
     along, down = (np.sin(np.pi * f * n) ** 2 / n for f, n in ((fx, width), (fy, height)))
     best = np.cbrt(0.087 * ratio * (along + down) / (height * width))
@@ -49,10 +49,10 @@ def of_tails(fx: float, fy: float, ratio: float, height: int, width: int) -> flo
 
 
 def of_skirt(power: Power, width: int, fx: float, fy: float) -> float:
-    """Return how far what belongs to a peak reaches, in cycles per pixel.
+    """Return the radius of the skirt of a peak, in cycles per pixel.
 
-    The dots of a screen are large or small as the picture is dark or bright, so that the picture is repeated around the
-    peak: a skirt, which falls until it is lost among other frequencies.
+    The dots of a screen are large where the picture is dark and small where it is bright. So the picture's spectrum is
+    repeated around the peak: a skirt, which falls until it is lost among other frequencies.
     """
     height = len(power)
     shorter, angles = min(height, width), np.arange(RAYS) * 2 * np.pi / RAYS
@@ -68,7 +68,7 @@ def of_skirt(power: Power, width: int, fx: float, fy: float) -> float:
 
 
 def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
-    """Return the peaks of broad structures in the power of one channel ``(height, width // 2 + 1)``."""
+    """Return the broad peaks in the power of one channel ``(height, width // 2 + 1)``."""
     height = len(power)
     if min(height, width) < COARSER * SMALLEST:
         return []
@@ -96,7 +96,7 @@ def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list
 
 
 def _coarse(power: Power, width: int) -> Power:
-    """Return the mean power of the frequencies around each of a coarser grid."""
+    """Return the mean power around each frequency of a coarser grid."""
     ky, kx = (np.rint(np.arange(n // COARSER) * n / (n // COARSER)).astype(np.int64) for n in (len(power), width))
     rows, columns = ky[:, None], kx[: width // COARSER // 2 + 1]
     steps = range(-BESIDE, BESIDE + 1)

@@ -1,9 +1,8 @@
 """How far a frequency stands out from those around it.
 
-A wave is a spot: whichever line one follows through it, a few bins farther the power is that of the surroundings. Not
-so the trace of a bright line or of an edge, which goes on along one direction, and not the cloud of low frequencies. So
-the power at a frequency is compared, on lines through it in all directions, with the median beside it, and the highest
-of these medians counts.
+A wave is a spot in the spectrum: along every line through it, the power falls to that of the surroundings within a few
+bins. The trace of a bright line or an edge goes on along one direction, and the low frequencies are a cloud. So the
+power at a frequency is compared with the medians beside it on lines in all directions, and the highest of these counts.
 """
 
 from __future__ import annotations
@@ -20,20 +19,20 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 DIRECTIONS = 32
-# Bins from the frequency on a line: the spot of a wave ends before them.
+# Distances in bins along a line; the spot of a wave ends before the nearest.
 NEAREST, FARTHEST = 4, 16
-# Bins of a block, whose mean is a first guess.
+# Side in bins of a block, whose mean is a first guess of the surroundings.
 BLOCK = 16
 # The median of the power of noise, as a part of its mean.
 MEDIAN_OF_NOISE = np.log(2)
 # The logarithm of such power has this mean: minus Euler's constant.
 LOG_OF_NOISE = -0.5772
-# The part of the largest power that single precision leaves of nothing.
+# Rounding in single precision leaves this part of the largest power where there is none.
 ROUNDING = 1e-12
-# How many times as low as the first guess the surroundings may be; within STEEP blocks of DC they may be lower.
+# The surroundings may be lower than the first guess by this factor; within STEEP blocks of DC, by any.
 GUESS = 2.0
 STEEP = 2
-# Frequencies that are looked at closely; those at a time.
+# Frequencies that are compared with their surroundings: in all, and at a time.
 MOST, AT_ONCE = 4096, 512
 
 
@@ -45,7 +44,7 @@ class Bins(NamedTuple):
 
 
 def at(power: Power, width: int, ky: Array, kx: Array) -> Array:
-    """Return the power at any frequencies of a half ``(height, width // 2 + 1)``, the others being conjugates."""
+    """Return the power at any frequencies, from a half spectrum ``(height, width // 2 + 1)`` and its conjugates."""
     height = len(power)
     kx = kx % width
     is_conjugate = kx > width // 2
@@ -54,7 +53,7 @@ def at(power: Power, width: int, ky: Array, kx: Array) -> Array:
 
 
 def around(power: Power, width: int, bins: Bins) -> NDArray[np.float64]:
-    """Return the mean power that the surroundings of frequencies lead one to expect there."""
+    """Return the mean power to expect at frequencies from that of their surroundings."""
     angles = np.arange(DIRECTIONS)[:, None] * np.pi / DIRECTIONS
     steps = np.concatenate([-np.arange(NEAREST, FARTHEST + 1), np.arange(NEAREST, FARTHEST + 1)])
     dy, dx = (np.rint(side(angles) * steps).astype(np.int64) for side in (np.sin, np.cos))
@@ -81,7 +80,7 @@ def standing_out(power: Power, width: int, times: float) -> Bins:
     means = np.add.reduceat(np.add.reduceat(logs, rows, axis=0), columns, axis=1) / counts - LOG_OF_NOISE
     limit = (means + np.log(times / GUESS)).astype(np.float32)
     limit[:STEEP, :STEEP] = limit[-STEEP:, :STEEP] = -np.inf
-    # By strips: no other array as large as the spectrum is made.
+    # By strips, to save memory: each is far smaller than the spectrum.
     found = []
     for row, of_strip in zip(rows, limit, strict=True):
         strip = logs[row : row + BLOCK]
@@ -89,7 +88,7 @@ def standing_out(power: Power, width: int, times: float) -> Bins:
         found.append(np.stack([ky + row, kx]))
     ky, kx = np.concatenate(found, axis=1)
     values = at(power, width, ky, kx)
-    # A column that holds conjugates of its own gives one of each pair.
+    # A column that holds both of a pair of conjugates gives one of them.
     once = ~((kx % (width / 2) == 0) & (ky > height / 2))
     for dy, dx in ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)):
         once &= values >= at(power, width, ky + dy, kx + dx)
