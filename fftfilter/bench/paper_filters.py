@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..filters import FUSED
+from ..engine import FUSED
 from ..staged import algorithms
 from ..transfer import highpass
 from ..transfer.reference import filter_image

@@ -146,9 +146,7 @@ class Batch:
     def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
         if self._pool:
             return self._pool.submit(work, *arguments)
-        done: Future[Any] = Future()
-        done.set_result(work(*arguments))
-        return done
+        return system.at_once(work, *arguments)
 
     def _take(self, loaded: Loaded | Outcome, writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Let a file wait for others of its size, and filter the stack that is due."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
+from ..engine import choose
 from ..errors import ParameterError
 from ..fused import bare, fused
-from ..staged import algorithms
 from ..staged.plan import FORWARD, INVERSE
 from ..staged.transform import Transform
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-FUSED = "fused"
 # Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
 SAFE_EXPONENT = 40
 # Real types that kernels read as they are.
@@ -53,13 +52,8 @@ class Engine:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
         _, self.real, self.complex = PRECISIONS[precision]
-        needs_staged = precision == "double" or bool(options)
-        if algorithm == FUSED and needs_staged:
-            lacks = "options" if options else "double precision"
-            raise ParameterError(f"the fused engine has no {lacks}: leave the algorithm out, or choose book")
-        name = algorithm or ("book" if needs_staged else FUSED)
-        self._algorithm = None if name == FUSED else algorithms.load(name, **options)
-        self._insists, self._precision = algorithm == FUSED, precision
+        asked = {"engine": algorithm, "precision": precision, "engine_options": options}
+        self._engine, self._precision = choose(asked, word="algorithm"), precision
         self._device: Device = open_device(device, fused)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:
@@ -81,10 +75,10 @@ class Engine:
         return _ldexp(made, exponent)
 
     def _any(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
-        fused_can = self._algorithm is None and bare.serves(self._device, shape)
-        if self._algorithm is None and self._insists and not fused_can:
-            raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another one")
-        if fused_can:
+        serves = bare.serves(self._device, shape)
+        if self._engine.is_fused(serves=serves):
+            if not serves:
+                raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another")
             pixel = data.dtype.type if shape.data == "real" and data.dtype.type in PIXELS else np.float32
             number = np.dtype(pixel if shape.data == "real" else np.complex64)
             with np.errstate(over="ignore"):
@@ -95,7 +89,6 @@ class Engine:
     def _staged(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
         """Transform by an algorithm of the papers: complex numbers alone, in natural order, not normalized."""
         launcher = Launcher(self._device, precision=self._precision)
-        method = self._algorithm or algorithms.load("book")
         if shape.data == "values":
             data = _whole(data, shape.width)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
@@ -105,7 +98,7 @@ class Engine:
             data = np.moveaxis(data, 1, 2)
         axes = 2 if shape.along == "both" else 1
         sizes = (shape.count, *((shape.width, shape.height) if is_columns else (shape.height, shape.width)))
-        transform = Transform(launcher, method, sizes, axes, direction)
+        transform = Transform(launcher, self._engine.staged, sizes, axes, direction)
         with np.errstate(over="ignore"):
             transform.load(np.ascontiguousarray(data, self.complex))
         transform.run()

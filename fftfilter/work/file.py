@@ -251,20 +251,12 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
     """Give what gives work to threads: ``submit``, or that of threads as many as cores."""
     count = 0 if submit else system.startable_threads(system.cores() + system.SPARE_TASKS) - system.SPARE_TASKS
     if count < 2:
-        yield submit or _at_once
+        yield submit or system.at_once
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(count, thread_name_prefix="codec") as pool:
         yield pool.submit
-
-
-def _at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
-
-    done: Future[Any] = Future()
-    done.set_result(work(*arguments))
-    return done
 
 
 def _nothing() -> None:

@@ -30,7 +30,7 @@ class Plain:
 
     def keeps_levels(self, recipe: Recipe) -> bool:
         """Whether outputs have the grey levels of the input."""
-        return recipe.output == "keep"
+        return recipe.mode.keeps_levels
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
         """Yield what a picture may become, the most likely first."""

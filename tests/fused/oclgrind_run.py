@@ -24,9 +24,9 @@ from fftfilter.fused.gpu.long import LongPlan
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
-from fftfilter.output.ground import deviation
 from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.noise import most_undecided
+from fftfilter.output.offset import deviation
+from fftfilter.output.rounding import most_undecided
 from fftfilter.output.scale import Auto
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference

@@ -12,16 +12,15 @@ from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
+from fftfilter.filters.pipelines import Mirrored
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import Stream
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
-from fftfilter.mirrored import Mirrored
 from fftfilter.output.difference import Difference
-from fftfilter.output.noise import most_undecided
 from fftfilter.output.ramp import own_ramps, ramps
-from fftfilter.output.rounding import UNDECIDED
+from fftfilter.output.rounding import UNDECIDED, most_undecided
 from fftfilter.output.scale import Auto, Range
 from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms

@@ -10,7 +10,7 @@ rows become lanes. Each fusion saves a trip through memory, which is what large 
 never stored as floats, the spectrum never leaves the cache between the two horizontal transforms, and the
 complex result is never stored at all. The data between the steps is four bytes a pixel.
 
-Only rows whose vertical frequency is within the reach of the transfer function go through the horizontal transform,
+Only rows whose vertical frequency is within the support of the transfer function go through the horizontal transform,
 the mask and back. In any other row the gain is the same throughout, and multiplying a row's spectrum by one number is
 multiplying the row by it: where that is 1 the row stays as the columns have left it, where it is 0 they clear it. Of a
 high-pass of the default radius, n/8, a quarter of the rows is left to transform.
@@ -28,12 +28,11 @@ import numpy as np
 
 from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.noise import WEAK, most_undecided
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
-from ...output.rounding import decided_row
+from ...output.rounding import WEAK, decided_row, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from ...transfer.grid import Reach, parts_along_axes
+from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
 from .mask import TWINS, mask_terms, turns_of, twins_of
 from .memory import aligned
@@ -140,15 +139,15 @@ class FusedCpuPipeline:
         lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
-        reach, table = grid.on_grid()
+        support, table = grid.on_grid()
         if self._is_twofold:  # all rows, as the other pixels have strips of their own
-            reach = Reach(height, width, 1.0)
-        reached = max(reach.rows, 1)
+            support = Support(height, width, 1.0)
+        reached = max(support.rows, 1)
         frequencies = columns.frequencies()
         pairs = mixed_radix.mirrored_pairs(frequencies, reached)
         at, mirror = (mixed_radix.grouped(positions, lanes) for positions in pairs)
         is_beyond = np.minimum(frequencies, height - frequencies) >= reached
-        zero_rows = np.flatnonzero(is_beyond & (reach.beyond == 0))
+        zero_rows = np.flatnonzero(is_beyond & (support.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
         across_k, down_k = rows.frequencies(), frequencies[at]
         twins, turns = np.zeros(1, TWINS), np.zeros(1, np.float32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from ...output import ground, ramp
+from ...output import offset, ramp
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def filter_files(*, bluestein: bool) -> tuple[str, ...]:
     return (
         *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/params.cl"),
         *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "shapes.cl", "fused/cpu/mask.cl"),
-        *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
+        *("fused/cpu/mirrored_mask.cl", offset.KERNEL, "fused/cpu/pixels.cl"),
         *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
         *(convolution if bluestein else ()),
         *(ramp.KERNEL, "fused/cpu/histogram.cl", "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyopencl as cl
 
-from ...output.ground import KERNEL as GROUND
+from ...output.offset import KERNEL as GROUND
 from ...transfer.shapes import number_of
 from .launches import (
     ATTRIBUTES,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...output.ground import KERNEL as GROUND
+from ...output.offset import KERNEL as GROUND
 from ...output.ramp import KERNEL as RAMP
 from .transform import MOST_PER_ITEM, TransformPlan
 

@@ -29,11 +29,11 @@ import pyopencl as cl
 
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
-from ...output.ground import KERNEL as GROUND
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.noise import WEAK, most_undecided
+from ...output.offset import KERNEL as GROUND
 from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
+from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from .any_size import AnySizeLaunches, Kind, has_own, may_have_own
@@ -100,11 +100,11 @@ class _Mask(NamedTuple):
 def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: bool) -> _Mask:
     """Return what of a transfer function is computed for images of a plan's size."""
     grid = grid_with(edges, transfer, planned.height, planned.width)
-    reach, table = grid.on_grid()
+    support, table = grid.on_grid()
     columns = planned.width // 2 + 1
-    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
-    complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
-    kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
+    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are outside the support, all go.
+    complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
+    kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
     dc, size = transfer.at_dc(table), (grid.height, grid.width)
     arguments = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=is_twofold)
     return _Mask(-(-kept // planned.tile), complement, np.float32(dc), arguments)

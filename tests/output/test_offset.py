@@ -1,4 +1,4 @@
-"""The ground: weak detail on a bright one is exact in every form; what is weaker still is done in double precision."""
+"""The offset: weak detail on a bright background is exact in every form, and weaker detail by double precision."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.output.difference import Difference
-from fftfilter.output.ground import deviation, ground, spread
+from fftfilter.output.offset import deviation, offset, spread
 from fftfilter.transfer import reference
 from tests.helpers import FORMS, assert_grey_levels, by_reference, values_by
 from tests.soak.check import as_gpu
@@ -24,13 +24,13 @@ def wave(height, width):
     return np.broadcast_to(np.cos(2 * np.pi * np.arange(width) / width), (height, width))
 
 
-def test_the_ground_is_the_middle_one_of_three_pixels_of_each_plane():
+def test_the_offset_is_the_middle_one_of_three_pixels_of_each_plane():
     planes = np.zeros((2, 8, 12), np.uint16)
     planes[0, [2, 4, 6], [3, 6, 9]] = 60000, 7, 500
     planes[1, [2, 4, 6], [3, 6, 9]] = 9, 9, 0
-    assert ground(planes).tolist() == [500, 9]
+    assert offset(planes).tolist() == [500, 9]
     assert deviation(planes).tolist() == [59500, 9]
-    assert ground(np.array([[-5]])) == -5
+    assert offset(np.array([[-5]])) == -5
 
 
 def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
@@ -50,18 +50,18 @@ def test_the_spread_is_the_root_of_the_mean_square_of_deviations():
     ],
     ids=str,
 )
-def test_one_grey_level_on_a_bright_ground_is_as_exact_as_any(launcher, form, transfer, size, rng):
+def test_one_grey_level_on_a_bright_background_is_as_exact_as_any(launcher, form, transfer, size, rng):
     image = 60000 + rng.integers(0, 2, (1, *size), dtype=np.uint16)
     gain = transfer.gain(*size)
     wanted = reference.filtered(image, gain).real
     off = np.abs(values_by(form, launcher, transfer, image) - wanted).max()
-    # What passes DC has the size of the ground, and is rounded so.
+    # What passes DC has the size of the offset, and is rounded so.
     assert off <= 4e-6 * (1 + 60000 / 20 * gain[0, 0])
 
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
-def test_channels_have_grounds_of_their_own(engine, dtype, rng):
+def test_channels_have_offsets_of_their_own(engine, dtype, rng):
     picture = np.stack([rng.integers(base, base + 2, SIZE) for base in (0, 90, 250)]).astype(dtype)
     white = 1 if dtype == np.float32 else np.iinfo(dtype).max
     got = Filter(H.highpass(5), engine=engine)(picture, channel_axis=0)
@@ -90,8 +90,8 @@ def test_what_is_too_weak_for_single_precision_is_done_in_double(engine, output,
 
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
-def test_a_mean_that_cancels_the_ground_is_done_in_double_precision(engine):
-    """The ground is 30000 and the mean almost 0, so that little is left of both."""
+def test_a_mean_that_cancels_the_offset_is_done_in_double_precision(engine):
+    """The offset is 30000 and the mean almost 0, so that little is left of both."""
     values = np.where(np.arange(SIZE[0] * SIZE[1]) % 2, 30000.0, -29700.0).reshape(SIZE)
     values[::2, 1::2] += 3
     got = Filter(H.lowpass(0.01), engine=engine, output="real")(values.astype(np.float32))

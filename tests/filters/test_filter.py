@@ -391,9 +391,9 @@ def test_a_pixel_size_is_that_of_what_comes_later(image):
 def test_other_cutoffs_need_no_other_buffers(image):
     with Filter(BROAD, device="cpu") as tuned:
         tuned(image)
-        pipeline = tuned._pipeline
+        pipeline = tuned._prepared.pipeline
         tuned.retune(FINE)
-        assert tuned._pipeline is pipeline
+        assert tuned._prepared.pipeline is pipeline
 
 
 def test_extremes_are_those_of_the_last_call(image):
@@ -417,7 +417,7 @@ def test_a_closed_filter_filters_again(image):
 def test_a_closed_filter_leaves_no_pipeline_behind(engine, image):
     with Filter(H.highpass(), engine=engine) as highpass:
         highpass(image)
-        pipeline = weakref.ref(highpass._pipeline)
+        pipeline = weakref.ref(highpass._prepared.pipeline)
     gc.collect()
     assert pipeline() is None
 
@@ -495,7 +495,7 @@ def test_a_copy_is_the_same_filter_and_opens_its_device_when_it_filters(copied, 
         assert "launcher" not in vars(other)
         assert (repr(other), other.engine) == (repr(made), engine)
         np.testing.assert_array_equal(other(image), wanted)
-        assert other._pipeline is not made._pipeline
+        assert other._prepared.pipeline is not made._prepared.pipeline
 
 
 def test_a_copy_whose_device_is_missing_fails_when_it_filters(image, monkeypatch):

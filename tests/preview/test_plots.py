@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.preview.marks import Ridge, Ring, marks, ticks, title_of, unit_of
+from fftfilter.preview.plots import ticks, title_of
+from fftfilter.transfer.part import Ridge, Ring
 
 SIZE = (256, 512)
 
@@ -24,21 +25,21 @@ SIZE = (256, 512)
     ids=str,
 )
 def test_cutoffs_lie_where_their_radius_is(transfer, wanted):
-    found = list(marks(transfer, *SIZE))
+    found = list(transfer.marks(*SIZE))
     assert [each.label for each in found] == [each.label for each in wanted]
     for one, other in zip(found, wanted, strict=True):
         assert (one.radius, one.fx, one.fy) == pytest.approx((other.radius, other.fx, other.fy))
 
 
 def test_stripes_leave_a_line_across_them():
-    (ridge,) = marks(H.stripes(0, spare="50px"), *SIZE)
+    (ridge,) = H.stripes(0, spare="50px").marks(*SIZE)
     assert isinstance(ridge, Ridge)
     assert (ridge.fx, abs(ridge.fy), ridge.spare) == pytest.approx((0, 1, 0.02))
 
 
 def test_stripes_that_rise_to_the_right_leave_a_line_that_falls():
     # Wide stripes at 30 degrees: their frequencies go to the right and down, as y is counted.
-    (ridge,) = marks(H.stripes(30), *SIZE)
+    (ridge,) = H.stripes(30).marks(*SIZE)
     along = np.cos(np.radians(30)), -np.sin(np.radians(30))
     assert ridge.fx * along[0] + ridge.fy * along[1] == pytest.approx(0)
 
@@ -55,7 +56,7 @@ def test_stripes_that_rise_to_the_right_leave_a_line_that_falls():
     ids=str,
 )
 def test_axes_have_round_numbers_of_the_unit(transfer, title, wanted):
-    unit = unit_of(transfer)
+    unit = transfer.unit
     assert title_of(unit) == title
     found = {label: frequency for frequency, label in ticks(unit, SIZE, 0.03, 0.5)}
     assert {label: found[label] for label in wanted} == pytest.approx(wanted)
