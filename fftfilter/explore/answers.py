@@ -1,4 +1,4 @@
-"""The filtered picture of a request, by filters that are kept ready: with a new cutoff they are only tuned anew."""
+"""The filtered picture of a request. Filters are kept ready, and only retuned for a new cutoff."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-# Filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the result and
-# for what is removed.
+# Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
+# result and for what is removed.
 READY = 4
 
 
 @dataclass(eq=False)
 class Answer:
-    """What became of a request."""
+    """The picture that answers a request."""
 
     request: Request
     described: Described
     transfer: Transfer
-    """For the picture itself; radii in physical units know its pixels."""
+    """For the picture itself; radii in physical units are resolved by its pixel size."""
     planes: Pixels
-    """As they are shown, ``(channels, height, width)``, reduced by :attr:`level`."""
+    """Pixels to show, ``(channels, height, width)``, reduced by :attr:`level`."""
     level: int
     clipped: float | None
-    """The part of the samples that became black or white; None if that is not known."""
+    """The part of the samples that became black or white, None if unknown."""
     seconds: float
 
     def frame(self) -> bytes:
-        """Return the part that is asked for, as a frame."""
+        """Return the requested view as a frame."""
         request, (height, width) = self.request, self.planes.shape[1:]
         x0, y0, x1, y1 = request.view or (0, 0, self.level * width, self.level * height)
-        # A view beyond the borders has the last pixels.
+        # A view beyond the borders shows the last pixels.
         left, top = min(x0 // self.level, width - 1), min(y0 // self.level, height - 1)
         part = self.planes[:, top : -(-y1 // self.level), left : -(-x1 // self.level)]
         pixels = joined([reduced(np.ascontiguousarray(plane), request.level // self.level) for plane in part])
@@ -59,14 +59,14 @@ class Answer:
 
 
 class Answers:
-    """Answers requests on one device, which is opened with the first; for one thread."""
+    """Answers requests on one device, which is opened for the first one; for one thread."""
 
     def __init__(self, session: Session, commands: CommandLine) -> None:
         self._session, self._commands = session, commands
         self._ready: OrderedDict[tuple[Any, ...], Filter] = OrderedDict()
 
     def answer(self, request: Request) -> Answer:
-        """Filter what a request says; raises FftfilterError, in the words of the command."""
+        """Filter the page of a request; raises FftfilterError, in the words of the command."""
         started = perf_counter()
         described = self._commands.describe(request.words)
         transfer = self._session.for_pixels(described.transfer)
@@ -74,7 +74,7 @@ class Answers:
         check_scale(described.output, STACK if described.scale == STACK else given_range)
         page = self._session.page(request.page)
         page.check_level(request.level)
-        # While something is dragged, no more is filtered than the view shows.
+        # While something is dragged, the picture is filtered at the resolution of the view.
         level = 1 if request.rest else request.level
         tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
         clipped = None
@@ -90,7 +90,7 @@ class Answers:
         return Answer(request, described, transfer, made, level, clipped, perf_counter() - started)
 
     def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
-        """Return the picture less the filtered values, 0 in mid-grey; DC is left out."""
+        """Return the picture minus the filtered values, with 0 as mid-grey; DC is left out."""
         values = self._filter(planes.shape, described, transfer, "real", None)(planes, channel_axis=0)
         return around_gray(np.subtract(planes, values, dtype=np.float32))
 
@@ -104,7 +104,7 @@ class Answers:
             if found.transfer != transfer:
                 found.retune(transfer)
         else:
-            # The others have the device open already.
+            # Other filters have opened the device already.
             other = next(iter(self._ready.values()), None)
             if other is None:
                 found = Filter(transfer, output=output, scale=scale, **described.filter)
@@ -118,7 +118,7 @@ class Answers:
 
 
 def _looked_at(output: Output, transfer: Transfer) -> Output:
-    """Return the output that shows what is meant: values as they are have no black and white of their own."""
+    """Return the output to show: plain values have no black and white, so another output stands for them."""
     if not MODES[output].is_values:
         return output
     return "keep" if float(transfer.gain(64, 64, 1, 1)[0, 0]) > 0.5 else "signed"

@@ -1,4 +1,4 @@
-"""What is said of a result: the command line, the Python call, H along the frequencies, the histogram."""
+"""The words beside a result: command line, Python call, H by frequency, histogram, cautions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COUNTED = 1 << 16
 
 
 def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
-    """Return all of it as JSON has it; ``gains`` are :func:`gains_of` the answer."""
+    """Return all words on an answer, ready for JSON; ``gains`` are its :func:`gains_of`."""
     page = session.page(answer.request.page)
     return {
         "id": answer.request.id,
@@ -50,14 +50,14 @@ def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
 
 
 def command_line(options: Sequence[str], source: str, target: str) -> str:
-    """Return what a shell takes."""
+    """Return a command line for a shell."""
     # A name that begins with a dash would be an option.
     names = [f"./{name}" if name.startswith("-") else name for name in (source, target)]
     return shlex.join(["fftfilter", *options, *names])
 
 
 def python_call(answer: Answer, session: Session) -> str:
-    """Return the lines of Python that give the same pixels."""
+    """Return the lines of Python that make the same pixels."""
     described, picture = answer.described, session.page(answer.request.page).picture
     options: dict[str, Any] = {"output": described.output, "scale": _scale(described.scale), **described.filter}
     usual = signature(Filter).parameters
@@ -75,7 +75,7 @@ def python_call(answer: Answer, session: Session) -> str:
 
 
 def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
-    """Return the range of a command line as Python has it."""
+    """Return the range of a command line as an argument of Python."""
     if text == STACK:
         return text
     found = parse(text)
@@ -83,7 +83,7 @@ def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
 
 
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:
-    """Return H of the radial parts by frequency, None if there are none."""
+    """Return H of the radial parts by frequency, None without such parts."""
     radial = Transfer(tuple(part for part in transfer.parts if not part.has_direction))
     if not radial.parts:
         return None
@@ -107,7 +107,7 @@ def gain_map(answer: Answer, gains: Gains) -> bytes:
 
 
 def share(page: FilePage, gains: Gains) -> float | None:
-    """Return about which part of the power is removed; None until the spectrum is there."""
+    """Return the part of the power that is removed, about; None until the spectrum is computed."""
     if "spectrum" not in vars(page):
         return None
     lost = float((page.power_map * np.square(1 - gains)).sum())
@@ -115,14 +115,14 @@ def share(page: FilePage, gains: Gains) -> float | None:
 
 
 def histogram(planes: Pixels) -> dict[str, list[int]]:
-    """Return how many samples have each of the 256 levels that are shown, of some that are evenly spread."""
+    """Return the number of samples at each of the 256 levels, counted on an even subset."""
     step = max(1, int((planes.size / COUNTED) ** 0.5))
     counts = np.bincount(planes[:, ::step, ::step].ravel(), minlength=256)
     return {"edges": [0, 255], "counts": counts.tolist()}
 
 
 def notes(answer: Answer, session: Session) -> list[str]:
-    """Return the lines of the command that say what users may not expect."""
+    """Return the cautions that the command would print."""
     page, described = session.page(answer.request.page), answer.described
     found = answer.transfer.cautions(*page.size)
     if MODES[described.output].is_absolute:
