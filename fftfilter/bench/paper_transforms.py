@@ -52,42 +52,20 @@ def times_of(
 
 # Bainville: one long transform against the radix
 
-_BAINVILLE = "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision"
-
-# One work-group per DFT: milliseconds and Gflop/s against r.
-BAINVILLE = (
+# Milliseconds and Gflop/s of one work-group per DFT, by r.
+_GTX_285 = {1: (3500, 0.57), 2: (1300, 1.5), 4: (560, 3.6), 8: (300, 6.7), 32: (420, 4.8), 128: (685, 2.9)}
+_HD_5870 = {1: (8100, 0.25), 2: (3700, 0.54), 4: (2000, 1.0), 8: (1200, 1.7), 32: (810, 2.5), 128: (920, 2.2)}
+BAINVILLE = tuple(
     Published(
-        _BAINVILLE,
-        "GTX 285, 2010",
-        "GeForce GTX 285",
-        by_column(
-            ("ms", "gflops"),
-            {
-                "workgroup r=1": (3500, 0.57),
-                "workgroup r=2": (1300, 1.5),
-                "workgroup r=4": (560, 3.6),
-                "workgroup r=8": (300, 6.7),
-                "workgroup r=32": (420, 4.8),
-                "workgroup r=128": (685, 2.9),
-            },
-        ),
-    ),
-    Published(
-        _BAINVILLE,
-        "HD 5870, 2010",
-        "Radeon HD 5870",
-        by_column(
-            ("ms", "gflops"),
-            {
-                "workgroup r=1": (8100, 0.25),
-                "workgroup r=2": (3700, 0.54),
-                "workgroup r=4": (2000, 1.0),
-                "workgroup r=8": (1200, 1.7),
-                "workgroup r=32": (810, 2.5),
-                "workgroup r=128": (920, 2.2),
-            },
-        ),
-    ),
+        "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision",
+        label,
+        hardware,
+        by_column(("ms", "gflops"), {f"workgroup r={r}": figures for r, figures in by_r.items()}),
+    )
+    for label, hardware, by_r in (
+        ("GTX 285, 2010", "GeForce GTX 285", _GTX_285),
+        ("HD 5870, 2010", "Radeon HD 5870", _HD_5870),
+    )
 )
 
 

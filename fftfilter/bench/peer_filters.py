@@ -73,14 +73,9 @@ def peers(
     """
     is_gpu, transfer = setting.device.is_gpu, highpass(radius)
     prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
-    table = Table(
-        "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image",
-        {"size": "size", "who": "who", "ms": "ms", "ratio": f"times {OURS}'s time"},
-        ("size", "who"),
-        Lines(("who",), "pixels", ("ms",), "pixels", "ms"),
-        setting.about(),
-        [SPREAD, f"{str(transfer).capitalize()}. {GPU_NOTE if is_gpu else CPU_NOTE}"],
-    )
+    note = f"{str(transfer).capitalize()}. {GPU_NOTE if is_gpu else CPU_NOTE}"
+    title = "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image"
+    table = table_of(setting, title, ("size", "who"), note)
 
     def steps() -> Iterator[str]:
         for shape in shapes or (GPU_SHAPES if is_gpu else CPU_SHAPES):
@@ -95,6 +90,13 @@ def peers(
                 table.put((size, name), pixels=stack.size, **cells)
 
     return Benchmark(table, steps())
+
+
+def table_of(setting: Setting, title: str, key: tuple[str, ...], note: str) -> Table:
+    """Return the empty table of peers, in which ``key`` identifies a row."""
+    columns = {**{name: name for name in key}, "ms": "ms", "ratio": f"times {OURS}'s time"}
+    lines = Lines(key[1:], "pixels", ("ms",), "pixels", "ms")
+    return Table(title, columns, key, lines, setting.about(), [SPREAD, note])
 
 
 def shown_size(shape: Shape) -> str:

@@ -15,10 +15,9 @@ import fftfilter
 from ..device.launcher import Launcher
 from ..fused.bare import Shape as Transformed
 from ..fused.gpu.bare.transform import GpuTransform
-from .benchmark import SPREAD, Benchmark, complex_numbers
+from .benchmark import Benchmark, complex_numbers
 from .measure import OURS, Peer, timed
-from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size
-from .tables import Lines, Table
+from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -68,14 +67,9 @@ def transforms(setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepa
     """
     is_gpu = setting.device.is_gpu
     prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
-    table = Table(
-        "The same transforms by fftfilter and its peers",
-        {"size": "size", "transform": "transform", "who": "who", "ms": "ms", "ratio": f"times {OURS}'s time"},
-        ("size", "transform", "who"),
-        Lines(("transform", "who"), "pixels", ("ms",), "pixels", "ms"),
-        setting.about(),
-        [SPREAD, "Data stay on the device." if is_gpu else CPU_NOTE],
-    )
+    note = "Data stay on the device." if is_gpu else CPU_NOTE
+    title = "The same transforms by fftfilter and its peers"
+    table = table_of(setting, title, ("size", "transform", "who"), note)
 
     def steps() -> Iterator[str]:
         for shape in shapes or (GPU_SHAPES if is_gpu else CPU_SHAPES):

@@ -1,4 +1,4 @@
-"""``devices``: what OpenCL there is, which device is taken and why, and what is wrong."""
+"""``devices``: list the OpenCL devices, the one that is chosen and why, and problems with their repair."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ BYTES = ("local memory", "global memory", "largest allocation")
 
 @click.command()
 @device_option
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @verbose_option
 def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
-    """List OpenCL devices, their limits, and which one is taken.
+    """List the OpenCL devices and their limits, and which one is taken.
 
-    Tries each device with a small filter and says what is wrong with the line that repairs it. Exit code 3 if
-    no device can be used.
+    Tries a small filter on each device. Prints each problem with the command that repairs it. The exit code is 3 if no
+    device can be used.
 
     \b
     Example: fftfilter devices
@@ -52,7 +52,7 @@ def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa
 
 
 def _text(described: dict[str, Any], why: str | None) -> str:
-    """Return a device as lines: its name, then what is known of it."""
+    """Return a device as lines: its name, then its properties."""
     lines = [f"{described['index']}  {described['name']}" + (f"   <- taken ({why})" if why else "")]
     for key, value in described.items():
         if key in ("index", "name") or value is None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..output.scale import Scale
     from ..transfer import Transfer
     from .request import CommandLine, Described, Request
-    from .session import Session
+    from .session import FilePage, Session
 
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
@@ -36,6 +36,7 @@ class Answer:
     """The picture that answers a request."""
 
     request: Request
+    page: FilePage
     described: Described
     transfer: Transfer
     """For the picture itself; radii in physical units are resolved by its pixel size."""
@@ -87,7 +88,7 @@ class Answers:
             made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
             if white == page.picture.maxval and not MODES[described.output].is_values:
                 clipped = filter_.clipped()[0]
-        return Answer(request, described, transfer, made, level, clipped, perf_counter() - started)
+        return Answer(request, page, described, transfer, made, level, clipped, perf_counter() - started)
 
     def _removed(self, planes: Array, described: Described, transfer: Transfer) -> Pixels:
         """Return the picture minus the filtered values, with 0 as mid-grey; DC is left out."""

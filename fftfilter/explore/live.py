@@ -94,7 +94,7 @@ class Live:
         """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
         self._said_at = monotonic()
         try:
-            gains, is_new = gains_of(answer, self._session), answer.transfer != self._mapped
+            gains, is_new = gains_of(answer), answer.transfer != self._mapped
             about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
         except Exception as error:  # noqa: BLE001  likewise
             return [self._refusal(answer.request.id, error)]

@@ -35,17 +35,16 @@ COUNTED = 1 << 16
 
 def words(answer: Answer, session: Session, gains: Gains) -> dict[str, Any]:
     """Return all words on an answer, ready for JSON; ``gains`` are its :func:`gains_of`."""
-    page = session.page(answer.request.page)
     return {
         "id": answer.request.id,
         "command": command_line(answer.request.words, session.source, session.target),
         "python": python_call(answer, session),
         "ms": round(answer.seconds * 1e3, 2),
-        "curve": curve(answer.transfer, *page.size),
+        "curve": curve(answer.transfer, *answer.page.size),
         "histogram": histogram(answer.planes),
         "clipped": answer.clipped,
-        "share": share(page, gains),
-        "note": "; ".join(notes(answer, session)) or None,
+        "share": share(answer.page, gains),
+        "note": "; ".join(notes(answer)) or None,
     }
 
 
@@ -58,7 +57,7 @@ def command_line(options: Sequence[str], source: str, target: str) -> str:
 
 def python_call(answer: Answer, session: Session) -> str:
     """Return the lines of Python that make the same pixels."""
-    described, picture = answer.described, session.page(answer.request.page).picture
+    described, picture = answer.described, answer.page.picture
     options: dict[str, Any] = {"output": described.output, "scale": _scale(described.scale), **described.filter}
     usual = signature(Filter).parameters
     made = "".join(f", {name}={value!r}" for name, value in options.items() if value != usual[name].default)
@@ -94,10 +93,9 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
 
 
-def gains_of(answer: Answer, session: Session) -> Gains:
+def gains_of(answer: Answer) -> Gains:
     """Return H over the spectrum, MAP x MAP, DC in the middle."""
-    transfer = answer.transfer.in_cycles(*session.page(answer.request.page).size)
-    return np.asarray(np.fft.fftshift(transfer.gain(MAP, MAP)))
+    return np.asarray(np.fft.fftshift(answer.transfer.in_cycles(*answer.page.size).gain(MAP, MAP)))
 
 
 def gain_map(answer: Answer, gains: Gains) -> bytes:
@@ -121,11 +119,10 @@ def histogram(planes: Pixels) -> dict[str, list[int]]:
     return {"edges": [0, 255], "counts": counts.tolist()}
 
 
-def notes(answer: Answer, session: Session) -> list[str]:
+def notes(answer: Answer) -> list[str]:
     """Return the cautions that the command would print."""
-    page, described = session.page(answer.request.page), answer.described
-    found = answer.transfer.cautions(*page.size)
-    if MODES[described.output].is_absolute:
-        given_range = parse(described.scale)
-        found = [*found, *page.cautions, *(given_range.cautions() if given_range else ())]
+    found = answer.transfer.cautions(*answer.page.size)
+    if MODES[answer.described.output].is_absolute:
+        given_range = parse(answer.described.scale)
+        found = [*found, *answer.page.cautions, *(given_range.cautions() if given_range else ())]
     return found
