@@ -1,4 +1,4 @@
-"""``python -m benchmarks.cluster``: what a cluster costs: tasks and images a second, bytes of messages, memory."""
+"""``python -m benchmarks.cluster``: the cost of a cluster: tasks and images a second, bytes of messages, memory."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _FILES_A_CHUNK = 64
 def command(
     setting: Setting, *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int
 ) -> Benchmark:
-    """Measure what a Dask cluster costs: tasks and images a second, bytes, memory.
+    """Measure the cost of a Dask cluster: tasks and images a second, bytes of messages, memory.
 
     Its workers have to see this machine's folder for temporary files (TMPDIR).
 
@@ -158,7 +158,7 @@ def cluster(
 
 
 def _everywhere(client: Client, measure: Callable[[], float]) -> dict[str, float]:
-    """Return a number that is measured in the client, in the scheduler, and in all workers: the largest of those."""
+    """Return a number measured in the client, in the scheduler, and in all workers, of which the largest counts."""
     return {
         "client": measure(),
         "scheduler": client.run_on_scheduler(measure),

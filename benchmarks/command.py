@@ -1,4 +1,4 @@
-"""What makes a module here a command: the options of ``fftfilter bench``, and errors as one line."""
+"""Makes a module of this folder a command, with the options of ``fftfilter bench`` and errors in one line."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def installed() -> list[str]:
 
 
 class Prepared:
-    """The files of a folder, and what the scripts of others need beside them."""
+    """The files of a folder, and the prepared files that the scripts of others need."""
 
     def __init__(self, setting: Setting, files: Files, root: Path, level: int) -> None:
         self.level, self.device = level, setting.asked

@@ -68,7 +68,7 @@ def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchma
 
 
 def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> Benchmark:
-    """Return what a call takes in each way, for images ``(height, width)``."""
+    """Return the time of a call in each way, for images ``(height, width)``."""
     table = Table(
         "Milliseconds of a call, and times the magnitude with wrapped edges of the same filter",
         {"size": "size", "way": "way", "ms": "call", "ratio": "ratio"},

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.png_levels``: what each level of PNG's compression costs and saves."""
+"""``python -m benchmarks.png_levels``: time and size of each level of PNG's compression."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ spectrum[distance < shorter / 8] = 0
 magnitude = np.abs(np.fft.ifft2(spectrum))
 Image.fromarray((magnitude * (255 / magnitude.max())).astype(np.uint8)).save(sys.argv[2])
 """
-# What every program with OpenCL takes.
+# The start that every program with OpenCL needs.
 CONTEXT_CODE = """
 import sys
 import pyopencl as cl

@@ -67,7 +67,7 @@ def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchma
 def stream(
     setting: Setting, *, shapes: Sequence[Shape] = (), parts: bool | None = None, seconds: float = SECONDS
 ) -> Benchmark:
-    """Return what a stack ``(count, height, width)`` takes in a stream, and its parts alone.
+    """Return the time of a stack ``(count, height, width)`` in a stream, and that of its parts alone.
 
     ``parts`` measures copies and filter alone, by default on a GPU. A measurement takes ``seconds``.
     """

@@ -46,9 +46,9 @@ class Peak:
     strength_db: float
     """Its power relative to the frequencies around it."""
     amplitude: float
-    """Of the wave, with white as 255; over several pictures, the root of the mean square."""
+    """The wave's amplitude, with white as 255; over several pictures, the root of the mean square."""
     width: float
-    """Of the notch that removes it, in cycles per pixel."""
+    """The width of the notch that removes it, in cycles per pixel."""
     channels: tuple[int, ...] = (0,)
     """The channels in which it was found."""
     searched: int = 1

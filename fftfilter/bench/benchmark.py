@@ -31,7 +31,7 @@ SPREAD = "\u00b1 is half the distance between the quartiles."
 
 @dataclass
 class Benchmark:
-    """A table, the measurements that fill it, and what completes it.
+    """A table, the measurements that fill it, and a function that completes it.
 
     Iterating over ``steps`` measures; each item names the next measurement. If the iteration ends early, the table
     holds the measurements made so far. ``finish`` adds cells that are computed from other rows, and published figures.

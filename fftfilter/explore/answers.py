@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Pixels = NDArray[np.uint8]
 
 # Number of filters that are kept ready, each with buffers of four bytes a pixel: for dragging and for rest, for the
-# result and for what is removed.
+# result and for the removed part.
 READY = 4
 
 

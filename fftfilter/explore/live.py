@@ -88,7 +88,9 @@ class Live:
 
     def _refusal(self, number: int | None, error: Exception) -> str:
         line = line_of(error)
-        return json.dumps({"id": number, "error": line, "field": field_of(line, self._commands)})
+        # The path of the file may contain the name of an option.
+        field = field_of(line.replace(self._session.source, ""), self._commands)
+        return json.dumps({"id": number, "error": line, "field": field})
 
     def _words(self, answer: Answer) -> list[Message]:
         """Return the words about an answer, and the map of its gains if they changed; or an error's message."""

@@ -5,7 +5,7 @@
     plots.py     curves of H(f) and of the power
     drawing.py   text and smooth lines on a canvas
     page.py      all of it on one page
-    sheet.py     a contact sheet of many pictures: a row a file, outliers marked
+    sheet.py     a contact sheet of many pictures, with marked outliers
     steps.py     pictures of a pipeline's intermediate results
 
 Drawn with Pillow and its own font.

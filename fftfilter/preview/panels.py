@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-# Of a spectrum: black is so far below the median, as a logarithm of power; this share of the frequencies may become
+# In a spectrum, black is so far below the median, as a logarithm of power; this share of the frequencies may become
 # white; the tint has this opacity.
 BLACK, WHITE, TINT = 3.0, 2e-4, 0.65
 # The share of pixels of the removed part that may become black or white.
@@ -118,7 +118,7 @@ def counts(height: int, width: int, size: tuple[int, float]) -> Array:
 def _binned(values: Array, axis: int, size: tuple[int, float], join: np.ufunc) -> Array:
     """Return values joined to pixels along an axis of frequencies, DC in the middle."""
     (side, span), n = size, values.shape[axis]
-    # The pixel of frequency 0 is the middle one, side // 2, whatever n is.
+    # The pixel of frequency 0 is the middle one, side // 2, for every n.
     place = (np.arange(side + 1) - side // 2) * (n * span / side)
     if n * span < side:
         nearest = np.clip(np.rint(place[:-1]).astype(np.int64) + n // 2, 0, n - 1)

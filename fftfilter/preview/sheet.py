@@ -1,4 +1,4 @@
-"""A contact sheet of many pictures: a row a file, outliers marked.
+"""A contact sheet of many pictures, with a row for each file and marked outliers.
 
 A sheet has at most 60 rows, however many files there are: files evenly spread, and those from which the filter removed
 least and most. Rows are compressed until they are drawn, and the usual range is computed from a sample.
