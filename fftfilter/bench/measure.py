@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import RefusedError
-from ..output.difference import Difference
+from ..output.difference import Difference, transform_bound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,8 +32,6 @@ MS = 1e3
 """Milliseconds in a second."""
 TRANSFERS = ("write", "read")
 FEWEST_RUNS = 3
-# Largest relative error of a transform: this times log2 n for powers of two, four times that for other lengths.
-UNITS = {np.dtype(np.complex64): 1e-7, np.dtype(np.complex128): 1e-15}
 # Largest relative error of another library's transform, in norm: single precision stays below it.
 WRONG = 1e-5
 OURS = "fftfilter"
@@ -127,7 +125,7 @@ def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patien
 
 def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
     """Raise RefusedError if the error of a transform of length n is larger than the contract allows."""
-    bound = UNITS[launcher.complex] * max(4.0, float(np.log2(n))) * (1 if n & (n - 1) == 0 else 4)
+    bound = transform_bound(n, launcher.complex)
     error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
     if not error <= bound:  # so that NaN is wrong, too
         raise _refused(what, launcher, f"its relative error is {error:.1e} and {bound:.1e} is allowed")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..device.launcher import Precision
     from ..output.scale import Scale
     from ..staged.algorithms import Option
-    from ..staged.steps.transpose import Transpose
+    from ..staged.steps import Transpose
 
     ScaleLike = tuple[float, float] | tuple[str, float] | Scale | str | None
 
@@ -117,7 +117,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_even:
         raise ParameterError("a magnitude of complex values has no scale: take output magnitude, and leave it out")
     if (transpose := options.get("transpose")) is not None:
-        from ..staged.steps.transpose import TRANSPOSES
+        from ..staged.steps import TRANSPOSES
 
         _check("transpose", transpose, TRANSPOSES)
     engine = choose(options, is_even=transfer.is_even)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..device.launcher import Precision, Timing
     from ..output.modes import Output
     from ..staged.algorithms import Option
-    from ..staged.steps.transpose import Transpose
+    from ..staged.steps import Transpose
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .call import Begun, Observe

@@ -11,15 +11,10 @@ from ..output.offset import deviation, offset
 from ..output.quantize import on_ramps
 from ..output.rounding import NOISE, WEAK, most_undecided
 from ..output.stack import PIXELS
-from .fft_core import fft_core, plan_rows
 from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, UNDECIDED, Launch, X, Y
-from .steps.extremes import extremes, first_pair
-from .steps.load import load
-from .steps.magnitude import magnitude
-from .steps.mask import mask, mask_table
-from .steps.quantize import quantize
-from .steps.transpose import transpose
-from .workspace import Workspace
+from .runner import Workspace
+from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
+from .transform import fft_core, plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

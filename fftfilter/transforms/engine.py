@@ -12,7 +12,7 @@ from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
 from ..engine import choose
 from ..errors import ParameterError
-from ..fused import bare, fused
+from ..fused import fused, plain_fft
 from ..staged.plan import FORWARD, INVERSE
 from ..staged.transform import Transform
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ..device.device import Device
     from ..device.launcher import Precision
-    from ..fused.bare import BareTransform, Shape
+    from ..fused.plain_fft import PlainFft, Shape
     from ..staged.algorithms import Option
 
     Array = NDArray[Any]
@@ -75,7 +75,7 @@ class Engine:
         return _ldexp(made, exponent)
 
     def _any(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
-        serves = bare.serves(self._device, shape)
+        serves = plain_fft.serves(self._device, shape)
         if self._engine.is_fused(serves=serves):
             if not serves:
                 raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another")
@@ -116,7 +116,7 @@ class Engine:
 class _Kept:
     """A transform for one thread at a time: its buffers and arguments are for one array."""
 
-    def __init__(self, made: BareTransform) -> None:
+    def __init__(self, made: PlainFft) -> None:
         self.device_bytes = made.device_bytes
         self._made, self._lock = made, threading.Lock()
 
@@ -135,7 +135,7 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> _Kept:
     with _keeping:
         found = _kept.get(key)
         if found is None:
-            found = _kept[key] = _Kept(bare.transform(Launcher(device), shape, pixel))
+            found = _kept[key] = _Kept(plain_fft.transform(Launcher(device), shape, pixel))
         _kept.move_to_end(key)
         while len(_kept) > 1 and (
             len(_kept) > MOST_KEPT or sum(each.device_bytes for each in _kept.values()) > MOST_BYTES

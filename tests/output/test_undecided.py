@@ -53,7 +53,7 @@ FORMS = {
     "on the host": _mirrored,
     "cpu": FusedCpuPipeline,
     "gpu": partial(FusedGpuPipeline, one_launch=False),
-    "any size": partial(FusedGpuPipeline, any_size=True, one_launch=False),
+    "generic": partial(FusedGpuPipeline, generic=True, one_launch=False),
     "long": partial(FusedGpuPipeline, limits=TINY),
 }
 
@@ -155,7 +155,7 @@ def _levels(picture, ramp):
 
 
 @pytest.mark.parametrize("part", [0.0, 0.25])
-@pytest.mark.parametrize("form", ["staged", "on the host", "cpu", "gpu", "any size"])
+@pytest.mark.parametrize("form", ["staged", "on the host", "cpu", "gpu", "generic"])
 def test_of_a_large_picture_every_form_looks_at_some_samples(form, part, launcher):
     picture = beside_edges("magnitude", None, LARGE, part=part)
     stack = Stack(1, *LARGE, picture.dtype, np.dtype("u1"), 255)
