@@ -11,7 +11,7 @@ from ..staged.algorithms import workgroup_coalesced
 from ..staged.transform import Transform
 from .benchmark import SPREAD, TOO_SLOW, Benchmark, complex_numbers, left_out
 from .measure import MS, check_transform, gflops, measure, ratio
-from .tables import HERE, Lines, Published, Table, by_column
+from .tables import HERE, Lines, Published, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,8 @@ BAINVILLE = tuple(
         "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision",
         label,
         hardware,
-        by_column(("ms", "gflops"), {f"workgroup r={r}": figures for r, figures in by_r.items()}),
+        ("ms", "gflops"),
+        {f"workgroup r={r}": figures for r, figures in by_r.items()},
     )
     for label, hardware, by_r in (
         ("GTX 285, 2010", "GeForce GTX 285", _GTX_285),
@@ -119,16 +120,14 @@ STREAM = Published(
     "(2005), Table 1",
     "FX 5900 XT, 2005",
     "GeForce FX 5900 XT (nv35), BrookGPU, AGP 8x",
-    by_column(
-        ("write", "read", "rows", "long", "image"),
-        {
-            "64": (0.02, 0.16, 0.96, 1.71, 1.85),
-            "128": (0.07, 0.58, 1.2, 2.0, 2.9),
-            "256": (0.37, 1.6, 2.8, 4.5, 6.5),
-            "512": (1.7, 5.8, 9.2, 17.9, 22.6),
-            "1024": (7.2, 23.2, 39, 99, 121),
-        },
-    ),
+    ("write", "read", "rows", "long", "image"),
+    {
+        "64": (0.02, 0.16, 0.96, 1.71, 1.85),
+        "128": (0.07, 0.58, 1.2, 2.0, 2.9),
+        "256": (0.37, 1.6, 2.8, 4.5, 6.5),
+        "512": (1.7, 5.8, 9.2, 17.9, 22.6),
+        "1024": (7.2, 23.2, 39, 99, 121),
+    },
 )
 SMALLEST = 64
 

@@ -27,19 +27,19 @@ HERE = "here"
 class Published:
     """The figures of one source on one piece of hardware.
 
-    ``label`` names the hardware in a table, ``hardware`` in full. ``rows`` maps the name of a row to its figures by
-    column.
+    ``label`` names the hardware in a table, ``hardware`` in full. ``rows`` maps the name of a row to its figures in the
+    order of ``columns``.
     """
 
     source: str
     label: str
     hardware: str
-    rows: Mapping[str, Mapping[str, float]]
+    columns: tuple[str, ...]
+    rows: Mapping[str, tuple[float, ...]]
 
-
-def by_column(names: tuple[str, ...], rows: Mapping[str, tuple[float, ...]]) -> dict[str, dict[str, float]]:
-    """Return rows of figures as :class:`Published` has them, the columns named once."""
-    return {key: dict(zip(names, values, strict=True)) for key, values in rows.items()}
+    def figures(self, name: str) -> dict[str, float]:
+        """Return the figures of a row by column."""
+        return dict(zip(self.columns, self.rows[name], strict=True))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Table:
             rows.append(row)
             if name in published.rows and name not in names[i + 1 :]:
                 first = {self.key[0]: row[self.key[0]], "hardware": published.label}
-                rows.append({**first, **published.rows[name]})
+                rows.append({**first, **published.figures(name)})
         self.rows = rows
         self.notes.append(f"{published.label}: {published.hardware}; {published.source}.")
 

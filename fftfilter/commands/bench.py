@@ -12,7 +12,7 @@ import click
 
 from .. import startup
 from ..memory import lacking
-from .shared.options import combined, device_option, verbose_option
+from .shared.options import combined, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,13 +43,7 @@ def bench() -> None:
 
 _options = combined(
     device_option,
-    click.option(
-        "--precision",
-        type=click.Choice(["single", "double"]),
-        default="single",
-        show_default=True,
-        help="Precision of all computation.",
-    ),
+    precision_option,
     click.option(
         "--runs",
         type=click.IntRange(1, 10_000),

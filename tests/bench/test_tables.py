@@ -10,7 +10,7 @@ import pytest
 
 from fftfilter.bench import tables
 from fftfilter.bench.measure import Stats
-from fftfilter.bench.tables import HERE, Lines, Published, by_column
+from fftfilter.bench.tables import HERE, Lines, Published
 from fftfilter.errors import ParameterError, WriteError
 
 
@@ -79,8 +79,8 @@ def test_a_table_as_json(table):
 
 
 def test_published_figures_follow_the_row_of_their_name(table):
-    figures = by_column(("n", "ms"), {"fast": (8, 5.0), "no such row": (8, 6.0)})
-    table.beside(Published("A paper", "ENIAC, 1946", "ENIAC, Philadelphia", figures))
+    rows = {"fast": (8, 5.0), "no such row": (8, 6.0)}
+    table.beside(Published("A paper", "ENIAC, 1946", "ENIAC, Philadelphia", ("n", "ms"), rows))
     assert [(row["name"], row["hardware"]) for row in table.rows] == [
         ("fast", "here"),
         ("fast", "ENIAC, 1946"),
