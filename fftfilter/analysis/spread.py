@@ -40,7 +40,7 @@ def of_tails(fx: float, fy: float, ratio: float, height: int, width: int) -> flo
 
     Filters see the picture without a window: a wave that does not continue across the borders has tails along both
     axes, which fall with the square of the distance. A Gaussian notch of width w leaves 1.73 / w of their energy, and
-    takes pi / (2 ln 2) w^2 of the surroundings. The sum of both is least at the returned width.
+    takes pi / (2 ln 2) w^2 of the surroundings. Within limits, the returned width makes the sum of both least.
     """
     along, down = (np.sin(np.pi * f * n) ** 2 / n for f, n in ((fx, width), (fy, height)))
     best = np.cbrt(0.087 * ratio * (along + down) / (height * width))
