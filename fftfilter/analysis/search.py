@@ -22,8 +22,7 @@ from ..errors import ParameterError, check_unmasked
 from ..transfer import Transfer
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
-from .spread import broad_peaks, of_skirt, of_tails
-from .surroundings import Bins, around, at, standing_out
+from .surroundings import Bins, around, at, broad_peaks, of_skirt, of_tails, standing_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

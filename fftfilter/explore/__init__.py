@@ -3,9 +3,9 @@
     server.py      routes below a secret path, for this machine's pages alone
     live.py        the WebSocket, which answers the newest request
     request.py     a request: a command with its options, as on a command line
-    answers.py     the filtered picture of a request, by filters that are kept ready
+    answers.py     the filtered picture of a request, by filters that are kept ready, and the words beside it:
+                   command line, Python call, curve, histogram
     shown.py       pixels as a browser shows them, reduced for quick looks, and the frames that carry them
-    words.py       the words beside a result: command line, Python call, curve, histogram
     session.py     the open file, its pages, their spectra
     saving.py      runs the command, and gives its output a name in one folder
     steps.py       the book's pipeline on this picture, step by step

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
+from .answers import gain_map, gains_of, words
 from .request import Request, field_of, number_of, read
-from .words import gain_map, gains_of, words
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

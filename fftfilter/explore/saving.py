@@ -20,7 +20,7 @@ from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
-from .words import command_line
+from .answers import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
