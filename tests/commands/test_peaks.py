@@ -146,7 +146,7 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
         (["notch", "a.png", "b.png"], "no peak is given"),
         (
             ["notch", "--strength", "20", "--at", "0.1,0.1", "a.png", "b.png"],
-            "--strength is for the waves that --auto finds",
+            "--strength is for the waves that --auto",
         ),
         (["notch", "--auto", "folder", "a.png", "b.png"], "--auto folder is for folders"),
     ],
