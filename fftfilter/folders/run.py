@@ -21,7 +21,6 @@ from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
 from ..output.scale import FOLDER
-from ..work import verify
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
 from .journal import Entry, journal_of
 from .pool import Pool
@@ -224,6 +223,8 @@ class FolderRun:
             # A coding that only some of a folder's formats have is for those.
             (self.recipe.refuse if self.format else self.recipe.refuse_target)(target)
             if self.verify:
+                from ..work import verify  # which imports NumPy: without, this process needs none
+
                 verify.refuse(target, self.recipe)
             if target in made:
                 raise ParameterError(

@@ -18,7 +18,6 @@ from ..files.messages import reason, shown
 from ..files.sources import Slices
 from ..images.formats import FORMATS, misfit
 from ..output import scale as scales
-from . import verify
 from .frames import filtered, largest
 from .opened import open_
 from .recipe import Recipe
@@ -165,6 +164,8 @@ def filter_file(
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:
+        from . import verify
+
         done.difference = verify.of_file(frame, target, opened.recipe)
     return done
 
@@ -223,6 +224,8 @@ def _filter_pages(
                 lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
                 if compare:
+                    from . import verify
+
                     file.flush()
                     done.difference = verify.of_pages(opened, images.pages_of(Slices(file), name), recipe, suffix)
                 pages.close()  # or it could not be replaced, on some systems

@@ -1,29 +1,128 @@
-"""``--verify``: an output, read back from its file, beside the float64 reference of what was read.
+"""``--verify``: an output, read back from its file, is compared with the float64 reference of its input.
 
-The comparison itself is ``output/difference.py``.
+The tests and the soak take the reference from here, too. ``output/difference.py`` compares pixels. The module is
+imported on first use: a run without ``--verify`` does without it.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from .. import images
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
-from ..output.difference import Difference
+from ..output.difference import OF_65535, Difference
+from ..output.ground import deviation
+from ..output.histogram import range_of
+from ..output.noise import NOISE
+from ..output.quantize import pixels
+from ..output.ramp import ramps
+from ..output.scale import Auto
+from ..transfer import reference
+from ..transfer.edges import grid_with
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from ..images import Depth, Pages, Picture
+    from ..output.modes import Output
+    from ..output.scale import Scale
+    from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from .frames import Frame
     from .opened import Opened
     from .recipe import Recipe
-    from .references import Reference
+
+    Array = NDArray[Any]
+
+# Bins of ImageJ's histogram: no value of the device is farther from the reference's.
+NUDGES = (0.0, 1e-3, -1e-3)
+
+
+class Reference(NamedTuple):
+    """What a picture has to become."""
+
+    wanted: NDArray[Any]
+    """The output's pixels ``(channels, height, width)``."""
+    values: NDArray[Any]
+    """The filtered values."""
+    stretch: float
+    """How much farther apart than usual the values that become black and white are."""
+    unit: float | None
+    """Of raw values: what the contract's parts are parts of."""
+
+
+def reference_of(
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Scale | None,
+    depth: Depth,
+    edges: Edges = "wrap",
+) -> Reference:
+    """Return what :class:`Filter` has to make of the channels of one picture, whose white is ``white``."""
+    kept = transfer.keeping_mean() if output == "keep" else transfer
+    gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
+    gain = np.stack(gains) if len(gains) > 1 else gains[0]
+    largest_deviation = float(deviation(planes).max()) * transfer.largest
+    if output == "magnitude" and scale is None:
+        values = np.abs(reference.filtered(planes, gain, edges))
+        wanted = reference.quantize(values, largest_deviation, depth.dtype, depth.maxval)
+        return Reference(wanted, values, 1.0, None)
+    values = reference.filtered(planes, gain, edges).real
+    largest = float(np.abs(values).max())
+    # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
+    stretch, unit = 1.0, 1.0
+    if isinstance(scale, Auto):
+        scale = range_of(values, output, scale)
+    if scale is not None:
+        black_to_white = scale.in_levels(white)
+        stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+    if output == "keep":
+        stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
+    if output in ("keep", "real") and depth.dtype.kind == "f":
+        # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
+        unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
+        unit = unit / (white if output == "keep" else 1) or 1.0
+    dtype = np.dtype(np.float64) if output == "real" else depth.dtype
+    (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
+    return Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)
+
+
+def of_imagej(
+    planes: Array, white: float, transfer: Transfer, *, depth: Depth, autoscale: bool, saturate: bool
+) -> Iterator[Reference]:
+    """Yield what :class:`ImageJFilter` has to make of a picture, as :func:`reference_of` does.
+
+    They are three where autoscaling counts values: one on the edge of a bin may lie on either side of it.
+    """
+    from ..imagej_filter import ImageJReference
+
+    for nudge in NUDGES if autoscale else (0.0,):
+        filter_ = ImageJReference(transfer, autoscale=autoscale, saturate=saturate, nudge=nudge)
+        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
+        largest = float(np.abs(filter_.values).max())
+        largest_deviation = float(deviation(planes).max())
+        is_gray, unit = len(planes) == 1, 1.0
+        if is_gray and depth.dtype.kind == "f":
+            unit = max(largest, largest_deviation) / white or 1.0
+        shown_range = filter_.width if is_gray and depth.dtype.kind != "f" else white
+        stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
+        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
+
+
+# An output beside its reference
 
 
 def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
@@ -71,15 +170,15 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     """Return how the picture in an output differs from what a frame, as it was read, has to become."""
     given = frame.given or frame.picture
     made: list[Difference] = []
-    for reference in recipe.how.references(given, frame.transfer, recipe, frame.depth):
-        made.append(_beside(found, reference, frame.depth, name))
+    for each in recipe.how.references(given, frame.transfer, recipe, frame.depth):
+        made.append(_beside(found, each, frame.depth, name))
         if made[-1].is_right:
             return made[-1]
     return made[0]
 
 
-def _beside(found: Picture, reference: Reference, depth: Depth, name: str) -> Difference:
-    wanted, values, stretch, unit = reference
+def _beside(found: Picture, wanted_: Reference, depth: Depth, name: str) -> Difference:
+    wanted, values, stretch, unit = wanted_
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         raise replaced(name)
     if len(wanted) != len(found.planes):
