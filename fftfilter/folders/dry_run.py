@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import __version__, images
 from ..errors import DeviceError, FftfilterError
 from ..files import sources
-from . import chunks
 from .cluster import LOCAL, connect, explain
+from .pool import device_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -108,7 +108,7 @@ class DryRun:
 
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
-            asked = partial(chunks.device_bytes, settings=settings, device=self._devices[0], version=__version__)
+            asked = partial(device_bytes, settings=settings, device=self._devices[0], version=__version__)
             yield lambda shape: Need(names, has, asked(shape)[-1])
             return
         with connect(cluster, self._devices) as client:
@@ -116,7 +116,7 @@ class DryRun:
             def ask(shape: Shape) -> Need:
                 if not client.nthreads():
                     raise DeviceError(f"{cluster}: no worker is there; start one with 'dask worker'")
-                asked = client.submit(chunks.device_bytes, shape, settings, self._devices[0], __version__, pure=False)
+                asked = client.submit(device_bytes, shape, settings, self._devices[0], __version__, pure=False)
                 try:
                     return Need(*asked.result(timeout=SECONDS_TO_ANSWER))
                 except FftfilterError:

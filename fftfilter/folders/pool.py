@@ -1,14 +1,23 @@
-"""Chunks of jobs over workers: feeds them, counts deaths, and tries suspects one by one.
+"""A pool feeds workers with chunks of jobs, counts deaths, and tries suspects one by one; below, a worker's own part.
 
-A worker is an executor of the standard library's kind with a device of its own: this process, another one, or one of a
-Dask cluster (``processes.py``, ``cluster/``). Each has one chunk that it works on and one that waits for it.
+A worker is an executor of the standard library's kind with a device of its own, which stays open from chunk to chunk:
+this process, another one, or one of a Dask cluster (``processes.py``, ``cluster.py``). Each has one chunk that it works
+on and one that waits for it.
 
 When a worker dies, every job that it had in hand is a suspect, and is tried once more, alone. A job that was in hand at
 two deaths is given up. The jobs of a worker that has lost its device go to the others.
+
+A cluster's scheduler, which only passes chunks on, imports this module, too: NumPy and OpenCL are imported when there
+is work.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import threading
+import time
+import zlib
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
@@ -17,14 +26,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import __version__
+from ..errors import DeviceError
 from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
-from . import chunks
 from .jobs import Job, Outcome, Settings, failure
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
+
+    from .batch import Batch
 
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
@@ -32,6 +43,22 @@ FIRST_CHUNK, LARGEST_CHUNK = 8, 512
 JOBS_A_THREAD = 16
 # A job that was in hand when this many workers died is not given to another.
 DEATHS = 2
+
+
+class Result(NamedTuple):
+    """What became of a worker's chunk."""
+
+    outcomes: list[Outcome]
+    seconds: float
+    lost: str | None = None
+    """Why the worker is of no use, if so; the others do the rest of its chunk."""
+
+
+class Started(NamedTuple):
+    """A worker that is ready."""
+
+    pid: int
+    device: str
 
 
 class Chunk(NamedTuple):
@@ -63,7 +90,7 @@ class Worker:
     executor: Executor
     device: str | None
     threads: int
-    in_hand: dict[Future[chunks.Result], Chunk] = field(default_factory=dict)
+    in_hand: dict[Future[Result], Chunk] = field(default_factory=dict)
 
 
 class Workers(Protocol):
@@ -137,9 +164,9 @@ class Pool:
             chunk = self._next(jobs, workers, worker.threads)
             if not chunk.jobs:
                 return
-            arguments = (chunks.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
+            arguments = (pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
             try:
-                future = worker.executor.submit(chunks.do_chunk, *arguments)
+                future = worker.executor.submit(do_chunk, *arguments)
             except BrokenExecutor as error:  # it died since it was looked at
                 future = Future()
                 future.set_exception(error)
@@ -161,7 +188,7 @@ class Pool:
         self._left -= len(chunk.jobs)
         return chunk
 
-    def _take(self, worker: Worker, future: Future[chunks.Result]) -> Iterator[Outcome]:
+    def _take(self, worker: Worker, future: Future[Result]) -> Iterator[Outcome]:
         """Yield what became of a chunk; its worker may have died or lost its device."""
         try:
             result = future.result()
@@ -206,3 +233,80 @@ class Pool:
                 self._suspects.append(job)
             else:
                 yield failure(job, f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand")
+
+
+# What a worker does
+
+
+def pack(jobs: Sequence[Job]) -> bytes:
+    """Return jobs as :func:`do_chunk` takes them: small, since a cluster's scheduler remembers what it passes on."""
+    return zlib.compress(pickle.dumps(jobs, pickle.HIGHEST_PROTOCOL), 1)
+
+
+_one_at_a_time = threading.Lock()
+_open: list[tuple[Settings, str | None, int, Batch]] = []
+"""The one batch of this process, if there is one, behind what it was opened for."""
+
+
+def open_device(device: str | None) -> Started:
+    """Open a device, as a worker does before its first chunk; raises DeviceError."""
+    from ..device.choice import open_device as open_checked
+    from ..fused import fused
+
+    return Started(os.getpid(), open_checked(device, fused).name)
+
+
+def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:
+    """Do a chunk of packed jobs with a device; ``threads`` read and write, 0 for one a core.
+
+    ``version`` is that of the process that asks. Raises FftfilterError for settings that are invalid on this device.
+    """
+    if version != __version__:
+        return Result([], 0.0, f"has fftfilter {__version__}, and this is {version}")
+    outcomes: list[Outcome] = []
+    with _one_at_a_time:
+        try:
+            batch = _opened(settings, device, threads)
+            began = time.perf_counter()
+            jobs: list[Job] = pickle.loads(zlib.decompress(packed))  # noqa: S301  from the program that runs here
+            for outcome in batch.run(jobs):
+                outcomes.append(outcome)  # noqa: PERF402  what is finished counts, whatever happens next
+        except DeviceError as error:
+            close_batch()
+            return Result(outcomes, 0.0, str(error))
+        except BaseException:
+            close_batch()
+            raise
+    return Result(outcomes, time.perf_counter() - began)
+
+
+def device_bytes(
+    shape: tuple[int, int, int], settings: Settings, device: str | None, version: str
+) -> tuple[str, int, int]:
+    """Return this worker's device, the bytes that it has, and those that a picture ``(channels, height, width)`` takes.
+
+    Raises FftfilterError.
+    """
+    if version != __version__:
+        raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
+    recipe = settings.recipe
+    transfer = recipe.transfer.with_pixel_size(1.0)  # as any size takes the same
+    with recipe.open(transfer, device) as filter_:
+        opened = filter_.launcher.device
+        return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
+
+
+def close_batch() -> None:
+    """Close the batch of this process, if there is one."""
+    while _open:
+        _open.pop()[-1].close()
+
+
+def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
+    from ..system import cores
+    from .batch import Batch
+
+    if not _open or _open[0][:3] != (settings, device, threads):
+        close_batch()
+        _open.append((settings, device, threads, Batch(settings, device, threads or cores())))
+    return _open[0][-1]

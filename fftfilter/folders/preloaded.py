@@ -14,7 +14,7 @@ from .. import startup, system
 # What is imported by functions, on first use, and what imports all the rest.
 MODULES = (
     *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
-    *("fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid", "fftfilter.files.atomic"),
+    *("fftfilter.folders.batch", "fftfilter.folders.pool", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid"),
     *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
 )
 

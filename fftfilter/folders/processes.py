@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
-from . import chunks
 from .jobs import DeviceLostError
-from .pool import Death, Worker
+from .pool import Death, Started, Worker, close_batch, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -191,7 +190,7 @@ class LocalWorkers:
 
     def close(self) -> None:
         """End all processes."""
-        chunks.close()
+        close_batch()
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():
@@ -239,7 +238,7 @@ class _Process:
     def __init__(self, executor: ProcessPoolExecutor, device: str | None) -> None:
         before = set(multiprocessing.active_children())
         self.executor = executor
-        self._started: Future[chunks.Started] = executor.submit(chunks.open_device, device)
+        self._started: Future[Started] = executor.submit(open_device, device)
         self._process = next(iter(set(multiprocessing.active_children()) - before), None)
 
     @property
