@@ -79,11 +79,7 @@ FORMATS = {
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
     ".webp": Format(
-        *("WEBP", 8, 8, True),
-        longest=16383,
-        options={"lossless": True, "exact": True},
-        has_quality=True,
-        pages=True,
+        *("WEBP", 8, 8, True), longest=16383, options={"lossless": True, "exact": True}, has_quality=True, pages=True
     ),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),

@@ -34,11 +34,7 @@ _ROWS_TRIED = 24
 
 
 def encode(
-    samples: NDArray[np.uint8 | np.uint16],
-    level: int = 1,
-    chunks: Sequence[bytes] = (),
-    *,
-    block_bytes: int = 1 << 22,
+    samples: NDArray[np.uint8 | np.uint16], level: int = 1, chunks: Sequence[bytes] = (), *, block_bytes: int = 1 << 22
 ) -> list[bytes]:
     """Return the parts of a PNG file that holds `samples`, compressed at `level` (0 to 9).
 

@@ -275,10 +275,7 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
 
 
 def suffix_of_pages(
-    target: str | os.PathLike[str],
-    format_: str | None,
-    pages: int,
-    picture: Picture | None = None,
+    target: str | os.PathLike[str], format_: str | None, pages: int, picture: Picture | None = None
 ) -> str:
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
