@@ -1,4 +1,4 @@
-"""Files as bytes: where those of an input come from, and how those of an output are written.
+"""Bytes of files: inputs are read, and outputs written, without a look at what they mean.
 
     content(source) -> bytes  ...  store(target, parts, times)
 
@@ -6,7 +6,7 @@
     atomic.py             outputs that appear whole or not at all; what a killed run left behind
     urls.py               files behind URLs, through fsspec
     standard_streams.py   standard input, output and error, which may be closed or full
-    messages.py           what errors about files say: name, cause, way out
+    messages.py           texts of errors about files: name, cause, way out
 
-Nothing here knows what an image is but the words of errors.
+Only the messages know that these are images.
 """

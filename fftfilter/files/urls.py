@@ -1,11 +1,11 @@
 """Files behind URLs, through fsspec: s3://, gs://, http://, memory:// and others that it has drivers for.
 
-First what a URL says by itself, then what is behind it. fsspec is imported only for that. Listings are not cached,
-because other programs write there, too. Errors are OSErrors with a readable message, as for files; a missing
-package is a ParameterError.
+Names come first, then access to files, for which alone fsspec is imported. Listings are not cached, because other
+programs write there, too. Errors are OSErrors with a readable message, as for files; a missing package is a
+ParameterError.
 
-Not universal-pathlib: its listings drop the type and the date that fsspec has given, so that a web page costs a
-request an entry, and its names of the web stay quoted.
+Not universal-pathlib: its listings drop the type and the date that fsspec has given, so that each entry of a web page
+costs a request, and its names of the web stay quoted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", 
 
 
 class Url(NamedTuple):
-    """A folder or a file behind a URL, with those of Path's methods that folder runs use."""
+    """A folder or a file behind a URL, with the methods of Path that folder runs use."""
 
     text: str
 
@@ -121,7 +121,7 @@ def _scheme(url: str) -> str:
     return url.partition("://")[0].lower()
 
 
-# What is behind a URL
+# Access to files
 
 
 class UrlError(OSError):
@@ -133,7 +133,7 @@ class UrlError(OSError):
 
 
 class Entry(NamedTuple):
-    """An entry of a folder, with the methods of os.DirEntry."""
+    """A file or a folder in a folder, as os.DirEntry."""
 
     name: str
     is_folder: bool
@@ -142,14 +142,6 @@ class Entry(NamedTuple):
     def is_dir(self) -> bool:
         """Whether it is a folder."""
         return self.is_folder
-
-    def is_file(self) -> bool:
-        """Whether it is a file."""
-        return not self.is_folder
-
-    def is_symlink(self) -> bool:
-        """Whether it is a link, which URLs have none of."""
-        return False
 
 
 def is_folder(url: Url) -> bool:

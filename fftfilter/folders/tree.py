@@ -123,7 +123,7 @@ class Tree:
             return False
         extension = PurePath(entry.name).suffix.lower()
         # A broken link is taken, too: that it cannot be read is worth a message.
-        may_be_read = entry.is_symlink() or entry.is_file()
+        may_be_read = isinstance(entry, urls.Entry) or entry.is_symlink() or entry.is_file()
         if may_be_read and extension in self.extensions:
             return True
         self.left_out[(extension or "no extension") if may_be_read else "pipe or device"] += 1

@@ -44,21 +44,21 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# Bins of ImageJ's histogram: no value of the device is farther from the reference's.
+# In bins of ImageJ's histogram: the device's values are no farther than this from the reference's.
 NUDGES = (0.0, 1e-3, -1e-3)
 
 
 class Reference(NamedTuple):
-    """What a picture has to become."""
+    """The correct output of a picture."""
 
     wanted: NDArray[Any]
     """The output's pixels ``(channels, height, width)``."""
     values: NDArray[Any]
     """The filtered values."""
     stretch: float
-    """How much farther apart than usual the values that become black and white are."""
+    """The distance of the values that become black and white, as a multiple of the usual one."""
     unit: float | None
-    """Of raw values: what the contract's parts are parts of."""
+    """For raw values: the value that tolerances are parts of."""
 
 
 def reference_of(
@@ -71,7 +71,7 @@ def reference_of(
     depth: Depth,
     edges: Edges = "wrap",
 ) -> Reference:
-    """Return what :class:`Filter` has to make of the channels of one picture, whose white is ``white``."""
+    """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white."""
     kept = transfer.keeping_mean() if output == "keep" else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
@@ -103,9 +103,9 @@ def reference_of(
 def of_imagej(
     planes: Array, white: float, transfer: Transfer, *, depth: Depth, autoscale: bool, saturate: bool
 ) -> Iterator[Reference]:
-    """Yield what :class:`ImageJFilter` has to make of a picture, as :func:`reference_of` does.
+    """Yield the correct outputs of :class:`ImageJFilter`, as :func:`reference_of` does.
 
-    They are three where autoscaling counts values: one on the edge of a bin may lie on either side of it.
+    With autoscaling, which counts values, there are three: a value on the edge of a bin may fall on either side.
     """
     from ..imagej_filter import ImageJReference
 
@@ -135,15 +135,15 @@ def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
 
 
 def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Difference:
-    """Return how a file differs from what the frame that was written into it had to become.
+    """Return how far a file is from the reference of the frame that was written into it.
 
-    Raises what :func:`images.read` raises, VerifyError for a picture of another size.
+    Raises what :func:`images.read` raises, and VerifyError for a picture of another size.
     """
     return _compare(frame, images.read(target), recipe, shown(target, "standard output"))
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:
-    """Return how the pages of an output differ from the reference; raises VerifyError for one that is not right."""
+    """Return how far the pages of an output are from the reference; raises VerifyError for a wrong one."""
     if written.count != len(opened.pages) or written.is_cut:
         raise replaced(written.name)
     found = []
@@ -159,7 +159,7 @@ def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Dif
 
 
 def of_earlier(opened: Opened, target: str) -> Difference:
-    """Return how an output that was written before differs from what the input has to become; raises VerifyError."""
+    """Return how far an output of an earlier run is from the reference; raises VerifyError."""
     if not isinstance(opened.found, images.Pages):
         return of_file(opened.frame(target, keep=True), target, opened.recipe)
     with closing(images.pages_of(images.raw(target), shown(target, "-"))) as written:
@@ -167,7 +167,7 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
-    """Return how the picture in an output differs from what a frame, as it was read, has to become."""
+    """Return how far the picture in an output is from the nearest reference of a frame."""
     given = frame.given or frame.picture
     made: list[Difference] = []
     for each in recipe.how.references(given, frame.transfer, recipe, frame.depth):
@@ -188,7 +188,7 @@ def _beside(found: Picture, wanted_: Reference, depth: Depth, name: str) -> Diff
 
 
 def replaced(name: str) -> VerifyError:
-    """Return the error of an output that is not what was written."""
+    """Return the error of an output that another file has replaced."""
     return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
 
