@@ -1,6 +1,6 @@
-"""What a folder run would do: each file's size, output and bytes, from the headers alone.
+"""A dry run shows each file's size, output and memory, from the headers alone.
 
-What a picture takes of a device's memory is asked of the device: of one here, or of one of a cluster's workers.
+The memory that a picture takes of a device is asked of the device: of one here, or of one of a cluster's workers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SECONDS_TO_ANSWER = 60
 
 
 class Need(NamedTuple):
-    """What a picture takes of a device's memory, in bytes."""
+    """The memory that a picture takes of a device, in bytes."""
 
     device: str
     has: int
@@ -36,7 +36,7 @@ class Need(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What would be done with a file."""
+    """The step of one file."""
 
     job: Job
     size: Size
@@ -68,7 +68,7 @@ class DryRun:
         self._largest: Need | None = None
 
     def steps(self) -> Iterator[Step | FftfilterError]:
-        """Return each file's step, or why it would fail; first of all why there is no device, if so."""
+        """Yield the step of each file, or the error that it would end with; first that of a missing device."""
         with ExitStack() as stack:
             try:
                 need = cache(stack.enter_context(self._asking()))
@@ -101,7 +101,7 @@ class DryRun:
 
     @contextmanager
     def _asking(self) -> Iterator[Callable[[Shape], Need]]:
-        """Return what says how much of a device's memory a picture takes; raises DeviceError."""
+        """Give a function that returns the need of a picture of some shape; raises DeviceError."""
         settings, cluster = self._run.settings, self._cluster
         if cluster in (None, LOCAL):
             from ..device.choice import choose

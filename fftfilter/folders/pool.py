@@ -62,7 +62,7 @@ class Started(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Jobs that a worker was sent."""
+    """The jobs that are sent to a worker at a time."""
 
     jobs: Sequence[Job]
     is_suspect: bool = False
@@ -78,15 +78,15 @@ class Death(NamedTuple):
 
     why: str
     at_start: bool = False
-    """Whether it never was ready, so that no job can be the cause."""
+    """Whether it was never ready, so that no job can be the cause."""
 
 
 @dataclass(eq=False)
 class Worker:
-    """Somebody who does chunks, one after the other."""
+    """An executor that does chunks, one after the other."""
 
     name: str
-    """What messages call it."""
+    """In messages."""
     executor: Executor
     device: str | None
     threads: int
@@ -97,18 +97,18 @@ class Workers(Protocol):
     """The workers of a run, as they come and go."""
 
     notes: list[str]
-    """What the user should know of workers that were lost; the caller takes them."""
+    """Lines about workers that were lost, for the user; the caller takes them."""
 
     @property
     def seconds_a_chunk(self) -> float:
-        """What a chunk should take: long beside the cost of sending it, short for whoever waits for its end."""
+        """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
 
     @property
     def seconds_between_looks(self) -> float | None:
-        """How soon :meth:`look` has to be called again, None for when something has happened."""
+        """The time after which :meth:`look` has to be called again; None if only events matter."""
 
     def look(self, *, has_work: bool) -> list[Worker]:
-        """Return the workers that there are now; ``has_work`` says whether more could be of use.
+        """Return the present workers; ``has_work`` says whether more would be useful.
 
         Raises DeviceLostError if there is none and none will come.
         """
@@ -117,10 +117,7 @@ class Workers(Protocol):
         """Do without a worker from now on."""
 
     def died(self, worker: Worker, error: BaseException) -> Death:
-        """Return how a worker died, after another was started in its place if that is possible.
-
-        Raises what an error means that is no death.
-        """
+        """Return how a worker died, after replacing it if that is possible; raises an error that is no death."""
 
 
 class Pool:
@@ -189,7 +186,7 @@ class Pool:
         return chunk
 
     def _take(self, worker: Worker, future: Future[Result]) -> Iterator[Outcome]:
-        """Yield what became of a chunk; its worker may have died or lost its device."""
+        """Yield the outcomes of a chunk, whose worker may have died or lost its device."""
         try:
             result = future.result()
         except Exception as error:  # noqa: BLE001  the workers know which of them is a death
@@ -206,7 +203,7 @@ class Pool:
             self._workers.lose(worker, result.lost)
 
     def _finished(self, worker: Worker) -> Generator[Outcome, None, list[Chunk]]:
-        """Empty a worker's hands: yield the outcomes of what it has finished, return the rest."""
+        """Take all chunks from a worker: yield the outcomes of finished jobs, return the other jobs."""
         unfinished = []
         for future, chunk in worker.in_hand.items():
             outcomes: list[Outcome] = []
@@ -219,7 +216,7 @@ class Pool:
         return unfinished
 
     def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
-        """Let the jobs of a worker that died be tried one by one; yield those that are given up."""
+        """Put the jobs of a dead worker aside, to be tried one by one; yield those that are given up."""
         chunks = yield from self._finished(worker)
         for folder in {folder for chunk in chunks for folder in chunk.folders}:
             remove_leftovers(folder)
@@ -270,7 +267,7 @@ def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int
             began = time.perf_counter()
             jobs: list[Job] = pickle.loads(zlib.decompress(packed))  # noqa: S301  from the program that runs here
             for outcome in batch.run(jobs):
-                outcomes.append(outcome)  # noqa: PERF402  what is finished counts, whatever happens next
+                outcomes.append(outcome)  # noqa: PERF402  finished files count, whatever happens next
         except DeviceError as error:
             close_batch()
             return Result(outcomes, 0.0, str(error))

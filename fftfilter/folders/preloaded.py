@@ -1,4 +1,4 @@
-"""What a folder's processes import: the forkserver imports this module once, and is forked for each of them.
+"""Imports for a folder's processes: the forkserver imports this module once, and is forked for each process.
 
 It opens no OpenCL platform: those do not survive a fork. PoCL's library alone may be loaded, as nothing has run in it.
 Pillow is left to the processes that meet a file for it.
@@ -11,7 +11,7 @@ from importlib import import_module
 
 from .. import startup, system
 
-# What is imported by functions, on first use, and what imports all the rest.
+# Modules that functions import on first use, and those that import all the rest.
 MODULES = (
     *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
     *("fftfilter.folders.batch", "fftfilter.folders.pool", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid"),

@@ -50,7 +50,7 @@ _WEBP_REPLACES = 0x02  # and is not blended with the frame before
 
 
 class AnimationPages(Pages):
-    """The frames of a file's bytes; raises ReadError."""
+    """The frames of an animation, given as bytes; raises ReadError."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name, self._data, self.nbytes = name, data, len(data)
@@ -73,7 +73,7 @@ class AnimationPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """How many pixels are decoded: also those of the frames before."""
+        """The number of pixels to decode, those of the frames before included."""
         return (self.chosen[-1] + 1) * self._size[0] * self._size[1]
 
     def read(self, index: int, working: Working | None = None) -> Picture:
@@ -130,7 +130,6 @@ class AnimationPages(Pages):
 
 
 def _plays(image: ImageFile.ImageFile) -> int:
-    """Return how often an animation is played; 0 is forever."""
     loop = image.info.get("loop")
     if image.format == "GIF":  # which says how often it is repeated
         return 1 if loop is None else loop + 1 if loop else 0
@@ -138,7 +137,7 @@ def _plays(image: ImageFile.ImageFile) -> int:
 
 
 def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
-    """Return how many frames of an animation are whole, and whether others are missing; ``counted`` is Pillow's."""
+    """Return the number of whole frames, and whether others are missing; ``counted`` is Pillow's number."""
     if format_ == "GIF":
         return _gif_frames(data)
     if format_ == "PNG":
@@ -158,25 +157,32 @@ def refuse_cut_webp(data: bytes, name: str) -> None:
 
 
 def _gif_frames(data: bytes) -> tuple[int, bool]:
-    """Walk the blocks of a GIF: extensions, and images of a head, colors and compressed pixels."""
-    frames, position = 0, 13 + _colors(data[10])
+    frames = 0
     try:
-        while (block := data[position]) != _GIF_END:
-            if block not in (_GIF_EXTENSION, _GIF_IMAGE):
-                position += 1  # as Pillow does
-                continue
-            position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
-            while data[position]:
-                position += 1 + data[position]
-            position += 1
-            frames += block == _GIF_IMAGE
+        for start, _ in _gif_blocks(data):
+            frames += data[start] == _GIF_IMAGE
     except IndexError:
         return frames, True
     return frames, False
 
 
+def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each extension and image of a GIF; raises IndexError if the file is cut off."""
+    position = 13 + _colors(data[10])
+    while (block := data[position]) != _GIF_END:
+        start = position
+        if block not in (_GIF_EXTENSION, _GIF_IMAGE):
+            position += 1  # as Pillow does
+            continue
+        position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
+        while data[position]:
+            position += 1 + data[position]
+        position += 1
+        yield start, position
+
+
 def _colors(flags: int) -> int:
-    """Return the bytes of a table of colors."""
+    """Return the length in bytes of a table of colors."""
     return 3 << (1 + (flags & 7)) if flags & 0x80 else 0
 
 
@@ -241,7 +247,7 @@ class _AnimationSink(Sink):
 
 
 class _GifSink(_AnimationSink):
-    """GIF: a head, then for each frame how long it is shown, its place, its colors and its pixels."""
+    """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
 
     def _begin(self, frame: _Frame) -> None:
         size = frame.data[6:10]
@@ -251,26 +257,22 @@ class _GifSink(_AnimationSink):
             self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", repeats, 0))
 
     def _append(self, frame: _Frame) -> None:
-        data = frame.data
+        data, position, clear = frame.data, 0, None
         flags = data[10]
-        start = 13 + (3 << (1 + (flags & 7)))
-        colors, position, clear = data[13:start], start, None
-        while data[position] == ord("!"):
-            end = position + 2
-            while data[end]:
-                end += 1 + data[end]
+        for position, end in _gif_blocks(data):
+            if data[position] == _GIF_IMAGE:
+                break
             if data[position + 1] == _GIF_COMMENT and self._is_first:
-                self._file.write(data[position : end + 1])
+                self._file.write(data[position:end])
             if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
                 clear = data[position + 6]
-            position = end + 1
         hundredths = min(65535, round(frame.milliseconds / 10))
         # Cleared after it was shown, or it would be seen where the next frame is transparent.
         after = _GIF_CLEARED if frame.has_alpha else _GIF_STAYS
         self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
         self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
         head, own = data[position : position + 9], data[position + 9]
-        self._file.write(head + bytes((own & 0x40 | 0x80 | flags & 7,)) + colors)
+        self._file.write(head + bytes((own & 0x40 | 0x80 | flags & 7,)) + data[13 : 13 + _colors(flags)])
         self._file.write(data[position + 10 : -1])
 
     def finish(self) -> None:
@@ -278,10 +280,9 @@ class _GifSink(_AnimationSink):
 
 
 class _PngSink(_AnimationSink):
-    """PNG: the chunks of a picture; before the pixels of each frame a chunk of its place and duration."""
+    """PNG: the chunks of a picture; before the pixels of each frame a chunk with its place and duration."""
 
-    _number = 0
-    """Of the next chunk of an animation."""
+    _number = 0  # of the next chunk of an animation
 
     def _begin(self, frame: _Frame) -> None:
         self._file.write(frame.data[:8])
@@ -314,9 +315,7 @@ class _PngSink(_AnimationSink):
 
 
 class _WebpSink(_AnimationSink):
-    """WebP: chunks of what holds for all, then for each frame a chunk of its place, its duration and its own chunks."""
-
-    _last: bytes = b""
+    """WebP: common chunks, then for each frame a chunk with its place, its duration and its own chunks."""
 
     def _begin(self, frame: _Frame) -> None:
         found = {kind: frame.data[start:end] for kind, start, end in riff_chunks(frame.data)}
