@@ -1,4 +1,4 @@
-"""A picture to bytes, and into a file that is whole or not there at all.
+"""Encode a picture, and write it into a file that is whole or not there at all.
 
 Pillow cannot write 16-bit color, and PNG only slowly: `png_writer` and `tiff_writer` do it instead.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# A PNG's signature and its first chunk, which metadata follow.
+# The length of a PNG's signature and first chunk, which metadata follow.
 _PNG_HEADER = 8 + 25
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
 # The entry of a GIF's palette for transparent pixels: the last one, in every frame of an animation.
@@ -120,7 +120,7 @@ def write(
 
 
 def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture], T]) -> tuple[T, list[str]]:
-    """Return what ``encode`` makes of a picture that fits a file with this extension, and what was dropped, as text.
+    """Return a picture as ``encode`` codes it for a file with this extension, and what was dropped, as text.
 
     Raises TooLargeError and WriteError, whose messages begin with ``name``.
     """
