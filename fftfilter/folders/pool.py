@@ -99,9 +99,8 @@ class Workers(Protocol):
     notes: list[str]
     """Lines about workers that were lost, for the user; the caller takes them."""
 
-    @property
-    def seconds_a_chunk(self) -> float:
-        """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
+    seconds_a_chunk: float
+    """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
 
     @property
     def seconds_between_looks(self) -> float | None:

@@ -136,12 +136,7 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
 
-def is_lossy(
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002  as `write` has it
-    coding: Coding = AS_USUAL,
-) -> bool:
+def is_lossy(target: str | os.PathLike[str], *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:  # noqa: A002  as `write` has it
     """Tell whether a target's samples may come back changed; raises ParameterError for what cannot be written."""
     kind = FORMATS[suffix_of(target, format)]
     return kind.lossy or (kind.has_quality and coding.quality is not None)
@@ -182,12 +177,7 @@ def _known_suffix(path: str) -> str | None:
     return suffix if suffix in FORMATS else None
 
 
-def check_fits(
-    picture: Picture,
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002  as `write` has it
-) -> None:
+def check_fits(picture: Picture, target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002  as `write` has it
     """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
     if problem := misfit(picture, suffix_of(target, format, picture)):
         raise WriteError(f"{shown(target, 'standard output')}: {problem}")

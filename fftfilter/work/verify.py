@@ -167,7 +167,7 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
-    """Return how far the picture in an output is from the nearest reference of a frame."""
+    """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
     given = frame.given or frame.picture
     made: list[Difference] = []
     for each in recipe.how.references(given, frame.transfer, recipe, frame.depth):
