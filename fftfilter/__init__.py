@@ -5,7 +5,7 @@
 
 Images are arrays ``(height, width)``. See :class:`fftfilter.Filter` for a filter to use again, ``fftfilter.transfer``
 for the transfer functions that it is made of, ``apply_mask`` for any mask of one's own, and ``fft``, ``ifft``,
-``fft2``, ``ifft2``, ``rfft2`` and ``irfft2`` for the bare transforms. Every error raised on purpose is a
+``fft2``, ``ifft2``, ``rfft2`` and ``irfft2`` for the plain FFTs. Every error raised on purpose is a
 :class:`fftfilter.FftfilterError`.
 """
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 TRACEBACK = 2
 # What nobody reads to its end: a long number, and a quoted value that is no path.
 _LONG = re.compile(r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')")
-# The module of several commands. All others have the name of their command.
-FILTERS = "filters"
+# The module of several commands, and what they are in. All others have the name of their command.
+FILTERS, SEVERAL = "filters", "COMMANDS"
 # No commands, but what they share.
 SHARED = "shared"
 
@@ -58,8 +58,10 @@ class Cli(click.Group):
         return super().get_command(ctx, cmd_name)
 
     def _load(self, module: str) -> None:
-        within = vars(import_module(f"{commands.__name__}.{module}")).values()
-        found = [each for each in within if isinstance(each, click.Command)]
+        loaded = vars(import_module(f"{commands.__name__}.{module}"))
+        found = [
+            each for each in (*loaded.values(), *loaded.get(SEVERAL, {}).values()) if isinstance(each, click.Command)
+        ]
         # The commands of a group are not commands of this one.
         for command in [each for each in found if isinstance(each, click.Group)] or found:
             self.add_command(command)

@@ -20,7 +20,8 @@ import numpy as np
 from . import transfer
 from .arrays import check_stack, pixel_type, type_of_output
 from .errors import ParameterError
-from .filters import Filter, Options, split_options, unopened
+from .filters import Filter, Options, describe, split_options
+from .output.modes import MODES
 
 try:
     from dask.array import Array, map_blocks
@@ -106,7 +107,7 @@ def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
             "(height, width)"
         )
     check_stack(stack.shape)
-    unopened(Filter, made, split_options(options)[0])  # raises now what it would where chunks are computed
+    describe(made, split_options(options)[0])  # raises now what it would where chunks are computed
     whole = stack.rechunk({-1: -1, -2: -1})
     # Without an array to go by, Dask would call the filter to see what it gives.
     empty = np.empty((0,) * stack.ndim, _dtype(stack.dtype, options))
@@ -115,7 +116,7 @@ def _filtered(stack: Array, made: Transfer, options: Options) -> Array:
 
 def _dtype(given: np.dtype[Any], options: Options) -> np.dtype[Any]:
     """Return the type that :class:`Filter` gives."""
-    if options.get("output") == "real":
+    if MODES[options.get("output", "magnitude")].is_values:
         return np.dtype(np.float64 if options.get("precision") == "double" else np.float32)
     return type_of_output(options.get("dtype"), pixel_type(given))
 

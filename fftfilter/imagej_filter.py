@@ -17,11 +17,11 @@ from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white
 from .errors import ParameterError, TooLargeError
 from .filters import Filter, FilterOptions
 from .memory import lacking
-from .output.ground import deviation
-from .output.noise import NOISE
+from .output.offset import deviation
+from .output.rounding import NOISE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
@@ -49,18 +49,19 @@ class ImageJFilter(Filter):
     def __init__(
         self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, **options: Unpack[FilterOptions]
     ) -> None:
-        self._describe(transfer, autoscale=autoscale, saturate=saturate, **options)
+        self._describe(transfer, {"autoscale": autoscale, "saturate": saturate, **options})
         _ = self.launcher  # without a usable device there is no filter
 
-    def _describe(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, **options: Any) -> None:
+    def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
         for name in ("output", "scale", "edges"):
             if name in options:
                 raise ParameterError(f"{name} {options[name]!r} is not for ImageJ's filter: leave it out")
-        super()._describe(transfer, **options, output="real")
-        del self._options["output"]
-        own = {"autoscale": autoscale, "saturate": saturate}
-        self._options |= {name: value for name, value in own.items() if not value}
-        self._autoscale, self._saturated = autoscale, _SATURATED if saturate else 0.0
+        own = {name: options.get(name, True) for name in ("autoscale", "saturate")}
+        further = {name: value for name, value in options.items() if name not in own}
+        super()._describe(transfer, {**further, "output": "real"})
+        kept = {name: value for name, value in self._options.items() if name != "output"}
+        self._options = {**kept, **{name: value for name, value in own.items() if not value}}
+        self._autoscale, self._saturated = own["autoscale"], _SATURATED if own["saturate"] else 0.0
         self._nudge = 0.0
         self._range = 0.0, 0.0
         self._extremes: list[tuple[float, float]] = []
@@ -97,7 +98,7 @@ class ImageJFilter(Filter):
                 found = self._color(planes, white, top, out, observe)
             else:
                 found = np.stack([self._gray(plane, white, top, out, observe) for plane in planes])
-            self._clipped = self._values_clipped
+            self._found = self._found._replace(clipped=self._values_clipped)
         return found.reshape(shape) if channel_axis is None else np.moveaxis(found, 0, channel_axis)
 
     def stream(self, images: Iterable[ArrayLike], **options: Any) -> Iterator[Array]:
@@ -184,7 +185,7 @@ class ImageJReference(ImageJFilter):
         return high - low
 
     def __init__(self, transfer: Transfer, *, autoscale: bool = True, saturate: bool = True, nudge: float = 0) -> None:
-        self._describe(transfer, autoscale=autoscale, saturate=saturate)
+        self._describe(transfer, {"autoscale": autoscale, "saturate": saturate})
         self._nudge = nudge
 
     def _filtered(self, plane: Array, observe: Observe) -> Array:

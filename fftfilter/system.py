@@ -1,4 +1,4 @@
-"""What the system lets this process do: keep files in a folder, start threads.
+"""What the system lets this process do: keep files in a folder, start threads, or do work without them.
 
 A container may have a user without a home, a read-only file system, a full disk, few processes. Compilers and drivers
 of OpenCL that meet such a limit abort the process without a word, so that it is looked for before they are loaded.
@@ -13,6 +13,11 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Future
 
 # What a compiled program takes, in bytes, with what is written on the way, and the largest file of it.
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
@@ -127,6 +132,18 @@ def _threads_that_start(wanted: int) -> int:
                 break
             time.sleep(0.001)
     return len(started)
+
+
+def at_once(work: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
+    """Do work in this thread, and return its completed future: the ``submit`` of an executor without threads."""
+    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
+
+    done: Future[Any] = Future()
+    try:
+        done.set_result(work(*arguments, **options))
+    except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
+        done.set_exception(error)
+    return done
 
 
 def startable_processes(wanted: int) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fftfilter import system
-from fftfilter.output.difference import Difference
+from fftfilter.output.difference import Difference, transform_bound
 from fftfilter.transfer import reference
 
 # Linux on x86-64 has a PoCL from pip; elsewhere the tests take the system's OpenCL.
@@ -89,10 +89,9 @@ def assert_grey_levels(got, wanted):
     assert found.is_right, f"{found}; (index, got, wanted): {shown}"
 
 
-def assert_transform(got, wanted, n, *, unit=1e-7):
+def assert_transform(got, wanted, n, dtype=None):
     """Hold a transform of length n to the contract: the error's norm over the reference's."""
-    power_of_two = n & (n - 1) == 0
-    bound = unit * max(4, np.log2(max(n, 1))) * (1 if power_of_two else 4)
+    bound = transform_bound(n, dtype or got.dtype)
     error = np.linalg.norm(got - wanted) / np.linalg.norm(wanted)
     worst = np.argsort(np.abs(got - wanted), axis=None)[::-1][:3]
     shown = [(int(w), got.flat[w], wanted.flat[w]) for w in worst]

@@ -50,15 +50,16 @@ ROOMS = {
     "fused": "errors output transfer device",
     "files": "errors memory",
     "images": "fftfilter errors lengths memory files",
-    "mirrored": "output",
-    "filters": "errors output arrays transfer device staged fused mirrored",
+    "engine": "errors staged",
+    "filters": "errors output arrays transfer device staged fused engine",
+    "device_check": "fftfilter errors output transfer device staged fused filters",
     "imagej_filter": "errors memory output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
-    "transforms": "errors device staged fused",
+    "transforms": "errors device staged fused engine",
     "analysis": "errors lengths arrays transfer transforms",
     "preview": "errors lengths transfer analysis",
-    "dask": "errors arrays transfer filters",
-    "work": "fftfilter errors system output transfer staged files images filters imagej_filter analysis",
+    "dask": "errors output arrays transfer filters",
+    "work": "fftfilter errors system output transfer staged engine files images filters imagej_filter analysis",
     "folders": (
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images work"
@@ -72,7 +73,7 @@ ROOMS = {
 # All others are free of OpenCL.
 WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}
 # Folders whose modules are found by looking into them; all others have a map.
-FOUND = {"commands", "staged/steps", "staged/algorithms"}
+FOUND = {"commands", "staged/algorithms"}
 
 
 def room(name):
@@ -95,7 +96,7 @@ def for_type_checkers(nodes):
 def origins(name):
     """Return what a module imports as absolute names, within functions, too."""
     nodes = list(ast.walk(tree(name)))
-    is_package = name == "fftfilter" or (PACKAGE / name.replace(".", "/")).is_dir()
+    is_package = MODULES[name].name == "__init__.py"
     path = [] if name == "fftfilter" else name.split(".")
     home = ["fftfilter", *(path if is_package else path[:-1])]
     found = []
@@ -117,11 +118,11 @@ def imported(name):
 
 def test_imports_are_found_at_all():
     # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
-    assert imported("staged.steps.mask") == {"staged.plan"}
-    assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps.butterfly"}
-    assert imported("transfer.product") >= {"errors", "transfer.radial", "transfer.grid"}
+    assert imported("staged.steps") == {"output.rounding", "staged.plan"}
+    assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps"}
+    assert imported("transfer.product") >= {"errors", "transfer.units", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
-    assert imported("output.ramp") == {"output.noise", "output.rounding"}
+    assert imported("output.ramp") == {"output.modes", "output.rounding"}
     assert "pyopencl" in {room(origin) for origin in origins("device.programs")}
 
 
@@ -214,34 +215,41 @@ def claims(name):
 
 
 def owners(file):
-    """Return the modules of which one has to claim a kernel file.
+    """Return the modules of which one has to claim a kernel file that no other file needs.
 
-    A staged one's is its twin of the same place and name; a form of the fused engine has its files in a folder of the
-    same place.
+    An algorithm's is its twin of the same name; a form of the fused engine has its files in a folder of the same place.
     """
-    shared = {
-        "complex.cl": ["device.programs"],
-        "shapes.cl": ["staged.steps.mask"],
-        "ground.cl": ["output.ground"],
-        "ramp.cl": ["output.ramp"],
-        "edges.cl": ["fused.gpu.launches"],
-    }
-    if file in shared:
-        return shared[file]
+    if file == programs.PRELUDE:
+        return ["device.programs"]
     if file.startswith("fused/"):
         form = ".".join(file.split("/")[:2])
         return [name for name in MODULES if name.startswith(f"{form}.")]
-    return [file.removesuffix(".cl").replace("/", ".")]
+    if file.startswith("staged/algorithms/"):
+        return [file.removesuffix(".cl").replace("/", ".")]
+    return ["staged.steps", "staged.transform"]
 
 
 def test_every_kernel_file_has_its_module():
-    claimed = {file: any(file in claims(name) for name in owners(file) if name in MODULES) for file in FILES}
-    assert [file for file in FILES if not claimed[file]] == []
+    claimed = {file for file in FILES for name in owners(file) if name in MODULES and file in claims(name)}
+    assert sorted({*programs.with_needs(sorted(claimed)), programs.PRELUDE}) == FILES
+
+
+def test_a_kernel_needs_files_that_define_what_it_says():
+    """Each line ``// needs:`` names a file of which a name is used; these two tell the compiler something instead."""
+    of_all = {"fused/cpu/builtins.cl", "fused/gpu/attributes.cl"}
+    code = {file: re.sub(r"//.*", "", (KERNELS / file).read_text()) for file in FILES}
+    definition = r"#define (\w+)|\b(\w+)\([^;{}()]*\)\s*\{|^\} (\w+);|!defined (\w+)"
+    defined = {file: set().union(*re.findall(definition, text, re.MULTILINE)) for file, text in code.items()}
+    needed = {(file, each) for file in FILES for each in programs.needs(file)}
+    assert len(needed) > 50
+    assert {(f, each) for f, each in needed if each not in FILES} == set()
+    used = {file: set(re.findall(r"\w+", text)) for file, text in code.items()}
+    assert {(f, each) for f, each in needed if not (defined[each] & used[f] or each in of_all)} == set()
 
 
 def test_every_file_that_a_module_claims_exists():
     claimed = {(name, file) for name in MODULES for file in claims(name)}
-    assert ("staged.steps.load", "staged/steps/load.cl") in claimed
+    assert ("staged.steps", "staged/steps/load.cl") in claimed
     assert {(name, file) for name, file in claimed if file not in FILES} == set()
 
 

@@ -17,7 +17,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.output.modes import OUTPUTS
+from fftfilter.output.modes import MODES
 from fftfilter.output.quantize import pixels
 from fftfilter.output.ramp import ramps
 from fftfilter.output.scale import of as scale_of
@@ -89,7 +89,7 @@ def test_every_output_on_every_scale_is_the_references(form, dtype, rng):
     span = 0.2 * white_of(dtype)
     scales = {"magnitude": (None, (0.1 * span, span), "auto"), "signed": (None, (-span, span), ("auto", 5))}
     wrong = []
-    for output in OUTPUTS:
+    for output in MODES:
         for scale in scales.get(output, (None,)):
             with Filter(BAND, engine="book" if form == "book" else None, output=output, scale=scale) as made:
                 if form == "fused for GPUs":
@@ -111,6 +111,19 @@ def test_of_a_large_picture_the_same_samples_are_counted_as_by_the_reference(for
             made.launcher = Launcher(as_gpu())
         found = held_to_the_contract(made(given), given, BAND, "magnitude", ("auto", 10))
         assert found.is_right, found
+
+
+@pytest.mark.parametrize("edges", ["wrap", "mirror"])
+@pytest.mark.parametrize("form", ["fused", "for GPUs", "book"])
+def test_each_picture_of_a_stack_has_its_own_range_and_extremes(form, edges, rng):
+    stack = rng.integers(0, 256, (2, 12, 10), dtype=np.uint8) // np.array([[[1]], [[5]]], np.uint8)
+    with Filter(BAND, engine="book" if form == "book" else None, scale="auto", edges=edges) as made:
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        got, extremes = made(stack), made.extremes()
+        for picture, found, ends in zip(stack, got, extremes, strict=True):
+            assert_grey_levels(found, made(picture))
+            assert made.extremes() == [pytest.approx(ends, rel=1e-5)]
 
 
 @both_engines

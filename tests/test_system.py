@@ -188,3 +188,11 @@ def test_a_temporary_cache_is_one_that_only_its_user_can_write_to(tmp_path, monk
     (tmp_path / "elsewhere").mkdir()
     folder.symlink_to(tmp_path / "elsewhere")
     assert system.temporary_cache() != folder
+
+
+def test_what_is_done_at_once_is_a_future_whose_result_or_error_waits():
+    assert system.at_once(divmod, 7, 2).result() == (3, 1)
+    failed = system.at_once(divmod, 7, 0)
+    assert failed.done()
+    with pytest.raises(ZeroDivisionError):
+        failed.result()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import RefusedError
-from ..output.difference import Difference
+from ..output.difference import Difference, transform_bound
 from .compare import Stats, in_turn
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 TRANSFERS = ("write", "read")
 FEWEST_RUNS = 3
-# Relative error of a transform: this times log2 n for powers of two, four times that for other lengths.
-UNITS = {np.dtype(np.complex64): 1e-7, np.dtype(np.complex128): 1e-15}
 OURS = "fftfilter"
 """This program's name among its peers."""
 # Seconds that one measurement by the clock takes, long beside the launch of a single call, and that a rest takes.
@@ -95,7 +93,7 @@ def measure_transform(
 
 def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
     """Raise RefusedError if the error of a transform of length n is larger than the contract allows."""
-    bound = UNITS[launcher.complex] * max(4.0, float(np.log2(n))) * (1 if n & (n - 1) == 0 else 4)
+    bound = transform_bound(n, launcher.complex)
     error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
     if not error <= bound:  # so that NaN is wrong, too
         raise _refused(what, launcher, f"its relative error is {error:.1e} and {bound:.1e} is allowed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..filters import FUSED
+from ..engine import FUSED
 from ..staged import algorithms
 from ..transfer import highpass
 from ..transfer.reference import filter_image

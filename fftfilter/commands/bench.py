@@ -293,7 +293,7 @@ def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: A
 @benchmark_command
 @size_option("six sizes on a CPU, seven on a GPU")
 def transforms(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
-    """Time bare transforms by this program and by other libraries, in turn.
+    """Time plain FFTs by this program and by other libraries, in turn.
 
     fft2, ifft2, rfft2, irfft2, and fft of rows, of single precision. Those that are installed take part: NumPy, SciPy,
     pyFFTW, mkl_fft, PyTorch on the CPU; planned cuFFT by CuPy on a GPU, on data that stay there. Wall time.

@@ -1,4 +1,4 @@
-"""``devices``: what OpenCL there is, which device is taken and why, and what is wrong."""
+"""``devices``: what OpenCL there is, which device is taken and why, what is wrong, and a report of all results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import DeviceError
+from ..errors import DeviceError, RefusedError, VerifyError
 from .shared.options import device_option, verbose_option
 
 BYTES = ("local memory", "global memory", "largest allocation")
@@ -14,18 +14,31 @@ BYTES = ("local memory", "global memory", "largest allocation")
 
 @click.command()
 @device_option
+@click.option(
+    "--check",
+    "checked",
+    is_flag=False,
+    flag_value="",
+    metavar="[DEVICE]",
+    help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @verbose_option
-def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
+def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
     """List OpenCL devices, their limits, and which one is taken.
 
     Tries each device with a small filter and says what is wrong with the line that repairs it. Exit code 3 if
-    no device can be used.
+    no device can be used. --check prints a report to send to the developers; exit code 1 if a result is wrong.
 
     \b
     Example: fftfilter devices
-             fftfilter devices --json
+             fftfilter devices --check gpu
     """
+    if checked is not None:
+        if as_json:
+            raise click.UsageError("--check prints text: leave --json out")
+        _check(checked or device)
+        return
     from ..device import diagnosis
     from ..fused import fused
 
@@ -49,6 +62,35 @@ def devices(*, device: str | None, as_json: bool, verbose: int) -> None:  # noqa
             click.echo(f"problem: {problem.what}\n   repair: {problem.repair}")
     if index is None:
         raise DeviceError(why)
+
+
+def _check(wanted: str | None) -> None:
+    """Print what is known of a device, then the row of each form; raise VerifyError if one is wrong."""
+    from .. import device_check
+    from ..device.choice import choose, open_device
+    from ..fused import fused
+    from ..output.rounding import NOISE
+
+    try:
+        device = open_device(wanted, fused)
+    except RefusedError:  # how wrong it is, the report says
+        device = choose(wanted)
+    click.echo(f"{device_check.facts(device)}\n\n{device_check.HEADER}")
+    rows = []
+    for told in device_check.check(device):
+        if isinstance(told, device_check.Row):
+            rows.append(told)
+        # A form's name comes first: a driver that ends the process has said where.
+        click.echo(told, nl=isinstance(told, device_check.Row))
+    left = max((row.found.left for row in rows if row.form.precision == "single"), default=0.0)
+    click.echo(
+        "\nerror  of filtered noise, as a part of its largest deviation; of a transform, in norm"
+        "\nleft   of a wave that the filter removes, as a part of its deviation: "
+        f"in single precision at most {left:.1e}, and the noise floor is {NOISE:.0e}"
+    )
+    wrong = [row.form.name for row in rows if row.form.is_used and not row.found.is_right]
+    if wrong:
+        raise VerifyError(f"{device.name}: wrong are {', '.join(wrong)}: update its driver, and report what is above")
 
 
 def _text(described: dict[str, Any], why: str | None) -> str:

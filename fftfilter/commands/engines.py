@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 WIDTH = 100
 FUSED: dict[str, Any] = {
     "name": "fused",
-    "title": "The default: the whole filter in four steps, a bare transform in two",
+    "title": "The default: the whole filter in four steps, a plain FFT in two",
     "idea": "each step does several of the book's and keeps between them what fits on the chip; real images are "
     "transformed as real, and frequencies that the filter removes are not computed",
     "radix": "mixed, by the factors of the length; other lengths by Bluestein's chirp-z",

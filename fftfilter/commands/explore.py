@@ -6,7 +6,7 @@ import os
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -168,9 +168,16 @@ class Commands:
     source: str
     always: tuple[str, ...]
 
+    @property
+    def options(self) -> Mapping[str, tuple[str, ...]]:
+        """The filters that a page has, each with the options that it may set."""
+        from .kinds import on_page
+
+        return on_page()
+
     def defaults(self, command: str) -> Mapping[str, Any]:
         """Return the options of a filter's command with their defaults."""
-        return _in_words(partial(_defaults, self.context, command))
+        return _defaults(command)
 
     def describe(self, words: Sequence[str]) -> Described:
         """Return what a command and its options describe, of those that a page may set; raises FftfilterError."""
@@ -185,7 +192,7 @@ class Commands:
 
     def run(self, words: Sequence[str], target: str) -> None:
         """Run the command with its options from IN to a file; raises FftfilterError."""
-        from .shared.command_text import context_of
+        from .filters import context_of
 
         def invoke() -> None:
             made = context_of(self.context, words, self.source, target)
@@ -196,15 +203,14 @@ class Commands:
     def start(self, text: str) -> dict[str, Any]:
         """Return the first request, as ``--with`` gives it; raises UsageError and FftfilterError."""
         from ..errors import check_option
-        from ..explore.request import COMMANDS, OPTIONS
-        from .shared.command_text import context_of, parsed, split
+        from .filters import context_of, parsed, split
 
         words = split("--with", text)
         all_given = parsed(self.context, words, self.source, NOWHERE, "--with")
-        check_option("--with", words[0], COMMANDS)
+        check_option("--with", words[0], list(self.options))
         made = context_of(self.context, words, self.source, NOWHERE)
         given = {name: value for name, value in made.params.items() if _is_typed(made, name)}
-        others = [name for name in given if name not in (*OPTIONS, "sources", "target")]
+        others = [name for name in given if name not in (*self.options[words[0]], "sources", "target")]
         if others:
             raise click.UsageError(f"--with: --{others[0].rstrip('_').replace('_', '-')} is not for a page to set.")
         self._described(words[0], all_given)
@@ -215,7 +221,7 @@ class Commands:
         options = {
             name: list(value) if isinstance(value, tuple) else str(value)
             for name, value in given.items()
-            if name in OPTIONS
+            if name in self.options[words[0]]
         }
         return {"id": 0, "page": 0, "level": 1, "show": "result", "command": words[0], "options": options}
 
@@ -236,10 +242,10 @@ NOWHERE = "OUT"
 
 
 @cache
-def _defaults(context: click.Context, command: str) -> Mapping[str, Any]:
-    from .shared.command_text import command_of
+def _defaults(command: str) -> Mapping[str, Any]:
+    from .filters import COMMANDS
 
-    return {str(each.name): each.default for each in command_of(context, command).params}
+    return {str(each.name): each.default for each in COMMANDS[command].params}
 
 
 @cache
@@ -248,11 +254,11 @@ def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping
 
     click takes as long for an option that is not given as for one that is: for all of them a third of a request's time.
     """
-    from ..explore.request import OPTIONS
-    from .shared.command_text import command_of
+    from .filters import COMMANDS
+    from .kinds import on_page
 
-    params = command_of(context, name).params
-    asked = [each for each in params if each.name in (*OPTIONS, "device", "sources", "target")]
+    params = COMMANDS[name].params
+    asked = [each for each in params if each.name in (*on_page()[name], "device", "sources", "target")]
     others = click.Command(name, params=[each for each in params if each not in asked])
     values = others.make_context(name, [], parent=context.find_root()).params
     return click.Command(name, params=asked, add_help_option=False), values

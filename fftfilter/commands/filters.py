@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import reduce
+from itertools import chain
 from operator import mul
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..output.modes import OUTPUTS
+from ..output.modes import MODES, SCALED
+from ..transfer import Transfer
 from ..transfer.edges import EDGES
-from ..transfer.shapes import SHAPES
+from .kinds import KINDS
 from .shared import automatic
-from .shared.automatic import auto_options
 from .shared.command_options import CommandOptions
 from .shared.file import run_file
 from .shared.folder import folder_options, run_folder
@@ -24,6 +26,7 @@ from .shared.options import (
     combined,
     engine_option,
     file_options,
+    filter_option,
     option,
     pages_option,
     precision_option,
@@ -33,192 +36,49 @@ from .shared.preview import preview_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..transfer import Transfer
-
-RADIUS = (
-    "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
-)
+    from .kinds import Kind
 
 # Outputs of what has no options for them.
-KEPT = {"output": "keep", "scale": "each", "masks": ()}
+KEPT = {"output": "keep", "scale": "each"}
+
+EXAMPLE = '"lowpass --radius 8px"'
 
 VERIFY = "--verify"
 # Files of a folder that --verify compares if it is given no number.
 VERIFIED = 10
 
-one_cutoff = option(
-    "--radius",
-    group="Filter",
-    metavar="R",
-    short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
-    help=f"{RADIUS}  [default: n/8, n being the shorter side]",
-)
-two_cutoffs = combined(
-    option("--inner", group="Filter", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
-    option("--outer", group="Filter", metavar="R", help=RADIUS),
-    option(
-        "--large",
-        group="Filter",
-        metavar="P",
-        short="The largest structures, such as 40px.",
-        help="In place of --inner: the largest structures, 40 being 40px.",
-    ),
-    option(
-        "--small",
-        group="Filter",
-        metavar="P",
-        short="The smallest structures, such as 3px.",
-        help="In place of --outer: the smallest structures, as --large.",
-    ),
-)
-shape_options = combined(
-    option(
-        "--shape",
-        group="Filter",
-        type=click.Choice(list(SHAPES)),
-        default="ideal",
-        show_default=True,
-        short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
-        help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
-    ),
-    option("--order", group="Filter", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
-    option(
-        "--width",
-        group="Filter",
-        metavar="W",
-        help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
-    ),
-)
-PEAK = "FX,FY[,WIDTH]"
-MASK = (
-    "A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of frequency, "
-    "for images of any size, and made even. May be repeated."
-)
-
-peak_options = combined(
-    option(
-        "--at",
-        group="Filter",
-        metavar=PEAK,
-        multiple=True,
-        short="A wave to remove: 0.123,0.047 are its cycles per pixel. May be repeated.",
-        help="A wave to remove: its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. At the "
-        "distance WIDTH, in the units of a cutoff, half of the amplitude is left; 0.006cyc if left out. May be "
-        "repeated.",
-    ),
-    option(
-        "--harmonics",
-        group="Filter",
-        type=int,
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Remove multiples of each --at, too, up to N times its frequency.",
-    ),
-    option(
-        "--shape",
-        group="Filter",
-        type=click.Choice(list(SHAPES)),
-        default="gaussian",
-        show_default=True,
-        help="How the gain rises with the distance from the wave's frequency.",
-    ),
-    auto_options,
-)
-stripe_options = combined(
-    option(
-        "--angle",
-        group="Filter",
-        type=float,
-        metavar="DEG",
-        multiple=True,
-        required=True,
-        short="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
-        help="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
-    ),
-    option(
-        "--width",
-        group="Filter",
-        metavar="W",
-        help="Where the gain is 1/2 beside their ridge in the spectrum, in the units of a cutoff.  [default: 0.003cyc]",
-    ),
-    option(
-        "--spare",
-        group="Filter",
-        metavar="R",
-        short="Frequencies below this radius stay, such as 40px.",
-        help="Frequencies below this radius stay.  [default: 40px]",
-    ),
-)
-mask_options = option(
-    "--mask",
-    "mask",
-    group="Filter",
-    metavar="FILE",
-    multiple=True,
-    required=True,
-    short="A picture of gains, DC in the middle, white 1; or .npy. May be repeated.",
-    help=MASK,
-)
-pixel_size_option = option(
+pixel_size_option = filter_option(
     "--pixel-size",
-    group="Filter",
     metavar="LENGTH",
     help="The size of a pixel, for cutoffs in physical units: 65nm, 0.1mm, 300dpi.  [default: what the file says]",
 )
-# Filters that every other one takes as options; each may be repeated, as transfer functions multiply.
-FACTORS = {
-    "notch": option("--notch", metavar=PEAK, multiple=True, group="Filter", help="Take out a peak, too; see 'notch'."),
-    "stripes": option(
-        "--stripes",
-        metavar="DEG",
-        type=float,
-        multiple=True,
-        group="Filter",
-        help="Take out stripes along an angle, too; see 'stripes'.",
-    ),
-    "mask": option(
-        "--mask",
-        metavar="FILE",
-        multiple=True,
-        group="Filter",
-        help="Multiply by the gains of a file, too; see 'mask'.",
-    ),
-}
 
 
 def output_option(default: str) -> Callable[[Any], Any]:
     """Return the option that says what is written."""
-    return option(
+    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
+    return filter_option(
         "--output",
-        group="Filter",
-        type=click.Choice(OUTPUTS),
+        type=click.Choice(list(MODES)),
         default=default,
-        show_default=True,
-        short="magnitude (0 black), keep (IN's grey levels), signed (0 in the middle) or real (floats).",
-        help="What is written. magnitude: 0 black, the largest white; keep: the grey levels of IN with their mean; "
-        "signed: 0 in the middle, both signs; real: the filtered values as they are, into .tif, .pfm or .npy.",
+        short=f"{', '.join(each[:-1])} or {each[-1]}.",
+        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
 
 
-edges_option = option(
+edges_option = filter_option(
     "--edges",
-    group="Filter",
     type=click.Choice(EDGES),
     default="wrap",
-    show_default=True,
     short="wrap, or mirror: no border shows on the one across.",
     help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
     "on the one across.",
 )
-scale_option = option(
+scale_option = filter_option(
     "--scale",
-    group="Filter",
     default="each",
-    show_default=True,
     metavar="RANGE",
-    help="Which values become black and white, for magnitude and signed. each: 0 (signed: minus the largest) and "
+    help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
     "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "
     "but for 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
 )
@@ -287,141 +147,48 @@ def output_options(default: str) -> Callable[[Any], Any]:
     return combined(output_option(default), edges_option, scale_option)
 
 
-def filter_command(
-    name: str, own_options: Callable[[Any], Any], what: str, *examples: str, outputs: Callable[[Any], Any] | None = None
-) -> click.Command:
-    """Return the command of a filter, whose own options are those of ``transfer``'s function of its name.
-
-    ``outputs`` stand in the place of :func:`output_options`.
-    """
-    factors = [factor for key, factor in FACTORS.items() if key != name]
+def filter_command(kind: Kind) -> click.Command:
+    """Return the command of a kind of filter."""
+    factors = [each.factor for each in KINDS.values() if each.factor and each is not kind]
 
     def command(*, sources: tuple[str, ...], target: str, **given: Any) -> int:
-        return run(transfer_of(name, sources, given), sources, target, KEPT | given)
+        return run(transfer_of(kind.name, sources, given), sources, target, KEPT | given)
 
     decorated = combined(
         click.argument("sources", metavar="IN...", nargs=-1),
         click.argument("target", metavar="OUT"),
-        own_options,
+        kind.options,
         pixel_size_option,
         *factors,
-        # What repairs a picture leaves its brightness alone.
-        outputs or output_options("keep" if name in FACTORS else "magnitude"),
+        kind.outputs or output_options(kind.output),
         other_options,
         verify_option,
     )(command)
-    text = HELP.format(what=what, examples="\n         ".join(f"fftfilter {name} {each}" for each in examples))
-    return click.command(name, cls=FilterCommand, help=text)(decorated)
+    examples = "\n         ".join(f"fftfilter {kind.name} {each}" for each in kind.examples)
+    return click.command(kind.name, cls=FilterCommand, help=HELP.format(what=kind.what, examples=examples))(decorated)
+
+
+COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}
 
 
 def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
-    """Return the transfer function that the options of a filter's command say, and take them away.
+    """Return the transfer function that the options of a filter's command describe, and take them away.
 
-    ``auto`` stays: how peaks are to be found in each picture, if they are; and ``masks``, the names of their files.
+    In their place are ``auto``, how peaks are to be found in each picture, ``masks``, the names of their files, and the
+    ``method`` of the recipe.
     """
-    from .. import transfer
-
-    notches, stripes, masks = (given.pop(key, None) or () for key in FACTORS)
+    files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
+    given["masks"] = tuple(chain.from_iterable(files))
     pixel_size = given.pop("pixel_size")
-    if "inner" in given:
-        _take_large_and_small(given)
     mode, given["auto"] = automatic.take_options(given)
-    given["masks"] = masks
-    own = {each: given.pop(each) for each in getattr(transfer, name).__annotations__ if each in given}
-    made = [] if name == "mask" else _own(name, own)
-    made += _own("notch", {"at": notches}) + _own("stripes", {"angle": stripes})
-    if masks:
-        from .shared.inputs import mask_of
-
-        made += map(mask_of, masks)
+    made, given["method"] = KINDS[name].made(given), KINDS[name].method
+    for kind in KINDS.values():
+        made += map(kind.of, given.pop(kind.name, None) or ())
     if mode == automatic.FOLDER:
         made.append(automatic.of_folder(given["auto"], sources, given))
         given["auto"] = None
-    product = reduce(mul, made) if made else transfer.Transfer(())
+    product = reduce(mul, made, Transfer(()))
     return product.with_pixel_size(pixel_size) if pixel_size else product
-
-
-def _take_large_and_small(given: dict[str, Any]) -> None:
-    """Put the periods of --large and --small in the place of --inner and --outer; raises UsageError."""
-    from ..transfer.units import Radius
-
-    periods = {name: given.pop(name) for name in ("large", "small")}
-    cutoffs = [given["inner"], given["outer"]]
-    if any(periods.values()) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods.values()):
-        raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
-    if not any(cutoffs):
-        given["inner"], given["outer"] = (Radius.parse(text, name, bare="px") for name, text in periods.items())
-
-
-def _own(name: str, given: dict[str, Any]) -> list[Transfer]:
-    """Return the factors that a filter's own options say: a notch for each peak, a ridge for each angle, else one."""
-    from .. import transfer
-
-    if name == "stripes":
-        return [transfer.stripes(angle, **given) for angle in given.pop("angle")]
-    if name != "notch":
-        return [getattr(transfer, name)(**given)]
-    made = []
-    for text in given.pop("at"):
-        parts = text.split(",", 2)
-        try:
-            at = float(parts[0]), float(parts[1])
-        except (ValueError, IndexError):
-            raise click.UsageError(
-                f"{text!r} is not a peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px."
-            ) from None
-        made.append(transfer.notch(at, width=parts[2] if len(parts) > 2 else None, **given))
-    return made
-
-
-highpass = filter_command(
-    "highpass",
-    combined(one_cutoff, shape_options),
-    "Keep what is finer than the cutoff: edges, texture.",
-    "in.pgm out.pgm",
-    "--radius 8px photo.png edges.png",
-    "--recursive photos/ edges/",
-)
-lowpass = filter_command(
-    "lowpass",
-    combined(one_cutoff, shape_options),
-    "Keep what is coarser than the cutoff: blur.",
-    "--radius 40 in.png out.png",
-    "--shape gaussian --radius 10% in.png out.png",
-)
-bandpass = filter_command(
-    "bandpass",
-    combined(two_cutoffs, shape_options),
-    "Keep what lies between two cutoffs.",
-    "--inner 8 --outer 64 in.png out.png",
-    "--large 40 --small 3 in.png out.png",
-    "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
-)
-bandstop = filter_command(
-    "bandstop",
-    combined(two_cutoffs, shape_options),
-    "Remove what lies between two cutoffs.",
-    "--inner 20 --outer 40 in.png out.png",
-)
-notch = filter_command(
-    "notch",
-    peak_options,
-    "Remove waves, such as a printer's screen: those that you give with --at, or those that --auto finds.",
-    "--at 0.123,0.047 --harmonics 3 in.png out.png",
-    "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
-    "--auto scan.png clean.png",
-    "--auto folder scans/ clean/",
-)
-stripes = filter_command(
-    "stripes",
-    stripe_options,
-    "Take out parallel stripes of all periods, such as those of a scan.",
-    "--angle 0 in.png out.png",
-    "--angle 33 --width 0.003cyc --spare 20px in.png out.png",
-)
-mask = filter_command(
-    "mask", mask_options, "Multiply the spectrum by gains from a file.", "--mask gains.png in.png out.png"
-)
 
 
 def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str, Any]) -> int:
@@ -441,3 +208,33 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
         raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, CommandOptions.of(transfer, given))
     return 0
+
+
+# Filters in a text, such as "lowpass --radius 8px"
+
+
+def split(option: str, text: str) -> list[str]:
+    """Return the words of a text that an option has; raises UsageError for none."""
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    if not words:
+        raise click.UsageError(f"{option} {text!r} is not a filter: give one such as {EXAMPLE}.")
+    return words
+
+
+def context_of(context: click.Context, words: Sequence[str], source: str, target: str) -> click.Context:
+    """Return a filter's command with its options as click parses them, with IN and OUT behind; raises UsageError."""
+    name, *options = words
+    return COMMANDS[name].make_context(name, [*options, "--", source, target], parent=context.find_root())
+
+
+def parsed(context: click.Context, words: Sequence[str], source: str, target: str, option: str) -> dict[str, Any]:
+    """Return the values of all options of a filter's command; raises UsageError, also for an IN or OUT among them."""
+    if words[0] not in COMMANDS:
+        raise click.UsageError(f"{option}: {words[0]!r} is not a filter: give one such as {EXAMPLE}.")
+    given = context_of(context, words, source, target).params
+    if given.pop("sources") != (source,) or given.pop("target") != target:
+        raise click.UsageError(f"{option} {shlex.join(words)!r}: give options only, as IN and OUT stand at the end.")
+    return given

@@ -71,6 +71,7 @@ def spectrum(
     import numpy as np
 
     from .. import images
+    from ..engine import FUSED
     from ..files import sources
     from ..files.atomic import remove_leftovers_beside
     from ..files.messages import shown
@@ -78,7 +79,6 @@ def spectrum(
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
-    from ..transforms.engine import FUSED
     from .shared.file import only
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
@@ -116,9 +116,8 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on what a filter makes of a picture; raises FftfilterError."""
-    from .filters import KEPT, transfer_of
+    from .filters import KEPT, parsed, split, transfer_of
     from .shared.command_options import CommandOptions
-    from .shared.command_text import parsed, split
     from .shared.file import look
 
     words = split("--with", text)

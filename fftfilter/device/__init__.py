@@ -4,7 +4,7 @@
     device.py          one device: its name, its limits, the programs built for it
     programs.py        from .cl files to a program
     launcher.py        a queue: buffers, kernels, launches, times
-    memory_pool.py     the host's memory that takes long to get, kept and used again
+    memory_pool.py     the host's memory: for vectors; and what takes long to get, kept and used again
     pipeline.py        what every pipeline offers
     selftest.py        a device is checked with a small filter before it is trusted
     diagnosis.py       what is wrong with this machine's OpenCL, and the line that repairs it

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from types import SimpleNamespace
+from functools import partial, wraps
+from types import MappingProxyType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -12,7 +12,7 @@ import pyopencl as cl
 from ..errors import DeviceError, ParameterError, TooLargeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from .device import Device
 
@@ -56,6 +56,33 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
             ) from error
 
     return plain
+
+
+class Kernel:
+    """A kernel whose arguments have names, given in the order in which the kernel declares them.
+
+    It does not keep its buffers alive.
+    """
+
+    def __init__(self, made: cl.Kernel, real: np.dtype[Any], names: Iterable[str] = ()) -> None:
+        self.cl_kernel = made
+        self._real = real.type
+        self._places = {name: place for place, name in enumerate(names)}
+
+    def set(self, name: str, value: Any) -> None:
+        """Set an argument: a buffer or a number; int and bool become uint, float becomes real."""
+        if isinstance(value, (int, float)):
+            value = np.uint32(value) if isinstance(value, int) else self._real(value)
+        self.cl_kernel.set_arg(self._places[name], value)
+
+    def setters(self, name: str) -> list[Callable[[cl.Buffer], None]]:
+        """Return what sets an argument to a buffer, nothing if the kernel has no such argument: for each launch."""
+        return [partial(self.cl_kernel.set_arg, self._places[name])] if name in self._places else []
+
+    def bind(self, **given: Any) -> None:
+        """Set arguments by name."""
+        for name, value in given.items():
+            self.set(name, value)
 
 
 def _list(event: cl.Event | None) -> list[cl.Event] | None:
@@ -120,32 +147,35 @@ class Launcher:
         names: tuple[str, ...],
         defines: tuple[str, ...],
         kernel: str,
-        arguments: Iterable[Any] = (),
+        arguments: Mapping[str, Any] = MappingProxyType({}),
         *,
         options: tuple[str, ...] = (),
-    ) -> cl.Kernel:
-        """Return a kernel of the program of these files, its arguments set but for those that are None.
+    ) -> Kernel:
+        """Return a kernel of the program of these files, and of those that they need.
 
-        ``options`` are the compiler's own. A kernel does not keep its buffers alive.
+        ``arguments`` are by name, in the order of the kernel's declaration; those that are None are set later.
+        ``options`` are the compiler's own.
         """
-        made = cl.Kernel(self.device.program(names, (f"REAL={self.real_name}", *defines), options), kernel)
-        for i, argument in enumerate(arguments):
-            if argument is not None:
-                made.set_arg(i, argument)
+        program = self.device.program(names, (f"REAL={self.real_name}", *defines), options)
+        made = Kernel(cl.Kernel(program, kernel), self.real, arguments)
+        made.bind(**{name: value for name, value in arguments.items() if value is not None})
         return made
 
     @_plain_errors
     def enqueue(
         self,
         step: str,
-        kernel: cl.Kernel,
+        kernel: Kernel,
         items: tuple[int, ...],
         group: tuple[int, ...],
         *,
         after: cl.Event | None = None,
     ) -> cl.Event:
         """Launch a kernel whose arguments are set, if need be after an event of another queue."""
-        return self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group, wait_for=_list(after)))
+        wait_for = _list(after)
+        return self._keep(
+            step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
+        )
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
@@ -199,11 +229,11 @@ class Launcher:
 
     @_plain_errors
     def launch(
-        self, step: str, kernel: cl.Kernel, arguments: Iterable[Any], items: tuple[int, ...], group: tuple[int, ...]
+        self, step: str, kernel: Kernel, arguments: Iterable[Any], items: tuple[int, ...], group: tuple[int, ...]
     ) -> None:
         """Set all arguments of a kernel and launch it."""
-        kernel.set_args(*arguments)
-        self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel, items, group))
+        kernel.cl_kernel.set_args(*arguments)
+        self._keep(step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group))
 
     def keep_host_time(self, step: str, begin: int, end: int) -> None:
         """Add a step that ran on the host to the timings; ``begin`` and ``end`` in nanoseconds."""

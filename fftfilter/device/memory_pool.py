@@ -1,4 +1,4 @@
-"""The host's memory that takes long to get, kept and used again: page-locked memory, and large ordinary one."""
+"""The host's memory: for vectors; and what takes long to get, page-locked and large, kept and used again."""
 
 from __future__ import annotations
 
@@ -22,6 +22,19 @@ MOST_BYTES = 1 << 28
 # Glibc gives memory of this size back to the system when it is freed, and every page of new one is cleared at its first
 # use.
 LARGE = 32 << 20
+# Vector loads need it, and a buffer on the host's memory has no other alignment than the host's.
+ALIGNMENT = 128
+
+
+def aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return an array that begins at an address that vectors can have.
+
+    NumPy asks the system for huge pages where an array is large, which OpenCL cannot.
+    """
+    size = math.prod(shape) * dtype.itemsize
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size].view(dtype).reshape(shape)
 
 
 class _Owner:

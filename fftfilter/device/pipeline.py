@@ -20,7 +20,7 @@ class Pipeline(Protocol):
     """The whole filter for stacks of one kind, ready on a device."""
 
     weak: float
-    """Results below this part of the input's deviation times the mean gain need double precision: see ``noise.py``."""
+    """Results below this part of the input's deviation times the mean gain need double precision (``rounding.py``)."""
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Return the filtered images ``(count, height, width)``: their pixels on the ramp of each picture.
@@ -36,7 +36,7 @@ class Pipeline(Protocol):
         """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
 
     def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, about, as a part of how many may be (``noise.py``)."""
+        """Return how many samples of each picture are undecided, divided by how many may be (``rounding.py``)."""
 
     def deviations(self) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, ``(pictures,)``."""

@@ -1,10 +1,12 @@
-"""OpenCL programs: the ``.cl`` files found, joined behind the prelude, built and kept.
+"""OpenCL programs: the ``.cl`` files found, joined behind the prelude, and built.
 
-Each file stands behind a ``#line`` directive, so that a compiler's message names the real file and line.
+A file names the files that it calls in its head, ``// needs: edges.cl shapes.cl``: they come before it, each once. Each
+file stands behind a ``#line`` directive, so that a compiler's message names the real file and line.
 """
 
 from __future__ import annotations
 
+import re
 import warnings
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -15,7 +17,7 @@ from .. import startup
 from ..errors import BuildError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import pyopencl as cl
 
@@ -39,9 +41,24 @@ def source(name: str) -> str:
     return (folder() / name).read_text(encoding="utf-8")
 
 
+@cache
+def needs(name: str) -> tuple[str, ...]:
+    """Return the files that a file names in its head as those that it needs before it."""
+    return tuple(" ".join(re.findall(r"^// needs: (.*)", source(name), re.MULTILINE)).split())
+
+
+def with_needs(names: Iterable[str]) -> tuple[str, ...]:
+    """Return the named files, before each the files that it needs, none twice."""
+    found: dict[str, None] = {}
+    for name in names:
+        if name not in found:
+            found |= dict.fromkeys(with_needs(needs(name))) | {name: None}
+    return tuple(found)
+
+
 def join(names: tuple[str, ...]) -> str:
-    """Return the prelude and the named files as one text."""
-    return "".join(f'#line 1 "{name}"\n{source(name)}\n' for name in (PRELUDE, *names))
+    """Return the prelude, the named files and those that they need as one text."""
+    return "".join(f'#line 1 "{name}"\n{source(name)}\n' for name in (PRELUDE, *with_needs(names)))
 
 
 def build(

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..filters import Filter
-from ..output.modes import check_scale
+from ..output.modes import MODES, check_scale
 from ..output.scale import STACK, parse
-from .shown import Kind, around_gray, frame, in_cycles, joined, reduced
+from .shown import Kind, around_gray, frame, joined, reduced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,16 +76,16 @@ class Answers:
         page.check_level(request.level)
         # While something is dragged, no more is filtered than the view shows.
         level = 1 if request.rest else request.level
-        tuned = transfer if level == 1 else in_cycles(transfer, *page.size, level)
+        tuned = transfer if level == 1 else transfer.in_cycles(*page.size, level)
         clipped = None
         if request.removed:
             made = self._removed(page.planes(level), described, tuned)
         else:
             output = _looked_at(described.output, tuned)
             filter_ = self._filter(page.planes(level).shape, described, tuned, output, given_range)
-            white = page.white if output == "keep" else page.picture.maxval
+            white = page.white if MODES[output].keeps_levels else page.picture.maxval
             made = filter_(page.planes(level), channel_axis=0, dtype=np.uint8, levels=255, white=white)
-            if white == page.picture.maxval and described.output != "real":
+            if white == page.picture.maxval and not MODES[described.output].is_values:
                 clipped = filter_.clipped()[0]
         return Answer(request, described, transfer, made, level, clipped, perf_counter() - started)
 
@@ -119,6 +119,6 @@ class Answers:
 
 def _looked_at(output: Output, transfer: Transfer) -> Output:
     """Return the output that shows what is meant: values as they are have no black and white of their own."""
-    if output != "real":
+    if not MODES[output].is_values:
         return output
     return "keep" if float(transfer.gain(64, 64, 1, 1)[0, 0]) > 0.5 else "signed"

@@ -84,13 +84,17 @@ class Live:
             answer = self._answers.answer(Request.of(given, self._commands))
             return answer.frame(), answer
         except Exception as error:  # noqa: BLE001  the page must not wait forever
-            return _refusal(number, error), None
+            return self._refusal(number, error), None
+
+    def _refusal(self, number: int | None, error: Exception) -> str:
+        line = line_of(error)
+        return json.dumps({"id": number, "error": line, "field": field_of(line, self._commands)})
 
     def _words_or_refusal(self, answer: Answer) -> list[Message]:
         try:
             return self._words(answer)
         except Exception as error:  # noqa: BLE001  likewise
-            return [_refusal(answer.request.id, error)]
+            return [self._refusal(answer.request.id, error)]
 
     def _words(self, answer: Answer) -> list[Message]:
         """Return what is said of an answer, and the map of its gains if they are others than before."""
@@ -115,8 +119,3 @@ def line_of(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "out of memory: take a smaller picture"
     return f"internal error: {type(error).__name__}: {' '.join(str(error).split())}"
-
-
-def _refusal(number: int | None, error: Exception) -> str:
-    line = line_of(error)
-    return json.dumps({"id": number, "error": line, "field": field_of(line)})

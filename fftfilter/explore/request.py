@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..errors import ParameterError, check_option
-from ..transfer.radial import PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,13 +15,6 @@ if TYPE_CHECKING:
     from ..output.modes import Output
     from ..transfer import Transfer
 
-COMMANDS = (*PASSES, "notch", "stripes")
-"""The filters that a page has handles for."""
-# What a page may set. Options that name files are not among them.
-OPTIONS = (
-    *("radius", "inner", "outer", "large", "small", "at", "harmonics", "angle", "spare", "shape", "order", "width"),
-    *("notch", "stripes", "pixel_size", "output", "edges", "scale"),
-)
 SHOWN = ("result", "removed")
 # Of a text; longer ones are mistakes.
 LONGEST = 200
@@ -48,8 +40,12 @@ class CommandLine(Protocol):
     def always(self) -> tuple[str, ...]:
         """Options that every command gets: the device, if one was chosen."""
 
+    @property
+    def options(self) -> Mapping[str, tuple[str, ...]]:
+        """The filters that a page has, each with the options that it may set; none of these names a file."""
+
     def defaults(self, command: str) -> Mapping[str, Any]:
-        """Return the options of one of COMMANDS with their defaults."""
+        """Return all options of one of these filters with their defaults."""
 
     def describe(self, words: Sequence[str]) -> Described:
         """Return what a command and its options describe; raises FftfilterError."""
@@ -122,15 +118,15 @@ def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
         raise ParameterError("a request has a command, and options by their names")
-    check_option("command", command[:LONGEST], COMMANDS)
+    check_option("command", command[:LONGEST], list(commands.options))
     defaults, words = commands.defaults(command), [command]
-    for name in OPTIONS:
+    for name in commands.options[command]:
         values = options.get(name)
         for value in values if isinstance(values, list) else [values]:
             if not isinstance(value, str | int | float | None):
                 raise ParameterError(f"{name} {_brief(value)} is not a value")
             text = "" if value is None else str(value).strip()
-            if name not in defaults or text in ("", str(defaults[name])):
+            if text in ("", str(defaults[name])):
                 continue
             if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
                 raise ParameterError(f"{name} {_brief(text)} is not a value")
@@ -153,7 +149,8 @@ def _brief(given: object) -> str:
     return f"of the type {type(given).__name__}"
 
 
-def field_of(message: str) -> str | None:
+def field_of(message: str, commands: CommandLine) -> str | None:
     """Return the option that an error is about: the first one that its line names outside of examples and choices."""
+    options = set().union(*commands.options.values())
     heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))
-    return next((word for word in heard if word in OPTIONS), None)
+    return next((word for word in heard if word in options), None)

@@ -188,7 +188,7 @@ class Server:
         return _of_page_file(request.match_info["name"])
 
     async def _picture(self, _: web.Request) -> web.StreamResponse:
-        return web.json_response(await self._beside(self._session.described, self._start))
+        return web.json_response(await self._beside(self._session.described, self._start, self._commands.options))
 
     async def _go_through(self, request: web.Request) -> web.StreamResponse:
         wanted = Request.of(read(request.query.get("request", "")), self._commands)

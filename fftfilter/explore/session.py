@@ -17,17 +17,18 @@ from ..analysis.power import spectrum
 from ..analysis.search import peaks_of
 from ..errors import ParameterError
 from ..lengths import length_text
-from ..output.modes import OUTPUTS, SCALED
+from ..output.modes import MODES, SCALED
 from ..preview.panels import gray_spectrum, square
 from ..preview.report import FilterReport
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES
 from ..work.opened import for_pixels_of
-from .request import COMMANDS
 from .shown import eight_bits, halved, joined, levels, white_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from ..analysis.power import Spectrum
@@ -68,7 +69,7 @@ class FilePage:
     @cached_property
     def cautions(self) -> list[str]:
         """What users of its samples may not expect of magnitudes."""
-        return self.picture.cautions("magnitude", is_of_floats=True)
+        return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
 
     def check_level(self, level: int) -> None:
         """Raise ParameterError for a level that is not one of the picture's."""
@@ -170,8 +171,8 @@ class Session:
         """Return a transfer function that knows the size of the file's pixels; raises ParameterError."""
         return for_pixels_of(self._first, transfer, self.source)[0]
 
-    def described(self, start: dict[str, Any]) -> dict[str, Any]:
-        """Return what the page has to know of the file; ``start`` is its first request."""
+    def described(self, start: dict[str, Any], filters: Iterable[str]) -> dict[str, Any]:
+        """Return what the page has to know of the file; ``start`` is its first request, ``filters`` the commands."""
         page = self.page(0)
         (height, width), planes = page.size, page.picture.planes
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None
@@ -195,8 +196,8 @@ class Session:
                 {"name": name, "takes": "order" if each.has_order else "width" if each.widest else None}
                 for name, each in SHAPES.items()
             ],
-            "commands": list(COMMANDS),
-            "outputs": list(OUTPUTS),
+            "commands": list(filters),
+            "outputs": list(MODES),
             "scaled": list(SCALED),
             "edges": list(EDGES),
             "start": start,

@@ -1,28 +1,18 @@
-"""Pixels as a browser shows them: 8 bits, gray or RGBA, reduced; the frames that carry them; filters for reduced ones.
-
-A picture reduced by 4 has pixels four times as wide, and of each frequency four times as many cycles in a pixel.
-"""
+"""Pixels as a browser shows them: 8 bits, gray or RGBA, reduced; and the frames that carry them."""
 
 from __future__ import annotations
 
 import struct
-from dataclasses import replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
-from ..transfer.peaks import Notch
-from ..transfer.radial import Radial
-from ..transfer.units import Radius, with_radii
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-    from ..transfer import Transfer
 
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
@@ -120,45 +110,3 @@ def reduced(pixels: Pixels, level: int) -> Pixels:
     if level == 1:
         return pixels
     return np.asarray(Image.fromarray(pixels).reduce(level))
-
-
-# The same filter for reduced pictures
-
-
-def in_cycles(transfer: Transfer, height: int, width: int, level: float = 1.0) -> Transfer:
-    """Return the same function for grids of any size, given the picture's: all of its radii in cycles per pixel.
-
-    Pixels are those of the picture reduced by ``level``.
-    """
-    parts = (_reduced(part, level, height, width) for part in transfer.parts)
-    return replace(transfer, parts=tuple(part for part in parts if part is not None))
-
-
-def _reduced(part: Any, level: float, height: int, width: int) -> Any:
-    """Return a part for the smaller picture, None if it has no effect there."""
-    n = min(height, width)
-
-    def radius(given: Radius) -> Radius:
-        return Radius(given.bins(height, width) / n * level, "cyc")
-
-    if isinstance(part, Radial):
-        if part.outer is None:
-            part = replace(part, outer=Radius(n / 8))
-        return with_radii(part, radius)
-    if isinstance(part, Notch):
-        fx, fy = (each * level for each in part.at)
-        return replace(with_radii(part, radius), at=(fx, fy)) if max(abs(fx), abs(fy)) <= 0.5 else None
-    if hasattr(part, "gains"):
-        return _cut(part, level)
-    return with_radii(part, radius)
-
-
-def _cut(mask: Any, level: float) -> Any:
-    """Return a mask's gains of the frequencies that are left."""
-    middle = np.fft.fftshift(mask.gains)
-    for axis in (0, 1):
-        n = middle.shape[axis]
-        kept = max(1, int(n / max(level, 1)))
-        first = n // 2 - kept // 2
-        middle = middle.take(range(first, first + kept), axis)
-    return replace(mask, gains=np.fft.ifftshift(middle), any_size=True)

@@ -11,7 +11,7 @@ from ..device.programs import folder, source
 from ..filters import Filter
 from ..output.scale import parse
 from ..preview.steps import StepPictures
-from .shown import in_cycles, joined
+from .shown import joined
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +46,7 @@ def steps(request: Request, session: Session, commands: CommandLine) -> Steps:
     while height * width > MOST * level * level:
         level *= 2
     if level > 1:
-        transfer = in_cycles(transfer, height, width, level)
+        transfer = transfer.in_cycles(height, width, level)
     told: list[dict[str, Any]] = []
     pictures: list[bytes] = []
     drawn = StepPictures()

@@ -10,11 +10,11 @@ import numpy as np
 
 from ..filters import Filter
 from ..images.picture import MAXVAL_OF
+from ..output.modes import MODES
 from ..output.scale import AUTO, STACK, Auto, parse
 from ..transfer import Transfer
-from ..transfer.radial import Radial
 from .session import MAP
-from .shown import Kind, frame, in_cycles
+from .shown import Kind, frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +84,11 @@ def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
 
 def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]] | None:
     """Return H of the radial parts by frequency, None if there are none."""
-    radial = Transfer(tuple(part for part in transfer.parts if isinstance(part, Radial)))
+    radial = Transfer(tuple(part for part in transfer.parts if not part.has_direction))
     if not radial.parts:
         return None
     # At half of each frequency, as a row of a grid ends at half a cycle.
-    gains = in_cycles(radial, height, width, 0.5).gain(2 * CURVE, 2 * CURVE, 1, CURVE)[0]
+    gains = radial.in_cycles(height, width, 0.5).gain(2 * CURVE, 2 * CURVE, 1, CURVE)[0]
     frequency = np.arange(CURVE) / CURVE
     inside = frequency <= CORNER
     return {"frequency": frequency[inside].round(6).tolist(), "gain": gains[inside].round(5).tolist()}
@@ -96,7 +96,7 @@ def curve(transfer: Transfer, height: int, width: int) -> dict[str, list[float]]
 
 def gains_of(answer: Answer, session: Session) -> Gains:
     """Return H over the spectrum, MAP x MAP, DC in the middle."""
-    transfer = in_cycles(answer.transfer, *session.page(answer.request.page).size)
+    transfer = answer.transfer.in_cycles(*session.page(answer.request.page).size)
     return np.asarray(np.fft.fftshift(transfer.gain(MAP, MAP)))
 
 
@@ -125,7 +125,7 @@ def notes(answer: Answer, session: Session) -> list[str]:
     """Return the lines of the command that say what users may not expect."""
     page, described = session.page(answer.request.page), answer.described
     found = answer.transfer.cautions(*page.size)
-    if described.output == "magnitude":
+    if MODES[described.output].is_absolute:
         given_range = parse(described.scale)
         found = [*found, *page.cautions, *(given_range.cautions() if given_range else ())]
     return found

@@ -20,7 +20,7 @@ import numpy as np
 from .. import system
 from ..arrays import MOST_CHANNELS
 from ..errors import DeviceError, FftfilterError
-from ..work.file import at_once, filter_file, largest_of
+from ..work.file import filter_file, largest_of
 from ..work.frames import Frame, filtered
 from . import journal, steps
 from .jobs import MEASURED, DeviceLostError, Job, Outcome, Settings
@@ -101,7 +101,7 @@ class Batch:
         self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
-        self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else at_once
+        self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else system.at_once
         self._stacks = Stacks()
         self._joined = np.empty((0, 0, 0), np.uint8)
         self._transfer = settings.recipe.transfer

@@ -267,12 +267,7 @@ class _ThisProcess(Executor):
     """An executor that does what is submitted at once, in this process."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
-        done: Future[Any] = Future()
-        try:
-            done.set_result(function(*arguments, **options))
-        except Exception as error:  # noqa: BLE001  whoever asks for the result gets it
-            done.set_exception(error)
-        return done
+        return system.at_once(function, *arguments, **options)
 
 
 def _begin(variables: dict[str, str], path: list[str]) -> None:

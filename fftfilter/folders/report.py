@@ -83,9 +83,9 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
 
         transfer *= notches(outcome.peaks, recipe.auto.shape)
     filtered_by = (transfer.with_pixel_size(outcome.pixel_size.across) if outcome.pixel_size else transfer).given()
-    for part in filtered_by.get("parts", [filtered_by]):
-        if part["kind"] in ("lowpass", "highpass") and "radius" not in part and outcome.shape:
-            part["radius"] = f"{min(outcome.shape[1:]) / 8:g}"  # what n/8 is for this one
+    for part, made in zip(transfer.parts, filtered_by.get("parts", [filtered_by]), strict=False):
+        if height and width:  # what n/8 is for this one
+            made.update(part.for_size(height, width).given() | made)
     far = outcome.difference
     given = {name: value for name, value in recipe.options.items() if value is not None}
     return {

@@ -3,7 +3,7 @@
     cpu/   columns, rows with the mask, columns inverse, quantize     vectors of neighboring columns
     gpu/   rows, columns with the mask, inverse rows, quantize        registers, exchange through local memory
 
-``bare.py`` has transforms alone, without a mask, by either form.
+``plain_fft.py`` has transforms alone, without a mask, by either form; ``tables.py`` the numbers that transforms share.
 
 A step is a launch on a GPU; small images there, and all on a CPU, go in one launch. Both forms transform real images as
 real, at any size without padding, and keep the spectrum on the chip between the transforms around the mask.
@@ -36,7 +36,7 @@ def fused(launcher: Launcher, transfer: Transfer, stack: Stack, edges: Edges = "
     if launcher.device.is_gpu:
         from .gpu.pipeline import FusedGpuPipeline
 
-        return FusedGpuPipeline(launcher, transfer, stack, edges=edges, any_size=True)
+        return FusedGpuPipeline(launcher, transfer, stack, edges=edges, generic=True)
     from .cpu.pipeline import FusedCpuPipeline
 
     return FusedCpuPipeline(launcher, transfer, stack, edges=edges)

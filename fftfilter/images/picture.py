@@ -14,6 +14,7 @@ from ..memory import lacking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..output.modes import Mode
     from .metadata import Metadata
 
     Working = Callable[["Size"], int]
@@ -58,18 +59,16 @@ class Picture:
         """Return the picture without metadata, but for those that a filter needs."""
         return replace(self, metadata=self.metadata and self.metadata.stripped())
 
-    def cautions(self, output: str, *, is_of_floats: bool) -> list[str]:
+    def cautions(self, mode: Mode, *, is_of_floats: bool) -> list[str]:
         """Return a line about each surprise in an output of such samples, which is of floats or not."""
         said: list[str] = []
-        if self.planes.dtype != F32 or output not in ("magnitude", "keep"):
+        if self.planes.dtype != F32:
             return said
-        if output == "keep":
-            if not is_of_floats and (self.planes.min() < 0 or self.planes.max() > 1):
-                said.append("samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy")
-            return said
-        if self.was_integer and is_of_floats:
+        if mode.keeps_levels and not is_of_floats and (self.planes.min() < 0 or self.planes.max() > 1):
+            said.append("samples below 0 or above 1 are black or white in OUT: write floats, to .tif, .pfm or .npy")
+        if mode.is_absolute and self.was_integer and is_of_floats:
             said.append("integers that are signed, or of more than 16 bits: the output has floats, from 0 to 1")
-        if self.planes.min() < 0:
+        if mode.is_absolute and self.planes.min() < 0:
             said.append("samples below 0: the output is the magnitude of the filtered values, which has no sign")
         return said
 

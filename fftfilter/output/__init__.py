@@ -1,9 +1,8 @@
 """From filtered values to pixels, the same in every engine.
 
     stack.py        what a pipeline filters, and the pixels that it becomes
-    ground.py       the constant that is taken off before the transform
-    noise.py        what counts as rounding noise and becomes black
-    rounding.py     from a magnitude to a grey level
+    offset.py       the constant that is taken off before the transform
+    rounding.py     rounding errors: the nudge to a level, the noise floor, what is too weak or undecided
     modes.py        the outputs by name
     scale.py        which value becomes black and which white
     ramp.py         from a filtered value to a pixel, as numbers for kernels and the host

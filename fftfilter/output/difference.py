@@ -7,12 +7,13 @@ only to compare: differences travel through processes that do without.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import log2
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike, NDArray
 
     Array = NDArray[Any]
 
@@ -23,6 +24,17 @@ OF_65535 = 8
 # Samples whose filtered values agree to this part of the largest are ties: they lie on one side of the edge between
 # two levels, all of them, and count as one.
 TIE = 1e-6
+
+
+def transform_bound(n: int, dtype: DTypeLike) -> float:
+    """Return the largest relative error in norm of a right transform of length n, to numbers of a type.
+
+    It grows with log2 n; other lengths than powers of two, of which some go by a convolution, may have four times that.
+    """
+    import numpy as np
+
+    unit = 1e-7 if np.finfo(dtype).bits == 32 else 1e-15
+    return unit * max(4.0, log2(n)) * (1 if n & (n - 1) == 0 else 4)
 
 
 class Worst(NamedTuple):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .modes import MODES
 from .ramp import WANTED, of_values, ramps
 from .scale import Auto, Range
 
@@ -58,9 +59,8 @@ class ByHistogram(NamedTuple):
         of_range["of_largest"] = True  # until the range is known
         made["of_range"], made["of_largest"] = of_values(of_range, scale), of_values(self._ramp(None), scale)
         made["of_range"]["of_largest"] = False
-        is_signed = self.output == "signed"
         smaller = _shares(self.output, self.scale) * samples
-        made["smaller"], made["part"], made["is_symmetric"] = smaller, smaller % 1, is_signed
+        made["smaller"], made["part"], made["is_symmetric"] = smaller, smaller % 1, MODES[self.output].is_symmetric
         return made
 
     def _ramp(self, scale: Range | None) -> Array:
@@ -105,7 +105,7 @@ def _ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range |
     sums = np.concatenate([[0], np.cumsum(counts)])
     smaller = _shares(output, scale) * sums[-1]
     low, high = (np.interp(smaller, sums, np.arange(BINS + 1)) * (largest / BINS)).tolist()
-    if output == "signed":
+    if MODES[output].is_symmetric:
         low = -high
     return Range(low, high) if low < high else None
 
@@ -113,4 +113,4 @@ def _ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range |
 def _shares(output: Output, scale: Auto) -> Array:
     """Return which part of the magnitudes is below either end of the range; signed values have the upper one alone."""
     beyond = scale.saturated / 100
-    return np.array([1 - beyond] * 2 if output == "signed" else [beyond / 2, 1 - beyond / 2])
+    return np.array([1 - beyond] * 2 if MODES[output].is_symmetric else [beyond / 2, 1 - beyond / 2])

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .histogram import ByHistogram, counts_of
-from .noise import most_undecided
 from .ramp import own_ramps
-from .rounding import decided_row
+from .rounding import decided_row, most_undecided
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray

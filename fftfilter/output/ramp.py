@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .noise import NOISE
-from .rounding import NUDGE, rounding
+from .modes import MODES
+from .rounding import NOISE, NUDGE, rounding
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,31 +63,31 @@ def ramps(
     made = np.zeros(len(unit), RAMP)
     made["stretch"], made["top"], made["white"] = 1, np.inf, np.inf
     made["bottom"] = -np.inf
-    if output == "real":
+    mode = MODES[output]
+    if mode.is_values:
         return made
     is_float = np.dtype(dtype).kind == "f"
     top, nudge, near, made["undecided"] = rounding(maxval, is_float=is_float)
     half = 0.0 if is_float else 0.5 + NUDGE
     with np.errstate(over="ignore"):
-        if output == "keep":
+        if mode.keeps_levels:
             made["stretch"], made["shift"] = unit * (top / white), half
-        elif scale is None:
-            signed = output == "signed"
-            made["of_largest"] = True
-            made["stretch"], made["shift"] = (top / 2, top / 2 + half) if signed else (top, nudge)
-            made["white"] = np.inf if signed else near
         else:
-            low, high, _ = scale.in_levels(white)
+            made["of_largest"] = scale is None
+            if scale is None:
+                (low, high, _), unit = mode.range_up_to(1.0), np.ones_like(unit)
+            else:
+                low, high, _ = scale.in_levels(white)
             steep = top / (high - low)
-            made["stretch"], made["shift"] = unit * steep, (half if output == "signed" else nudge) - low * steep
-            made["white"] = np.inf if output == "signed" else (low + near * (high - low)) / unit
-    made["magnitude"] = output == "magnitude"
-    if output != "keep":
+            made["stretch"], made["shift"] = unit * steep, (half if mode.is_symmetric else nudge) - low * steep
+            made["white"] = np.inf if mode.is_symmetric else (low + near * (high - low)) / unit
+    made["magnitude"] = mode.is_absolute
+    if not mode.keeps_levels:
         made["noise"] = NOISE
     elif is_float:
         return made
     made["bottom"], made["top"] = 0, top
-    if output == "keep" or scale is not None:
+    if mode.keeps_levels or scale is not None:
         # Ends that are exact, but for rounding, are not clipped.
         made["counts"] = True
         made["below"], made["above"] = (-NUDGE, top + NUDGE) if is_float else (0, top + 1)

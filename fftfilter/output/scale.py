@@ -67,12 +67,6 @@ def of(given: tuple[float, float] | tuple[str, float] | Scale | str | None) -> S
     return parse(f"{given[0]}:{given[1]}")
 
 
-def up_to(largest: float, *, both_signs: bool) -> Range:
-    """Return the range of several pictures up to their largest value, a part of white; 0 is rounding noise."""
-    high = largest or 1.0
-    return Range(-high if both_signs else 0.0, high, of_white=True)
-
-
 def parse(text: str) -> Scale | None:
     """Return what auto, auto:P or LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
     if text in (EACH, FOLDER, STACK):

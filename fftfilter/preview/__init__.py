@@ -2,7 +2,6 @@
 
     report.py    a filter's effect as numbers: power, gains, what is removed, and all of it by frequency
     panels.py    pictures of these: the input, its spectrum with the filter over it, the result, what is removed
-    marks.py     where the cutoffs of a filter lie, and what they are called
     plots.py     H(f) and the power as curves
     drawing.py   text and smooth lines on a canvas
     page.py      all of it on one page

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image
 
+from ..transfer.part import Ridge, Ring
 from .drawing import REMOVED, SMALL
-from .marks import Ridge, Ring, marks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -135,7 +135,7 @@ def cutoff_span(report: FilterReport) -> float:
     """Return the width in cycles per pixel of the part of the spectrum that the cutoffs lie in."""
     ends = [
         math.hypot(mark.fx, mark.fy) + mark.radius if isinstance(mark, Ring) else 1.0
-        for mark in marks(report.transfer, *report.size)
+        for mark in report.transfer.marks(*report.size)
     ]
     wide = max(2 * BEYOND * max(ends, default=1.0), FEWEST / min(report.size))
     return wide if wide < MOST else PART
@@ -147,7 +147,7 @@ def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: Fil
     panel = right - left + 1
     middle = left + panel // 2 + 0.5, top + panel // 2 + 0.5
     scale = panel / span
-    found = [mark for mark in marks(report.transfer, *report.size) if _is_inside(mark, span / 2)]
+    found = [mark for mark in report.transfer.marks(*report.size) if _is_inside(mark, span / 2)]
     rings = [mark for mark in found if isinstance(mark, Ring)]
     ridges = [mark for mark in found if isinstance(mark, Ridge)]
     with canvas.fine(corners) as fine:

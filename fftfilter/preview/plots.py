@@ -7,20 +7,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..transfer.radial import Radial
+from ..transfer.part import Ring
 from .drawing import AFTER, BEFORE, FAINT, INK, QUIET, SMALL, TEXT, length
-from .marks import Ring, marks, ticks, title_of, unit_of
 from .report import HIGHEST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from ..transfer.units import Radius
     from .drawing import Canvas, Color
     from .report import FilterReport
 
     Corners = tuple[int, int, int, int]
     Line = Sequence[tuple[float, float]]
 
+TITLES = {
+    "bins": "cycles across the shorter side",
+    "px": "period in pixels",
+    "cyc": "cycles per pixel",
+    "%": "% of the Nyquist frequency",
+    "lpi": "lines per inch",
+    "lp/mm": "line pairs per mm",
+}
 # Of power: decibels that are shown at most, and those between two lines.
 DEEPEST, DECIBELS = 100, 20
 # Pixels for what stands beside the axes.
@@ -62,7 +70,7 @@ def gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     rings = report.rings
     low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
     room = 0.06 * (high - low)
-    is_directed = not all(isinstance(part, Radial) for part in report.transfer.parts)
+    is_directed = any(part.has_direction for part in report.transfer.parts)
     axes = _axes(canvas, corners, report, (low - room, high + room))
     canvas.text(corners[0], corners[1] + 12, "gain H(f)", TEXT, INK)
     for value in (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5):
@@ -103,7 +111,7 @@ def _axes(canvas: Canvas, corners: Corners, report: FilterReport, values: tuple[
     left, top, right, bottom = corners
     inside = left + LEFT, top + TOP, right, bottom - BOTTOM
     axes = Axes(canvas, inside, (0.7 / min(report.size), HIGHEST), values)
-    unit = unit_of(report.transfer)
+    unit = report.transfer.unit
     end = -1e9
     for frequency, label in sorted(ticks(unit, report.size, *axes.frequencies)):
         x = axes.x(frequency)
@@ -132,7 +140,7 @@ def _cut(axes: Axes, report: FilterReport) -> None:
 
 
 def _cutoffs(report: FilterReport) -> list[Ring]:
-    found = marks(report.transfer, *report.size)
+    found = report.transfer.marks(*report.size)
     return [mark for mark in found if isinstance(mark, Ring) and mark.is_cutoff]
 
 
@@ -150,3 +158,18 @@ def _legend(canvas: Canvas, corners: Corners, entries: Sequence[tuple[str, Color
         canvas.text(x, y, label, SMALL, QUIET)
         canvas.box((x - 24, y - 6, x - 6, y - 3), color, fill=True)
         x -= 40
+
+
+def title_of(unit: Radius) -> str:
+    """Return what an axis of frequencies in a unit is called."""
+    return TITLES.get(unit.unit, f"period in {unit.unit}")
+
+
+def ticks(unit: Radius, size: tuple[int, int], low: float, high: float) -> Iterator[tuple[float, str]]:
+    """Return round numbers of a unit, with their frequencies in cycles per pixel."""
+    for exponent in range(-9, 10):
+        for digit in (1, 2, 5):
+            value = unit._replace(value=float(f"{digit}e{exponent}"))
+            frequency = value.bins(*size) / min(size)
+            if low <= frequency <= high:
+                yield frequency, f"{value.value:g}"

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..output.ground import deviation, ground
-from ..output.noise import NOISE, WEAK, most_undecided
+from ..output.offset import deviation, offset
 from ..output.quantize import on_ramps
+from ..output.rounding import NOISE, WEAK, most_undecided
 from ..output.stack import PIXELS
-from .fft_core import fft_core, plan_rows
 from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, UNDECIDED, Launch, X, Y
-from .steps.extremes import extremes, first_pair
-from .steps.load import load
-from .steps.magnitude import magnitude
-from .steps.mask import mask, mask_table
-from .steps.quantize import quantize
-from .steps.transpose import transpose
-from .workspace import Workspace
+from .runner import Workspace
+from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
+from .transform import fft_core, plan_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +131,7 @@ class StagedPipeline:
         """
         space = self._workspace
         real = space.launcher.real
-        base = ground(images)
+        base = offset(images)
         self._far: Array = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
         space.write(GROUND, base.astype(real))
         space.write(NOISE_FLOOR, (NOISE * self._far).astype(real))

@@ -47,8 +47,8 @@ class Launch(NamedTuple):
     """One kernel launch.
 
     ``items`` are the work-items in each dimension before rounding up to whole work-groups; ``group`` is set only if the
-    kernel needs a certain work-group. ``before`` are the files that have to stand before ``source`` in the program.
-    ``host`` takes the rows in X, ``(rows, n)`` for items (n, rows), and the arguments, and returns the new rows.
+    kernel needs a certain work-group. ``host`` takes the rows in X, ``(rows, n)`` for items (n, rows), and the
+    arguments, and returns the new rows.
     """
 
     source: str
@@ -58,7 +58,6 @@ class Launch(NamedTuple):
     swap: bool = False
     group: tuple[int, ...] | None = None
     defines: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
     host: Callable[..., np.ndarray[Any, Any]] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Runs plans: binds names to buffers, builds missing kernels, launches in order."""
+"""Runs plans: builds missing kernels, binds names to buffers, launches in order; and the buffers of a plan."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import pyopencl as cl
 
-from .plan import Argument, Launch, Local, X, Y
+from .plan import IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, MutableMapping
+    from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
     from ..device.device import Device
-    from ..device.launcher import Launcher
+    from ..device.launcher import Kernel, Launcher
 
+    Array = np.ndarray[Any, Any]
     Names = MutableMapping[str, Any]
     Key = tuple[str, tuple[str, ...], str]
     Program = tuple[tuple[str, ...], tuple[str, ...]]
@@ -31,7 +32,7 @@ class Runner:
 
     def __init__(self, launcher: Launcher) -> None:
         self.launcher = launcher
-        self._kernels: dict[Key, cl.Kernel] = {}
+        self._kernels: dict[Key, Kernel] = {}
 
     def build(self, launches: Iterable[Launch]) -> None:
         """Build the kernels that launches lack, in as few programs as their defines allow: each takes 20 ms and more.
@@ -50,7 +51,7 @@ class Runner:
                 if all(values.get(name, value) == value for name, value in own.items()):
                     values |= own
                     compatible.append(launch)
-            sources = tuple(dict.fromkeys(file for launch in compatible for file in (*launch.before, launch.source)))
+            sources = tuple(dict.fromkeys(launch.source for launch in compatible))
             defines = tuple(f"{name}={value}" for name, value in values.items())
             for launch in compatible:
                 programs[real, _key(launch)] = sources, defines
@@ -74,7 +75,7 @@ class Runner:
             if launch.swap:
                 names[X], names[Y] = names[Y], names[X]
 
-    def _run_on_host(self, launch: Launch, host: Callable[..., np.ndarray[Any, Any]], names: Names) -> None:
+    def _run_on_host(self, launch: Launch, host: Callable[..., Array], names: Names) -> None:
         n, rows = launch.items
         data = np.empty((rows, n), self.launcher.complex)
         self.launcher.read(data, names[X])
@@ -105,3 +106,63 @@ class Runner:
 
 def _key(launch: Launch) -> Key:
     return launch.source, launch.defines, launch.kernel
+
+
+class Workspace:
+    """Buffers for rows of several lengths, the spin factors filled in.
+
+    ``elements`` is the most complex numbers that the data takes while the plans run, ``launches`` what will be run (its
+    kernels are built at once), ``image_bytes`` the size of the image's own buffer, ``tables`` what else the launches
+    read, by name. Raises TooLargeError, naming ``what``, before anything is allocated.
+    """
+
+    def __init__(
+        self,
+        launcher: Launcher,
+        plans: Iterable[RowPlan],
+        elements: int,
+        what: str,
+        *,
+        launches: tuple[Launch, ...] = (),
+        image_bytes: int = 0,
+        tables: Mapping[str, Array] | None = None,
+    ) -> None:
+        self.launcher = launcher
+        self.runner = Runner(launcher)
+        tables = tables or {}
+        filled = {plan.spin: plan for plan in plans if plan.spin_length}
+        item = launcher.complex.itemsize
+        sizes = {name: plan.spin_length * item for name, plan in filled.items()}
+        sizes |= {name: table.nbytes for name, table in tables.items()}
+        # Where a part of a buffer may begin.
+        align = max(1, launcher.device.cl_device.mem_base_addr_align // 8)
+        table_bytes = sum(-(-size // align) * align for size in sizes.values())
+        complex_bytes = elements * item
+        launcher.device.check_memory(what, [complex_bytes, complex_bytes, table_bytes, image_bytes])
+        self.runner.build((*(launch for plan in filled.values() for launch in plan.tables), *launches))
+
+        self.names: dict[str, Any] = {name: launcher.allocate(complex_bytes) for name in (X, Y)}
+        if image_bytes:
+            self.names[IMAGE] = launcher.allocate(image_bytes)
+        if sizes:
+            buffer, begin = launcher.allocate(table_bytes), 0
+            for name, size in sizes.items():
+                self.names[name] = buffer.get_sub_region(begin, size)
+                begin += -(-size // align) * align
+        for name, table in tables.items():
+            self.write(name, table)
+        for name, plan in filled.items():
+            self.run(launch.bind({SPIN: name}) for launch in plan.tables)
+
+    def run(self, launches: Iterable[Launch]) -> None:
+        """Launch on these buffers."""
+        self.runner.run(launches, self.names)
+
+    def write(self, name: str, array: Array) -> None:
+        """Copy a contiguous host array into a buffer."""
+        self.launcher.write(self.names[name], array)
+
+    def read(self, name: str, array: Array) -> Array:
+        """Copy a buffer's beginning into a contiguous host array, and return it."""
+        self.launcher.read(array, self.names[name])
+        return array

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from .grid import Gain, Reach
+    from .grid import Gain, Support
     from .product import Transfer
 
 Edges = Literal["wrap", "mirror"]
@@ -32,7 +32,7 @@ class EdgedGrid(NamedTuple):
         """Return H(0)."""
         return float(self.transfer.gain(self.height, self.width, 1, 1)[0, 0])
 
-    def on_grid(self) -> tuple[Reach, Gain | None]:
+    def on_grid(self) -> tuple[Support, Gain | None]:
         """Return what :meth:`Transfer.on_grid` does, of mirrored edges no more than the other gains follow from.
 
         Those are the rows up to half the height, and if H is even along each axis the columns up to half the width.

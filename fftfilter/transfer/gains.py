@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-import numpy as np
-
 from ..errors import ParameterError, check_unmasked
+from .part import Part
+from .product import Transfer
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from .grid import Gain
@@ -22,8 +23,8 @@ EVEN = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Mask:
-    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :meth:`of`.
+class Mask(Part):
+    """Gains ``(height, width)``, DC in the corner as ``numpy.fft`` has it. Make one with :func:`mask`.
 
     Masks of equal gains are equal: a copy in another process is the same mask.
     """
@@ -32,40 +33,17 @@ class Mask:
     largest: float
     """The largest gain, if it exceeds 1, else 1."""
     is_even: bool
-    """Whether H(-k) = H(k), so that filtered images are real."""
     any_size: bool = False
     """Whether it serves images of other sizes, with gains between those of the table."""
 
-    @classmethod
-    def of(cls, given: ArrayLike, *, any_size: bool = False) -> Mask:
-        """Check an array of real, finite gains; raises ParameterError."""
-        check_unmasked("mask", given)
-        array = np.asarray(given)
-        if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
-            raise ParameterError(
-                f"an array of shape {array.shape} and type {array.dtype} is not a mask: give real gains of shape "
-                "(height, width)"
-            )
-        gains: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
-        finite = np.isfinite(gains)
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            raise ParameterError(
-                f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column "
-                f"{column}: replace them, for example with numpy.nan_to_num"
-            )
-        largest = max(1.0, float(gains.max()), -float(gains.min()))
-        mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
-        is_even = bool(np.abs(gains - mirrored).max() <= EVEN * np.abs(gains).max())
-        if is_even:
-            gains = gains / 2 + mirrored / 2
-        gains.flags.writeable = False
-        return cls(gains, largest, is_even, any_size)
+    kind = "mask"
 
     def __eq__(self, other: object) -> bool:
         """Whether another mask has the same gains for the same sizes."""
         if not isinstance(other, Mask):
             return NotImplemented
+        import numpy as np
+
         return self is other or (self.any_size == other.any_size and np.array_equal(self.gains, other.gains))
 
     def __hash__(self) -> int:
@@ -78,12 +56,15 @@ class Mask:
 
     @cached_property
     def is_even_along_axes(self) -> bool:
-        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+        import numpy as np
+
         mirrored = np.roll(self.gains[::-1], 1, 0)
         return self.is_even and bool(np.abs(self.gains - mirrored).max() <= EVEN * np.abs(self.gains).max())
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return the first rows and columns in float64; raises ParameterError if they are for another size."""
+        import numpy as np
+
         if self.any_size:
             return _between(_between(self.gains.astype(np.float64), height, rows).T, width, columns).T
         if self.gains.shape != (height, width):
@@ -93,13 +74,20 @@ class Mask:
             )
         return self.gains[:rows, :columns].astype(np.float64)
 
-    def caution(self, height: int, width: int) -> None:
-        """Return None: there is no cutoff to lie beyond the grid."""
+    def reduced(self, level: float, height: int, width: int) -> Mask:  # noqa: ARG002
+        import numpy as np
+
+        left = np.fft.fftshift(self.gains)
+        for axis, n in enumerate(left.shape):
+            kept = max(1, int(n / max(level, 1)))
+            first = n // 2 - kept // 2
+            left = left.take(range(first, first + kept), axis)
+        return replace(self, gains=np.fft.ifftshift(left), any_size=True)
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of, in short."""
         size = {"width": self.gains.shape[1], "height": self.gains.shape[0]}
-        return {"kind": "mask", **size, "crc32": f"{self._crc32:08x}"}
+        return {"kind": self.kind, **size, "crc32": f"{self._crc32:08x}"}
 
     def __repr__(self) -> str:
         """Return the call of ``fftfilter.transfer``, as H, that makes it, with a description in place of the gains."""
@@ -112,8 +100,45 @@ class Mask:
         return f"mask of {self.gains.shape[1]} x {self.gains.shape[0]}"
 
 
+def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
+    """Return any real, finite gains ``(height, width)`` for images of that size, DC in the corner as numpy.fft has it.
+
+    With ``any_size`` they serve images of other sizes, too: as a function of frequency, linear between the gains.
+    Raises ParameterError.
+
+        fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
+        H.mask(np.abs(fx) + np.abs(fy) > 0.1)
+    """
+    import numpy as np
+
+    check_unmasked("mask", gains)
+    array = np.asarray(gains)
+    if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"an array of shape {array.shape} and type {array.dtype} is not a mask: give real gains of shape "
+            "(height, width)"
+        )
+    table: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+    finite = np.isfinite(table)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
+        raise ParameterError(
+            f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column "
+            f"{column}: replace them, for example with numpy.nan_to_num"
+        )
+    largest = max(1.0, float(table.max()), -float(table.min()))
+    mirrored = np.roll(table[::-1, ::-1], (1, 1), (0, 1))
+    is_even = bool(np.abs(table - mirrored).max() <= EVEN * np.abs(table).max())
+    if is_even:
+        table = table / 2 + mirrored / 2
+    table.flags.writeable = False
+    return Transfer((Mask(table, largest, is_even, any_size),))
+
+
 def _between(gains: Gain, n: int, first: int | None) -> Gain:
     """Return the first gains of n frequencies, on straight lines between those of the first axis, which repeat."""
+    import numpy as np
+
     count = len(gains)
     place = np.rint(np.fft.fftfreq(n, 1 / n)[:first]) * count / n
     low = np.floor(place)

@@ -19,7 +19,7 @@ NEGLIGIBLE = 2.0**-32
 PASSED = 1 - 2.0**-9
 
 
-class Reach(NamedTuple):
+class Support(NamedTuple):
     """The part of the grid where a transfer function varies.
 
     Where |ky| >= ``rows`` or |kx| >= ``columns`` the gain is ``beyond``, 0 or 1, up to a negligible difference.
@@ -85,18 +85,18 @@ class Cutoff(NamedTuple):
         return function((kx * x) ** 2 + (ky * y) ** 2, self.falloff)
 
 
-def table_reach(gains: NDArray[np.floating], height: int, width: int) -> Reach:
+def table_support(gains: NDArray[np.floating], height: int, width: int) -> Support:
     """Return where even gains, none above 1, vary: all of a ``(height, width)`` grid, or its first rows and columns."""
     beyond = float(gains[height // 2, width // 2])
     if beyond not in (0.0, 1.0):
-        return Reach(height // 2 + 1, width // 2 + 1, 0.0)
+        return Support(height // 2 + 1, width // 2 + 1, 0.0)
     varies = gains != beyond
 
     def reached(k: Bins, n: int) -> int:
         return int(np.minimum(k, n - k).max(initial=-1)) + 1
 
     rows, columns = (np.flatnonzero(varies.any(axis=axis)) for axis in (1, 0))
-    return Reach(reached(rows, height), reached(columns, width), beyond)
+    return Support(reached(rows, height), reached(columns, width), beyond)
 
 
 def unfolded(quarter: Gain, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:

@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ParameterError
+from .part import Part, Ring
+from .product import Transfer
 from .units import Radius
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .grid import Gain
     from .units import RadiusLike
 
@@ -26,39 +30,27 @@ USUAL_TOLERANCE = 5
 
 
 @dataclass(frozen=True)
-class ImageJBand:
-    """ImageJ's band. Make one with :meth:`of`; ``small`` is None for none."""
+class ImageJBand(Part):
+    """ImageJ's band. Make one with :func:`imagej`; ``small`` is None for none."""
 
     large: Radius
     small: Radius | None
     suppress: Suppress = "none"
     tolerance: float = USUAL_TOLERANCE
 
-    largest: ClassVar[float] = 1.0
-    """No gain exceeds it."""
-    is_even: ClassVar[bool] = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
+    kind = "imagej"
+    is_even_along_axes = True
 
-    is_even_along_axes: ClassVar[bool] = True
-    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+    @property
+    def unit(self) -> Radius:
+        return self.large
 
-    @classmethod
-    def of(cls, large: RadiusLike, small: RadiusLike, *, suppress: Suppress, tolerance: float) -> ImageJBand:
-        """Check what is given, and return the function; raises ParameterError. Bare numbers are pixels."""
-        if suppress not in SUPPRESSED:
-            raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")
-        try:
-            percent = float(tolerance)
-        except (TypeError, ValueError, OverflowError):
-            percent = math.nan
-        if not 0 <= percent <= 100:
-            raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")
-        none = str(small).strip() in ("0", "0.0", "0px")
-        low = None if none else Radius.parse(small, "small", bare="px")
-        return cls(Radius.parse(large, "large", bare="px"), low, suppress, percent)
+    def marks(self, height: int, width: int) -> Iterator[Ring]:
+        for radius in (self.small, self.large):
+            if radius:
+                yield Ring(radius.bins(height, width) / min(height, width), str(radius))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         n = min(height, width)
@@ -73,21 +65,10 @@ class ImageJBand:
         gains[0, 0] = 1
         return np.asarray(gains)
 
-    def caution(self, height: int, width: int) -> None:
-        """Return None: Gaussians begin and end nowhere."""
-
     def given(self) -> dict[str, Any]:
-        """Return what it was made of: for reports, and to tell filters apart."""
-        return {
-            "kind": "imagej",
-            "large": self.large.exact,
-            "small": self.small.exact if self.small else "0",
-            "suppress": self.suppress,
-            "tolerance": self.tolerance,
-        }
+        return {"kind": self.kind, "large": self.large.exact, "small": "0"} | super().given()
 
     def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
         given = [repr(self.large.as_given()), repr(self.small.as_given() if self.small else 0)]
         given += [f"suppress={self.suppress!r}"] if self.suppress != "none" else []
         given += [f"tolerance={self.tolerance!r}"] if self.tolerance != USUAL_TOLERANCE else []
@@ -96,3 +77,28 @@ class ImageJBand:
     def __str__(self) -> str:
         stripes = f", {self.suppress} stripes out by {self.tolerance:g}%" if self.suppress != "none" else ""
         return f"ImageJ's bandpass, large {self.large}, small {self.small or 0}{stripes}"
+
+
+def imagej(
+    large: RadiusLike = 40, small: RadiusLike = 3, *, suppress: Suppress = "none", tolerance: float = 5
+) -> Transfer:
+    """Return the band of ImageJ's "FFT Bandpass Filter": structures from ``small`` to ``large`` stay, and the mean.
+
+    Both are periods, bare numbers in pixels, or radii in any unit; a ``small`` of 0 keeps the finest. ``suppress``
+    takes out stripes, "horizontal" or "vertical", within a ``tolerance`` of their direction in percent. The gains are
+    meant for ImageJ's padded square, on which :func:`fftfilter.imagej` filters. Raises ParameterError.
+
+        H.imagej(40, 3, suppress="horizontal")
+    """
+    if suppress not in SUPPRESSED:
+        raise ParameterError(f"suppress {suppress!r} is unknown: choose {', '.join(SUPPRESSED)}")
+    try:
+        percent = float(tolerance)
+    except (TypeError, ValueError, OverflowError):
+        percent = math.nan
+    if not 0 <= percent <= 100:
+        raise ParameterError(f"tolerance {tolerance!r} is out of range: give a percentage from 0 to 100")
+    none = str(small).strip() in ("0", "0.0", "0px")
+    low = None if none else Radius.parse(small, "small", bare="px")
+    made = ImageJBand(Radius.parse(large, "large", bare="px"), low, suppress, percent)
+    return Transfer((made,))

@@ -1,39 +1,138 @@
-"""What every part of a transfer function has: each kind of filter is one, in a file of its own."""
+"""What every part of a transfer function has: each kind of filter is a subclass, in a file of its own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import MISSING, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .units import Radius
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Self
+
     from .grid import Gain
+    from .radial import Radial
 
 
-class Part(Protocol):
-    """A frozen dataclass, whose fields of type :class:`Radius` know the units; ``of`` makes it of what is given.
+class Ring(NamedTuple):
+    """A circle in the spectrum; all in cycles per pixel."""
 
-    ``str`` is what users are told of it, ``repr`` the call of ``fftfilter.transfer``, as H, that makes it.
+    radius: float
+    label: str
+    fx: float = 0.0
+    fy: float = 0.0
+
+    @property
+    def is_cutoff(self) -> bool:
+        """Whether it goes around DC."""
+        return self.fx == self.fy == 0
+
+
+class Ridge(NamedTuple):
+    """A line through DC, of the parts beyond a distance from it; in cycles per pixel."""
+
+    fx: float
+    fy: float
+    """Of length 1, along the line."""
+    spare: float
+    label: str
+
+
+class Part:
+    """A factor of a transfer function, of one kind.
+
+    A kind is a frozen dataclass with a name and :meth:`gain`; for all else there are defaults. Fields of type
+    :class:`Radius` may have physical units. The function of ``fftfilter.transfer`` that makes it has the name of the
+    kind, and parameters with the names of the fields, the first one by position. ``str`` is what users are told of it.
     """
 
-    @property
-    def largest(self) -> float:
-        """A bound of all gains, at least 1."""
-
-    @property
-    def is_even(self) -> bool:
-        """Whether H(-k) = H(k), so that filtered images are real."""
+    kind: str
+    plural: str = ""
+    """What many of the kind are called; if there is a name, they are told as their number."""
+    largest: float = 1.0
+    """A bound of all gains, at least 1."""
+    is_even: bool = True
+    """Whether H(-k) = H(k), so that filtered images are real."""
+    has_direction: bool = True
+    """Whether H depends on more than the distance from DC."""
+    channels: tuple[int, ...] | None = None
+    """Of color pictures, those that it is for; None for all."""
 
     @property
     def is_even_along_axes(self) -> bool:
         """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
+        return False
+
+    @property
+    def radial(self) -> Radial | None:
+        """The part itself if kernels can compute its gains; of others they take a table."""
+        return None
+
+    @property
+    def unit(self) -> Radius | None:
+        """A radius of the unit that axes of frequencies have, with the size of a pixel if it needs one."""
+        return None
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns.
 
-        NumPy is imported here, and in no part's file, but for that of masks.
+        NumPy is imported here, not in the files of parts: the command line checks its options without it.
         """
+        raise NotImplementedError
 
-    def caution(self, height: int, width: int) -> str | None:
+    def multiply(self, gains: Gain, height: int, width: int) -> None:
+        """Multiply the first rows and columns of the gains of a size by H, in place."""
+        gains *= self.gain(height, width, *gains.shape)
+
+    def caution(self, height: int, width: int) -> str | None:  # noqa: ARG002
         """Return a line if it has no effect on images of a size, or leaves nothing of them; None if neither."""
+        return None
+
+    def marks(self, height: int, width: int) -> Iterator[Ring | Ridge]:  # noqa: ARG002
+        """Return what is drawn over the spectrum of a picture: its cutoffs, the outer one first."""
+        return iter(())
+
+    def for_size(self, height: int, width: int) -> Self:  # noqa: ARG002
+        """Return the part with defaults that depend on the size of an image filled in."""
+        return self
+
+    def reduced(self, level: float, height: int, width: int) -> Self | None:
+        """Return the part for an image of a size reduced by ``level``, as a function of cycles per pixel.
+
+        None if it has no effect there.
+        """
+        n = min(height, width)
+        own = self.for_size(height, width)
+        return own.with_radii(lambda radius: Radius(radius.bins(height, width) / n * level, "cyc"))
+
+    def physical(self) -> Iterator[Radius]:
+        """Return the radii that need the size of a pixel."""
+        return (each for each in self._fields().values() if isinstance(each, Radius) and each.is_physical)
+
+    def with_radii(self, change: Callable[[Radius], Radius]) -> Self:
+        """Return the part with all of its radii changed."""
+        changed = {name: change(each) for name, each in self._fields().items() if isinstance(each, Radius)}
+        return replace(self, **changed) if changed else self  # type: ignore[type-var]
 
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
+        return {"kind": self.kind} | {
+            name: each.exact if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
+            for name, each in self._fields().items()
+            if each is not None
+        }
+
+    def __repr__(self) -> str:
+        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
+        usual = {each.name: each.default for each in fields(self)}  # type: ignore[arg-type]
+        given = {name: each.as_given() if isinstance(each, Radius) else each for name, each in self._fields().items()}
+        others = [
+            f"{name}={each!r}"
+            for name, each in list(given.items())[1:]
+            if usual[name] is MISSING or each != usual[name]
+        ]
+        return f"H.{self.kind}({', '.join([repr(next(iter(given.values()))), *others])})"
+
+    def _fields(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]

@@ -11,16 +11,19 @@ that of some channels alone. NumPy is imported only for gains on a grid.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
+from .part import Part, Ring
+from .product import Transfer
 from .shapes import SHAPES
 from .units import Radius
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -35,48 +38,18 @@ MOST_HARMONICS = 1000
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
-class Notch:
-    """A notch. Make one with :meth:`of`; ``at`` is in cycles per pixel."""
+@dataclass(frozen=True, repr=False)
+class Notch(Part):
+    """A notch. Make one with :func:`notch`; ``at`` is in cycles per pixel."""
 
     at: tuple[float, float]
     width: Radius
     shape: ShapeName = "gaussian"
     harmonics: int = 1
     channels: tuple[int, ...] | None = None
-    """Of color pictures, those that it is for; None for all."""
 
-    largest: ClassVar[float] = 1.0
-    """No gain exceeds it."""
-    is_even: ClassVar[bool] = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
-
-    @classmethod
-    def of(
-        cls,
-        at: tuple[float, float],
-        *,
-        width: RadiusLike | None = None,
-        shape: ShapeName = "gaussian",
-        harmonics: int = 1,
-        channels: Iterable[int] | None = None,
-    ) -> Notch:
-        """Check what is given, and return the function; raises ParameterError."""
-        try:
-            fx, fy = map(float, at)
-        except (TypeError, ValueError, OverflowError):
-            fx = fy = math.nan
-        if not (abs(fx) <= 0.5 and abs(fy) <= 0.5 and (fx or fy)):
-            raise ParameterError(
-                f"{at!r} is not a peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as "
-                "0.123,0.047"
-            )
-        if shape not in SHAPES:
-            raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
-        if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or not 1 <= harmonics <= MOST_HARMONICS:
-            raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 to {MOST_HARMONICS}")
-        radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
-        return cls((fx, fy), radius, shape, int(harmonics), None if channels is None else _checked(channels))
+    kind = "notch"
+    plural = "notches"
 
     @property
     def is_even_along_axes(self) -> bool:
@@ -104,15 +77,13 @@ class Notch:
         return np.asarray(1 - (shape.gain(distance2, shape.usual) if shape.gain else distance2 < 1))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         gains = np.ones((height, width))[:rows, :columns]
-        self.take_out_of(gains, height, width)
+        self.multiply(gains, height, width)
         return gains
 
-    def take_out_of(self, gains: Gain, height: int, width: int) -> None:
-        """Multiply the first rows and columns of the gains of a size by H, in their place."""
+    def multiply(self, gains: Gain, height: int, width: int) -> None:
         import numpy as np
 
         fx, fy = np.fft.fftfreq(width)[: gains.shape[1]], np.fft.fftfreq(height)[: gains.shape[0]]
@@ -139,32 +110,63 @@ class Notch:
         )
 
     @property
+    def unit(self) -> Radius:
+        return Radius(1, "cyc")
+
+    def marks(self, height: int, width: int) -> Iterator[Ring]:
+        radius = self.width.bins(height, width) / min(height, width)
+        for x, y in self.peaks():
+            yield Ring(radius, "{:g},{:g}".format(*(round(each, 4) for each in self.at)), x, y)
+
+    def reduced(self, level: float, height: int, width: int) -> Self | None:
+        x, y = (each * level for each in self.at)
+        made = super().reduced(level, height, width)
+        return None if made is None or max(abs(x), abs(y)) > 0.5 else replace(made, at=(x, y))
+
+    @property
     def _where(self) -> str:
         return ",".join(f"{each:g}" for each in self.at)
-
-    def given(self) -> dict[str, Any]:
-        """Return what it was made of: for reports, and to tell filters apart."""
-        given: dict[str, Any] = {
-            "kind": "notch",
-            "at": list(self.at),
-            "width": self.width.exact,
-            "shape": self.shape,
-            "harmonics": self.harmonics,
-        }
-        return given if self.channels is None else {**given, "channels": list(self.channels)}
-
-    def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
-        given = [repr(self.at), f"width={self.width.as_given()!r}"]
-        given += [f"shape={self.shape!r}"] if self.shape != "gaussian" else []
-        given += [f"harmonics={self.harmonics}"] if self.harmonics != 1 else []
-        given += [f"channels={self.channels}"] if self.channels is not None else []
-        return f"H.notch({', '.join(given)})"
 
     def __str__(self) -> str:
         harmonics = f", {self.harmonics} harmonics" if self.harmonics > 1 else ""
         channels = f", channels {', '.join(map(str, self.channels))}" if self.channels is not None else ""
         return f"notch at {self._where}, {self.shape}, width {self.width}{harmonics}{channels}"
+
+
+def notch(
+    at: tuple[float, float],
+    *,
+    width: RadiusLike | None = None,
+    shape: ShapeName = "gaussian",
+    harmonics: int = 1,
+    channels: Iterable[int] | None = None,
+) -> Transfer:
+    """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
+
+    ``at`` is in cycles per pixel, x to the right and y downward; gain 1/2 lies at the distance ``width`` from the peak,
+    a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number go, too, up to
+    the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of a
+    :class:`fftfilter.Filter`) is filtered in these only. Raises ParameterError.
+
+        H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
+        H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))
+    """
+    try:
+        fx, fy = map(float, at)
+    except (TypeError, ValueError, OverflowError):
+        fx = fy = math.nan
+    if not (abs(fx) <= 0.5 and abs(fy) <= 0.5 and (fx or fy)):
+        raise ParameterError(
+            f"{at!r} is not a peak: give FX,FY in cycles per pixel, each from -0.5 to 0.5 and not both 0, such as "
+            "0.123,0.047"
+        )
+    if shape not in SHAPES:
+        raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
+    if isinstance(harmonics, bool) or not isinstance(harmonics, Integral) or not 1 <= harmonics <= MOST_HARMONICS:
+        raise ParameterError(f"harmonics {harmonics!r} is invalid: give a whole number from 1 to {MOST_HARMONICS}")
+    radius = Radius.parse(USUAL_WIDTH if width is None else width, "width")
+    made = Notch((fx, fy), radius, shape, int(harmonics), None if channels is None else _checked(channels))
+    return Transfer((made,))
 
 
 def _is_own_conjugate(x: float, y: float) -> bool:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from math import isinf, prod
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError
-from .peaks import Notch
-from .radial import Radial
-from .units import Radius, parse_pixel_size, physical, with_radii
+from .units import Radius, parse_pixel_size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
 
-    from .grid import Gain, Reach
-    from .part import Part
+    from .grid import Gain, Support
+    from .part import Part, Ridge, Ring
+    from .radial import Radial
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,18 @@ class Transfer:
         """
         meters = parse_pixel_size(size)
         return replace(
-            self, parts=tuple(with_radii(part, lambda radius: radius.with_pixel(meters)) for part in self.parts)
+            self, parts=tuple(part.with_radii(lambda radius: radius.with_pixel(meters)) for part in self.parts)
         )
 
     @property
     def pixel_size(self) -> float | None:
         """The size of a pixel in meters, if radii in physical units have it."""
-        return next((each.pixel for part in self.parts for each in physical(part)), None)
+        return next((each.pixel for part in self.parts for each in part.physical()), None)
 
     @property
     def lacks_pixel_size(self) -> Radius | None:
         """The first radius that needs the size of a pixel and has none, if there is one."""
-        return next((each for part in self.parts for each in physical(part) if each.pixel is None), None)
+        return next((each for part in self.parts for each in part.physical() if each.pixel is None), None)
 
     def check_pixel_size(self) -> None:
         """Raise ParameterError if the size of a pixel is needed, and there is none."""
@@ -70,8 +72,7 @@ class Transfer:
     @property
     def radial(self) -> Radial | None:
         """The one part, if it is radial."""
-        only = self.parts[0] if len(self.parts) == 1 else None
-        return only if isinstance(only, Radial) else None
+        return self.parts[0].radial if len(self.parts) == 1 else None
 
     @property
     def is_even(self) -> bool:
@@ -89,7 +90,7 @@ class Transfer:
 
         All else that is said of H is of the product of all parts, which a picture of one channel is filtered by.
         """
-        return any(isinstance(part, Notch) and part.channels is not None for part in self.parts)
+        return any(part.channels is not None for part in self.parts)
 
     def of_channels(self, count: int) -> list[Transfer]:
         """Return the transfer function of each of ``count`` channels: one for all, if they are filtered alike.
@@ -98,18 +99,17 @@ class Transfer:
         """
         if count == 1 or not self.is_by_channel:
             return [self]
-        last = max(max(part.channels) for part in self.parts if isinstance(part, Notch) and part.channels)
+        last, kind = max((max(part.channels), part.kind) for part in self.parts if part.channels)
         if last >= count:
-            raise ParameterError(f"notch has a channel {last}, and the picture the channels 0 to {count - 1}")
-
-        def is_of(channel: int, part: Part) -> bool:
-            return not isinstance(part, Notch) or part.channels is None or channel in part.channels
-
-        return [replace(self, parts=tuple(part for part in self.parts if is_of(i, part))) for i in range(count)]
+            raise ParameterError(f"{kind} has a channel {last}, and the picture the channels 0 to {count - 1}")
+        return [
+            replace(self, parts=tuple(part for part in self.parts if part.channels is None or i in part.channels))
+            for i in range(count)
+        ]
 
     def on_twice_the_sides(self) -> Transfer:
         """Return the same function of frequency for images of twice each side."""
-        return replace(self, parts=tuple(with_radii(part, Radius.on_twice_the_sides) for part in self.parts))
+        return replace(self, parts=tuple(part.with_radii(Radius.on_twice_the_sides) for part in self.parts))
 
     @cached_property
     def largest(self) -> float:
@@ -129,29 +129,26 @@ class Transfer:
         first, *rest = self.parts
         gain = first.gain(height, width, rows, columns)
         for part in rest:
-            if isinstance(part, Notch):
-                part.take_out_of(gain, height, width)
-            else:
-                gain *= part.gain(height, width, rows, columns)
+            part.multiply(gain, height, width)
         if self.keeps_mean:
             gain[0, 0] = 1
         return gain
 
     def on_grid(
         self, height: int, width: int, rows: int | None = None, columns: int | None = None
-    ) -> tuple[Reach, NDArray[np.float64] | None]:
+    ) -> tuple[Support, NDArray[np.float64] | None]:
         """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
         They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`. Gains are divided
         by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
         """
         if self.radial and not self.radial.is_faint(height, width):
-            return self.radial.reach(height, width), None
-        from .grid import table_reach
+            return self.radial.support(height, width), None
+        from .grid import table_support
 
         table = self.gain(height, width, rows, columns)
         table /= self.largest
-        return table_reach(table, height, width), table
+        return table_support(table, height, width), table
 
     def cautions(self, height: int, width: int) -> list[str]:
         """Return a line for each part that has no effect on a ``(height, width)`` image, or leaves nothing of it."""
@@ -163,6 +160,23 @@ class Transfer:
         if self.keeps_mean:
             return 1 / self.largest
         return float(self.radial is not None and self.radial.passes_dc) if table is None else float(table[0, 0])
+
+    def in_cycles(self, height: int, width: int, level: float = 1.0) -> Transfer:
+        """Return the same function for grids of any size, given the image's: all radii in cycles per pixel.
+
+        Pixels are those of the image reduced by ``level``.
+        """
+        parts = (part.reduced(level, height, width) for part in self.parts)
+        return replace(self, parts=tuple(part for part in parts if part is not None))
+
+    def marks(self, height: int, width: int) -> Iterator[Ring | Ridge]:
+        """Return what is drawn over the spectrum of a ``(height, width)`` image: the cutoffs of all parts."""
+        return chain.from_iterable(part.marks(height, width) for part in self.parts)
+
+    @property
+    def unit(self) -> Radius:
+        """A radius of the unit that the cutoffs are in, with the size of a pixel if it needs one."""
+        return next((part.unit for part in self.parts if part.unit), Radius(1, "cyc"))
 
     def keeping_mean(self) -> Transfer:
         """Return the same function with an H(0) of 1."""

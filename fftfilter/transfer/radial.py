@@ -14,14 +14,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ..errors import ParameterError
+from .part import Part, Ring
+from .product import Transfer
 from .shapes import IDEAL, SHAPES, USUAL_ORDER
-from .units import Radius, with_radii
+from .units import Radius
 
 if TYPE_CHECKING:
-    from .grid import Bins, Cutoff, Gain, Reach
+    from collections.abc import Iterator
+
+    from .grid import Bins, Cutoff, Gain, Support
     from .shapes import ShapeName
     from .units import RadiusLike
 
@@ -35,8 +39,8 @@ NARROWEST = 1e-3
 
 
 @dataclass(frozen=True)
-class Radial:
-    """A radial transfer function. Make one with :meth:`of`.
+class Radial(Part):
+    """A radial transfer function. Make one with :func:`lowpass` or another function below.
 
     ``outer`` is the radius of a low-pass or high-pass, None for the default of n/8; ``inner`` is the other cutoff of a
     band, the lower one unless only an image can tell. ``width`` is None for the shape's usual part of each radius.
@@ -49,54 +53,8 @@ class Radial:
     order: int = USUAL_ORDER
     width: Radius | None = None
 
-    largest: ClassVar[float] = 1.0
-    """No gain exceeds it."""
-    is_even: ClassVar[bool] = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
-    is_even_along_axes: ClassVar[bool] = True
-    """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
-
-    @classmethod
-    def of(
-        cls,
-        kind: Pass,
-        *,
-        radius: RadiusLike | None = None,
-        inner: RadiusLike | None = None,
-        outer: RadiusLike | None = None,
-        shape: ShapeName = "ideal",
-        order: int | None = None,
-        width: RadiusLike | None = None,
-    ) -> Radial:
-        """Check what is given, and return the function; raises ParameterError.
-
-        ``radius`` belongs to lowpass and highpass, ``inner`` and ``outer`` to bandpass and bandstop.
-        """
-        if shape not in SHAPES:
-            raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
-        if order is not None and not SHAPES[shape].has_order:
-            raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
-        if width is not None and not SHAPES[shape].widest:
-            raise _meaningless(f"width {width}", shape, [name for name, each in SHAPES.items() if each.widest])
-        edge = None if width is None else Radius.parse(width, "width")
-        order = USUAL_ORDER if order is None else order
-        if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
-            raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
-        if kind in ("lowpass", "highpass"):
-            made = cls(kind, None if radius is None else Radius.parse(radius), None, shape, int(order), edge)
-        else:
-            made = cls(kind, Radius.parse(outer, "outer"), Radius.parse(inner, "inner"), shape, int(order), edge)
-        # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-        anywhere = with_radii(made, lambda radius: radius.with_pixel(1.0))
-        radii = [each for each in (anywhere.outer, anywhere.inner) if each]
-        if len({each.family for each in radii}) == 1:
-            anywhere.radii(1, 1)
-            if anywhere.ordered(1, 1)[0] != anywhere.outer:
-                made = replace(made, outer=made.inner, inner=made.outer)
-        for each in radii:
-            if edge and edge.family == each.family:
-                anywhere.falloff(each.bins(1, 1), 1, 1)
-        return made
+    has_direction = False
+    is_even_along_axes = True
 
     def ordered(self, height: int, width: int) -> tuple[Radius | None, Radius | None]:
         """Return ``outer`` and ``inner``, changed over if that is their order on a ``(height, width)`` grid."""
@@ -148,11 +106,11 @@ class Radial:
             )
         return part
 
-    def reach(self, height: int, width: int) -> Reach:
+    def support(self, height: int, width: int) -> Support:
         """Return where H varies: along each axis, the bins at which the outer low-pass is not negligible."""
         import numpy as np
 
-        from .grid import NEGLIGIBLE, Reach
+        from .grid import NEGLIGIBLE, Support
 
         outer, _ = self.cutoffs(height, width)
 
@@ -161,7 +119,7 @@ class Radial:
 
         # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
         kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
-        return Reach(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
+        return Support(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
@@ -189,7 +147,6 @@ class Radial:
         return not self.passes_dc and 1 - FAINT < farthest < 1
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         from .grid import unfolded
@@ -213,8 +170,24 @@ class Radial:
         """Whether it is 1 minus what passes."""
         return self.kind in ("highpass", "bandstop")
 
+    @property
+    def radial(self) -> Radial:
+        return self
+
+    @property
+    def unit(self) -> Radius:
+        return self.outer or Radius(1)
+
+    def marks(self, height: int, width: int) -> Iterator[Ring]:
+        own, n = self.for_size(height, width), min(height, width)
+        for radius in filter(None, (own.outer, own.inner)):
+            label = str(radius) if self.outer else f"n/8 = {radius}"
+            yield Ring(radius.bins(height, width) / n, label)
+
+    def for_size(self, height: int, width: int) -> Radial:
+        return self if self.outer else replace(self, outer=Radius(min(height, width) / 8))
+
     def given(self) -> dict[str, Any]:
-        """Return what it was made of: for reports, and to tell filters apart."""
         radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
         named = {name: radius.exact for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
@@ -222,7 +195,6 @@ class Radial:
         return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
     def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
         radii = [radius.as_given() for radius in (self.inner, self.outer) if radius is not None]
         given = [*map(repr, radii)]
         given += [f"shape={self.shape!r}"] if self.shape != IDEAL else []
@@ -236,6 +208,108 @@ class Radial:
         if self.inner is not None:
             return f"{self.kind}, {shape}, radius {self.inner} to {self.outer}"
         return f"{self.kind}, {shape}, radius {self.outer or 'n/8'}"
+
+
+def lowpass(
+    radius: RadiusLike | None = None,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return a transfer function that passes what is nearer to DC than a cutoff.
+
+    ``radius`` is a number of cycles across the image's shorter side n, by default n/8, or a text with a unit: ``"8px"``
+    (period), ``"0.125cyc"`` (cycles per pixel), ``"25%"`` (of the Nyquist frequency). Physical units need the size of a
+    pixel (``pixel_size`` of :class:`fftfilter.Filter`): ``"2.6um"`` (period; also nm, mm, cm, m, in), ``"150lpi"``
+    (lines per inch), ``"12lp/mm"`` (line pairs per mm).
+
+    ``shape`` is ideal, gaussian, butterworth, cosine or fermi. ``order`` is the steepness of butterworth, 1 to 100, by
+    default 2; ``width``, a radius in any unit, is that of the edge of cosine (by default r/2, at most 2 r) or fermi
+    (r/10, at most r). Raises ParameterError.
+
+        H.lowpass(40)
+        H.lowpass("8px", shape="butterworth", order=4)
+    """
+    return _transfer("lowpass", radius, None, shape=shape, order=order, width=width)
+
+
+def highpass(
+    radius: RadiusLike | None = None,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return 1 - :func:`lowpass`: it passes what is farther from DC than a cutoff."""
+    return _transfer("highpass", radius, None, shape=shape, order=order, width=width)
+
+
+def bandpass(
+    inner: RadiusLike,
+    outer: RadiusLike,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return :func:`lowpass` of ``outer`` times :func:`highpass` of ``inner``: it passes what lies between.
+
+    The two may change places: the inner one is what is nearer to DC, of periods the longer one. Raises ParameterError.
+
+        H.bandpass("20px", "4px")
+    """
+    return _transfer("bandpass", outer, inner, shape=shape, order=order, width=width)
+
+
+def bandstop(
+    inner: RadiusLike,
+    outer: RadiusLike,
+    *,
+    shape: ShapeName = "ideal",
+    order: int | None = None,
+    width: RadiusLike | None = None,
+) -> Transfer:
+    """Return 1 - :func:`bandpass`: it removes what lies between two cutoffs."""
+    return _transfer("bandstop", outer, inner, shape=shape, order=order, width=width)
+
+
+def _transfer(
+    kind: Pass,
+    outer: RadiusLike | None,
+    inner: RadiusLike | None,
+    *,
+    shape: ShapeName,
+    order: int | None,
+    width: RadiusLike | None,
+) -> Transfer:
+    """Check what is given, and return the transfer function; raises ParameterError."""
+    if shape not in SHAPES:
+        raise ParameterError(f"{shape!r} is not a shape: choose {', '.join(SHAPES)}")
+    if order is not None and not SHAPES[shape].has_order:
+        raise _meaningless(f"order {order}", shape, [name for name, each in SHAPES.items() if each.has_order])
+    if width is not None and not SHAPES[shape].widest:
+        raise _meaningless(f"width {width}", shape, [name for name, each in SHAPES.items() if each.widest])
+    edge = None if width is None else Radius.parse(width, "width")
+    order = USUAL_ORDER if order is None else order
+    if isinstance(order, bool) or not isinstance(order, Integral) or not 1 <= order <= HIGHEST_ORDER:
+        raise ParameterError(f"order {order} is out of range: give a whole number from 1 to {HIGHEST_ORDER}")
+    if kind in ("lowpass", "highpass"):
+        cutoffs = None if outer is None else Radius.parse(outer), None
+    else:
+        cutoffs = Radius.parse(outer, "outer"), Radius.parse(inner, "inner")
+    made = Radial(kind, *cutoffs, shape, int(order), edge)
+    # Where an image is not needed to compare them, this is done at once, for pixels of any size.
+    anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
+    radii = [each for each in (anywhere.outer, anywhere.inner) if each]
+    if len({each.family for each in radii}) == 1:
+        anywhere.radii(1, 1)
+        if anywhere.ordered(1, 1)[0] != anywhere.outer:
+            made = replace(made, outer=made.inner, inner=made.outer)
+    for each in radii:
+        if edge and edge.family == each.family:
+            anywhere.falloff(each.bins(1, 1), 1, 1)
+    return Transfer((made,))
 
 
 def _meaningless(what: str, shape: str, others: list[str]) -> ParameterError:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..output.ground import deviation, ground
-from ..output.noise import NOISE
-from ..output.rounding import NUDGE, WHITE
+from ..output.offset import deviation, offset
+from ..output.rounding import NOISE, NUDGE, WHITE
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -33,10 +32,10 @@ def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wra
     """Return images ``(..., height, width)`` times ``gain``, the transfer function on the grid, in frequency.
 
     Channels may have a gain each, ``(channels, height, width)``. With edges of "mirror" the grid is that of twice each
-    side (``edges.py``). The ground goes around the transforms, so that of a constant image nothing is left, not even
+    side (``edges.py``). The offset goes around the transforms, so that of a constant image nothing is left, not even
     rounding.
     """
-    base = ground(image)[..., None, None]
+    base = offset(image)[..., None, None]
     whole, (height, width) = np.asarray(image, dtype=np.float64) - base, image.shape[-2:]
     if edges == "mirror":
         whole = np.pad(whole, [(0, 0)] * (image.ndim - 2) + [(0, height), (0, width)], "symmetric")
@@ -63,7 +62,7 @@ def filter_image(
 def quantize(magnitude: NDArray[np.float64], largest_deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
     """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
 
-    ``largest_deviation`` is the input's from its ground, times the filter's largest gain if that exceeds 1.
+    ``largest_deviation`` is the input's from its offset, times the filter's largest gain if that exceeds 1.
     """
     smallest = min(0.0, float(magnitude.min()))
     largest = max(0.0, float(magnitude.max()))

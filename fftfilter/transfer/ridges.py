@@ -10,13 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from ..errors import ParameterError
+from .part import Part, Ridge
+from .product import Transfer
 from .shapes import gaussian
 from .units import Radius
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .grid import Gain
     from .units import RadiusLike
 
@@ -24,37 +28,18 @@ USUAL_WIDTH = "0.003cyc"
 USUAL_SPARE = "40px"
 
 
-@dataclass(frozen=True)
-class Stripes:
-    """Removes stripes. Make one with :meth:`of`; ``angle`` is in degrees, counterclockwise as one sees the picture."""
+@dataclass(frozen=True, repr=False)
+class Stripes(Part):
+    """Removes stripes. ``angle`` is in degrees, counterclockwise as one sees the picture."""
 
     angle: float
     width: Radius
     spare: Radius
 
-    largest: ClassVar[float] = 1.0
-    """No gain exceeds it."""
-    is_even: ClassVar[bool] = True
-    """Whether H(-k) = H(k), so that filtered images are real."""
-
-    @classmethod
-    def of(cls, angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Stripes:
-        """Check what is given, and return the function; raises ParameterError."""
-        try:
-            degrees = float(angle)
-        except (TypeError, ValueError, OverflowError):
-            degrees = math.nan
-        if not math.isfinite(degrees):
-            raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
-        return cls(
-            degrees,
-            Radius.parse(USUAL_WIDTH if width is None else width, "width"),
-            Radius.parse(USUAL_SPARE if spare is None else spare, "spare"),
-        )
+    kind = "stripes"
 
     @property
     def is_even_along_axes(self) -> bool:
-        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
         return self.angle % 90 == 0
 
     def _along(self) -> tuple[float, float]:
@@ -65,7 +50,6 @@ class Stripes:
         return math.cos(math.radians(degrees)), -math.sin(math.radians(degrees))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
-        """Return H on the grid of a size, DC in the corner as ``numpy.fft`` has it: its first rows and columns."""
         import numpy as np
 
         from .grid import Cutoff
@@ -90,13 +74,36 @@ class Stripes:
             return None
         return f"spare {self.spare} lies beyond the highest frequency of the stripes at {self.angle:g}: they all stay"
 
-    def given(self) -> dict[str, Any]:
-        """Return what it was made of: for reports, and to tell filters apart."""
-        return {"kind": "stripes", "angle": self.angle, "width": self.width.exact, "spare": self.spare.exact}
+    @property
+    def unit(self) -> Radius:
+        return self.spare
 
-    def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it."""
-        return f"H.stripes({self.angle!r}, width={self.width.as_given()!r}, spare={self.spare.as_given()!r})"
+    def marks(self, height: int, width: int) -> Iterator[Ridge]:
+        across, spare = math.radians(self.angle + 90), self.spare.bins(height, width) / min(height, width)
+        yield Ridge(math.cos(across), -math.sin(across), spare, f"{self.angle:g} deg")
 
     def __str__(self) -> str:
         return f"stripes at {self.angle:g} degrees, width {self.width}, spare {self.spare}"
+
+
+def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
+    """Return a transfer function that takes out stripes which run along an angle, of all periods.
+
+    ``angle`` is in degrees, counterclockwise as one sees the picture; 0 are horizontal stripes. ``width`` is where the
+    gain is 1/2 beside the ridge that they leave in the spectrum, by default ``"0.003cyc"``; frequencies below ``spare``
+    stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
+
+        H.stripes(33, spare="20px")
+    """
+    try:
+        degrees = float(angle)
+    except (TypeError, ValueError, OverflowError):
+        degrees = math.nan
+    if not math.isfinite(degrees):
+        raise ParameterError(f"angle {angle!r} is not a number of degrees: give 0 for horizontal stripes, or 33.5")
+    made = Stripes(
+        degrees,
+        Radius.parse(USUAL_WIDTH if width is None else width, "width"),
+        Radius.parse(USUAL_SPARE if spare is None else spare, "spare"),
+    )
+    return Transfer((made,))

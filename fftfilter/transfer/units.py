@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from ..errors import ParameterError
 from ..lengths import INCH, METERS, length_text, plain
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 RadiusLike: TypeAlias = "float | str | Radius"
-Part = TypeVar("Part", bound=Any)
 
 _LINES = {"lpi": INCH, "lp/mm": 1e-3}
 """The length in meters that a frequency counts its lines, or line pairs, on."""
@@ -145,21 +140,3 @@ class Radius(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)
-
-
-# Parts of a transfer function, which have radii as fields
-
-
-def physical(part: object) -> Iterator[Radius]:
-    """Return the radii of a part that need the size of a pixel."""
-    for each in fields(part):  # type: ignore[arg-type]
-        radius = getattr(part, each.name)
-        if isinstance(radius, Radius) and radius.is_physical:
-            yield radius
-
-
-def with_radii(part: Part, change: Callable[[Radius], Radius]) -> Part:
-    """Return a part with all of its radii changed."""
-    radii = {each.name: getattr(part, each.name) for each in fields(part)}
-    changed = {name: change(radius) for name, radius in radii.items() if isinstance(radius, Radius)}
-    return replace(part, **changed) if changed else part

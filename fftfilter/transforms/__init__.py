@@ -1,4 +1,4 @@
-"""Bare transforms with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
+"""Plain FFTs with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
 
 axes.py      n, s, axes, norm and out as NumPy has them
 engine.py    who transforms, fused or an algorithm of the papers; what is kept between calls; the range of numbers

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..errors import ParameterError, check_unmasked
-from ..fused.bare import Shape
+from ..fused.plain_fft import Shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..fused.bare import Data
+    from ..fused.plain_fft import Data
     from .engine import Engine
 
     Array = NDArray[Any]

@@ -10,9 +10,9 @@ import numpy as np
 
 from ..device.choice import open_device
 from ..device.launcher import PRECISIONS, Launcher
+from ..engine import choose
 from ..errors import ParameterError
-from ..fused import bare, fused
-from ..staged import algorithms
+from ..fused import fused, plain_fft
 from ..staged.plan import FORWARD, INVERSE
 from ..staged.transform import Transform
 
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 
     from ..device.device import Device
     from ..device.launcher import Precision
-    from ..fused.bare import BareTransform, Shape
+    from ..fused.plain_fft import PlainFft, Shape
     from ..staged.algorithms import Option
 
     Array = NDArray[Any]
 
-FUSED = "fused"
 # Beyond this power of two, sums and products could leave single precision's range: scale before, undo after.
 SAFE_EXPONENT = 40
 # Real types that kernels read as they are.
@@ -53,13 +52,8 @@ class Engine:
         if precision not in PRECISIONS:
             raise ParameterError(f"precision {precision!r} is unknown: choose {' or '.join(PRECISIONS)}")
         _, self.real, self.complex = PRECISIONS[precision]
-        needs_staged = precision == "double" or bool(options)
-        if algorithm == FUSED and needs_staged:
-            lacks = "options" if options else "double precision"
-            raise ParameterError(f"the fused engine has no {lacks}: leave the algorithm out, or choose book")
-        name = algorithm or ("book" if needs_staged else FUSED)
-        self._algorithm = None if name == FUSED else algorithms.load(name, **options)
-        self._insists, self._precision = algorithm == FUSED, precision
+        asked = {"engine": algorithm, "precision": precision, "engine_options": options}
+        self._engine, self._precision = choose(asked, word="algorithm"), precision
         self._device: Device = open_device(device, fused)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:
@@ -81,10 +75,10 @@ class Engine:
         return _ldexp(made, exponent)
 
     def _any(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
-        fused_can = self._algorithm is None and bare.serves(self._device, shape)
-        if self._algorithm is None and self._insists and not fused_can:
-            raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another one")
-        if fused_can:
+        serves = plain_fft.serves(self._device, shape)
+        if self._engine.is_fused(serves=serves):
+            if not serves:
+                raise ParameterError(f"{shape} is too long for the fused engine of {self._device.name}: take another")
             pixel = data.dtype.type if shape.data == "real" and data.dtype.type in PIXELS else np.float32
             number = np.dtype(pixel if shape.data == "real" else np.complex64)
             with np.errstate(over="ignore"):
@@ -95,7 +89,6 @@ class Engine:
     def _staged(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
         """Transform by an algorithm of the papers: complex numbers alone, in natural order, not normalized."""
         launcher = Launcher(self._device, precision=self._precision)
-        method = self._algorithm or algorithms.load("book")
         if shape.data == "values":
             data = _whole(data, shape.width)
         direction = INVERSE if shape.inverse or shape.data == "values" else FORWARD
@@ -105,7 +98,7 @@ class Engine:
             data = np.moveaxis(data, 1, 2)
         axes = 2 if shape.along == "both" else 1
         sizes = (shape.count, *((shape.width, shape.height) if is_columns else (shape.height, shape.width)))
-        transform = Transform(launcher, method, sizes, axes, direction)
+        transform = Transform(launcher, self._engine.staged, sizes, axes, direction)
         with np.errstate(over="ignore"):
             transform.load(np.ascontiguousarray(data, self.complex))
         transform.run()
@@ -123,7 +116,7 @@ class Engine:
 class _Kept:
     """A transform for one thread at a time: its buffers and arguments are for one array."""
 
-    def __init__(self, made: BareTransform) -> None:
+    def __init__(self, made: PlainFft) -> None:
         self.device_bytes = made.device_bytes
         self._made, self._lock = made, threading.Lock()
 
@@ -142,7 +135,7 @@ def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> _Kept:
     with _keeping:
         found = _kept.get(key)
         if found is None:
-            found = _kept[key] = _Kept(bare.transform(Launcher(device), shape, pixel))
+            found = _kept[key] = _Kept(plain_fft.transform(Launcher(device), shape, pixel))
         _kept.move_to_end(key)
         while len(_kept) > 1 and (
             len(_kept) > MOST_KEPT or sum(each.device_bytes for each in _kept.values()) > MOST_BYTES

@@ -252,21 +252,12 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
     """Give ``submit``, or else that of new threads, one per core."""
     count = 0 if submit else system.startable_threads(system.cores() + system.SPARE_TASKS) - system.SPARE_TASKS
     if count < 2:
-        yield submit or at_once
+        yield submit or system.at_once
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(count, thread_name_prefix="codec") as pool:
         yield pool.submit
-
-
-def at_once(work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-    """Do work here and now; return its result as threads do."""
-    from concurrent.futures import Future  # not for single pictures, whose start it would slow down
-
-    done: Future[Any] = Future()
-    done.set_result(work(*arguments))
-    return done
 
 
 def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | None = None) -> Iterator[Read]:

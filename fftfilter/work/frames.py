@@ -34,7 +34,7 @@ class Frame:
 
     def stays(self, recipe: Recipe) -> bool:
         """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
-        return not self.transfer.parts and recipe.output == "keep" and self.picture.is_stored_as(self.depth)
+        return not self.transfer.parts and recipe.mode.keeps_levels and self.picture.is_stored_as(self.depth)
 
     def put(self, planes: Array) -> None:
         """Replace the pixels that were read by the filtered ones."""

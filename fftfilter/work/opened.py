@@ -51,12 +51,12 @@ class Opened:
         picture, recipe = self.found, self.recipe
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
-        depth = images.output_depth(picture, target, format=recipe.format, is_real=recipe.is_real)
+        depth = images.output_depth(picture, target, format=recipe.format, is_real=recipe.mode.is_values)
         return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
 
     def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        depth = images.depth_of_pages(suffix, picture, is_real=self.recipe.is_real)
+        depth = images.depth_of_pages(suffix, picture, is_real=self.recipe.mode.is_values)
         return Frame(picture, depth, self.transfer)
 
     def page(self, index: int) -> Picture:
@@ -81,7 +81,7 @@ class Opened:
         is_of_floats = frame.depth.dtype.kind == "f"
         return [
             *self.transfer.cautions(*picture.planes.shape[1:]),
-            *picture.cautions(self.recipe.output, is_of_floats=is_of_floats),
+            *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
         ]
 
 
@@ -112,7 +112,7 @@ def open_(
             recipe.pages,
             working=recipe.working,
             keeps_levels=recipe.how.keeps_levels(recipe),
-            are_floats=recipe.is_real,
+            are_floats=recipe.mode.is_values,
         )
         recipe.how.refuse(first_of(found), name)
         if recipe.strip and not isinstance(found, images.Pages):

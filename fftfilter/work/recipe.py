@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__
+from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
 from ..output import scale as scales
-from ..output.modes import check_scale
+from ..output.modes import MODES, check_scale
 
 if TYPE_CHECKING:
     import os
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..filters import Filter
     from ..images import Asked, Coding, Depth, Picture
     from ..images.picture import Working
-    from ..output.modes import Output
+    from ..output.modes import Mode, Output
     from ..output.scale import Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
@@ -46,7 +47,7 @@ class Plain:
 
     def keeps_levels(self, recipe: Recipe) -> bool:
         """Whether outputs have the grey levels of the input."""
-        return recipe.output == "keep"
+        return recipe.mode.keeps_levels
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
         """Yield what a picture may become, the most likely first."""
@@ -124,7 +125,7 @@ class Recipe:
 
     def refuse_target(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
-        if self.is_real:
+        if self.mode.is_values:
             refuse_whole_numbers(target, format=self.format)
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
@@ -137,12 +138,11 @@ class Recipe:
 
     def with_range(self, largest: float) -> Recipe:
         """Return the recipe with one range for all: up to the largest magnitude, a part of white."""
-        found = scales.up_to(largest, both_signs=self.output == "signed")
-        return replace(self, scale=found, span=scales.EACH)
+        return replace(self, scale=self.mode.range_up_to(largest), span=scales.EACH)
 
     def cautions(self) -> list[str]:
         """Return a line on a range of which no picture uses a part."""
-        return self.scale.cautions() if self.scale and self.output == "magnitude" else []  # which alone has no sign
+        return self.scale.cautions() if self.scale and self.mode.is_absolute else []
 
     @property
     def how(self) -> Plain:
@@ -150,9 +150,9 @@ class Recipe:
         return METHODS[self.method]
 
     @property
-    def is_real(self) -> bool:
-        """Whether the output has the filtered values as they are."""
-        return self.output == "real"
+    def mode(self) -> Mode:
+        """What the output's name stands for."""
+        return MODES[self.output]
 
     @property
     def edges(self) -> Edges:
@@ -163,10 +163,7 @@ class Recipe:
     @property
     def needs_staged(self) -> bool:
         """Whether options mean the staged pipeline: by its name, or by what only it has."""
-        given = self.options
-        if given.get("engine") is not None:
-            return bool(given["engine"] != "fused")
-        return given.get("precision") == "double" or bool(given.get("work_group_size") or given.get("transpose"))
+        return name_of(self.options) != FUSED
 
     @property
     def working(self) -> Working | None:
@@ -180,7 +177,7 @@ class Recipe:
 
         is_double = self.options.get("precision") == "double"
         try:
-            algorithm = load(self.options.get("engine") or "book")
+            algorithm = load(name_of(self.options))
         except ParameterError:
             return None  # an unknown engine is refused with the filter
         number = np.dtype(np.complex128 if is_double else np.complex64)

@@ -18,11 +18,12 @@ from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..output.difference import OF_65535, Difference
-from ..output.ground import deviation
 from ..output.histogram import range_of
-from ..output.noise import NOISE
+from ..output.modes import MODES
+from ..output.offset import deviation
 from ..output.quantize import pixels
 from ..output.ramp import ramps
+from ..output.rounding import NOISE
 from ..output.scale import Auto
 from ..transfer import reference
 from ..transfer.edges import grid_with
@@ -72,11 +73,12 @@ def reference_of(
     edges: Edges = "wrap",
 ) -> Reference:
     """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white."""
-    kept = transfer.keeping_mean() if output == "keep" else transfer
+    mode = MODES[output]
+    kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     largest_deviation = float(deviation(planes).max()) * transfer.largest
-    if output == "magnitude" and scale is None:
+    if mode.is_default and scale is None:
         values = np.abs(reference.filtered(planes, gain, edges))
         wanted = reference.quantize(values, largest_deviation, depth.dtype, depth.maxval)
         return Reference(wanted, values, 1.0, None)
@@ -89,13 +91,13 @@ def reference_of(
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
-    if output == "keep":
+    if mode.keeps_levels:
         stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
-    if output in ("keep", "real") and depth.dtype.kind == "f":
+    if not mode.is_scaled and depth.dtype.kind == "f":
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
         unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
-        unit = unit / (white if output == "keep" else 1) or 1.0
-    dtype = np.dtype(np.float64) if output == "real" else depth.dtype
+        unit = unit / (white if mode.keeps_levels else 1) or 1.0
+    dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
     (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
     return Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)
 
@@ -196,4 +198,6 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
     """Raise VerifyError for an output that differs by more than the contract allows."""
     if not found.is_right:
         name = shown(target, "standard output")
-        raise VerifyError(f"{name}: {found}; right is {found.right}: see 'fftfilter devices', and report this line")
+        raise VerifyError(
+            f"{name}: {found}; right is {found.right}: report this line with what 'fftfilter devices --check' prints"
+        )

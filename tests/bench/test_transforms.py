@@ -1,4 +1,4 @@
-"""The table of bare transforms. NumPy stands for all libraries."""
+"""The table of plain FFTs. NumPy stands for all libraries."""
 
 from __future__ import annotations
 

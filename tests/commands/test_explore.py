@@ -22,7 +22,7 @@ from PIL import Image
 
 from fftfilter.cli import cli
 from fftfilter.commands.explore import Commands, explore, forwarding
-from fftfilter.commands.shared.command_text import parsed
+from fftfilter.commands.filters import parsed
 from tests.helpers import SAMPLES, Started, needs_posix
 
 UPGRADE = (

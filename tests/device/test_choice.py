@@ -42,7 +42,9 @@ def test_auto_takes_a_gpu_then_the_best_cpu_runtime_and_never_a_simulator():
 
 def test_a_device_is_chosen_by_kind_index_and_part_of_a_name():
     auto = choose("auto")
-    assert choose("cpu") is choose("CPU") is choose(str(auto.index)) is choose(auto.index) is choose("portable") is auto
+    assert (
+        choose("cpu") is choose(" CPU ") is choose(str(auto.index)) is choose(auto.index) is choose("portable") is auto
+    )
     assert choose(None) is auto
     assert not auto.is_gpu
 

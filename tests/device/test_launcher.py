@@ -126,3 +126,16 @@ def test_other_platforms_than_pocl_are_asked_for_what_they_wrote():
     launcher.write(buffer, np.full(8, 3, np.float32))
     launcher.finish(buffer, array)
     assert (array == 3).all()
+
+
+def test_arguments_are_set_by_name_and_whole_numbers_are_uint(launcher):
+    numbers = np.array([4, 8j], np.complex64)
+    buffer = launcher.allocate(numbers.nbytes)
+    launcher.write(buffer, numbers)
+    halved = launcher.kernel(("staged/steps/normalize.cl",), (), "normalize_rows", {"x": None, "n": 2})
+    halved.bind(x=buffer)
+    launcher.enqueue("normalize", halved, (2, 1), (1, 1))
+    launcher.read(numbers, buffer)
+    assert numbers.tolist() == [2, 4j]
+    with pytest.raises(KeyError, match="y"):
+        halved.set("y", buffer)

@@ -54,3 +54,11 @@ def test_files_follow_the_prelude_each_with_its_name():
 )
 def test_of_a_build_log_the_first_error_is_shown(log, line):
     assert programs.first_error(log) == line
+
+
+def test_files_come_after_those_that_they_need_each_once():
+    names = programs.with_needs(["fused/gpu/rows.cl", "fused/gpu/columns.cl"])
+    assert len(names) == len(set(names)) > 8
+    assert [
+        (name, each) for i, name in enumerate(names) for each in programs.needs(name) if each not in names[:i]
+    ] == []

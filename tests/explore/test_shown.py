@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.explore.shown import halved, in_cycles, levels
+from fftfilter.explore.shown import halved, levels
 
 
 def test_levels_end_where_there_is_enough_to_see():
@@ -42,5 +42,5 @@ def test_a_reduced_filter_has_the_gains_of_the_same_frequencies(transfer):
     The highest of these are left out here: others meet them there, which the picture itself has apart.
     """
     ky, kx = np.arange(-12, 13), np.arange(-18, 19)
-    whole, reduced = transfer.gain(64, 96), in_cycles(transfer, 64, 96, 2).gain(32, 48)
+    whole, reduced = transfer.gain(64, 96), transfer.in_cycles(64, 96, 2).gain(32, 48)
     np.testing.assert_allclose(reduced[np.ix_(ky, kx)], whole[np.ix_(ky, kx)], atol=1e-9)

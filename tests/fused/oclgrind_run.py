@@ -15,18 +15,18 @@ import numpy as np
 from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
-from fftfilter.fused.bare import Shape
-from fftfilter.fused.cpu.bare import signal
-from fftfilter.fused.cpu.bare.transform import CpuTransform
+from fftfilter.fused.cpu import long_signal as signal
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.gpu.bare.transform import GpuTransform
+from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.gpu.long import LongPlan
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
-from fftfilter.output.ground import deviation
+from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.noise import most_undecided
+from fftfilter.output.offset import deviation
+from fftfilter.output.rounding import most_undecided
 from fftfilter.output.scale import Auto
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
@@ -61,7 +61,7 @@ def check(
         assert pipeline.clipped()[0] > 0.3
 
 
-def check_bare(make, data, along, shape, **how):
+def check_plain_fft(make, data, along, shape, **how):
     """Transform random numbers, and raise unless the result is that of numpy.fft."""
     wanted_shape = Shape(data, along, *shape, half=data != "complex" and along == "both", **how)
     given = rng.standard_normal(wanted_shape.source).astype(np.float32)
@@ -109,11 +109,11 @@ def cpu():
 
     for shape in ((1, 1, 1), (2, 9, 13), (1, 67, 8)):
         for data in ("complex", "real", "values"):
-            check_bare(transform, data, "both", shape)
+            check_plain_fft(transform, data, "both", shape)
             if data != "values" and shape[0] == 1:
-                check_bare(transform, data, "rows", shape)
-                check_bare(transform, data, "columns", shape)
-    check_bare(matrix, "complex", "rows", (1, 2, 20))
+                check_plain_fft(transform, data, "rows", shape)
+                check_plain_fft(transform, data, "columns", shape)
+    check_plain_fft(matrix, "complex", "rows", (1, 2, 20))
 
 
 def cpu_workers():
@@ -150,16 +150,16 @@ def gpu():
     mirrored = partial(FusedGpuPipeline, edges="mirror")
     for transfer in (H.highpass(), H.highpass() * H.notch((0.2, 0.1))):
         check(mirrored, transfer, (2, 10, 7), edges="mirror")
-    # The program for any size, with its numbers in local and in global memory
+    # The generic program, with its numbers in local and in global memory
     for numbers, shape, edges in ((10**4, (2, 10, 6), "mirror"), (100, (1, 17, 3), "wrap")):
         limits = Limits(local_bytes=4 * numbers + RESERVED_BYTES, group_wanted=8, group=32)
-        any_size = partial(FusedGpuPipeline, limits=limits, any_size=True, edges=edges)
-        check(any_size, H.highpass() * H.notch((0.2, 0.1)), shape, edges=edges)
+        generic = partial(FusedGpuPipeline, limits=limits, generic=True, edges=edges)
+        check(generic, H.highpass() * H.notch((0.2, 0.1)), shape, edges=edges)
     for shape, kinds in (((2, 5, 9), ("complex", "real", "values")), ((1, 12, 10), ("real", "values"))):
         for data in kinds:
-            check_bare(GpuTransform, data, "both", shape)
+            check_plain_fft(GpuTransform, data, "both", shape)
     limits = Limits(local_bytes=4 * 5 + RESERVED_BYTES, group_wanted=4)
-    check_bare(partial(GpuTransform, limits=limits), "complex", "both", (2, 12, 15))
+    check_plain_fft(partial(GpuTransform, limits=limits), "complex", "both", (2, 12, 15))
     ramp = np.arange(2 * 300, dtype=np.uint16).reshape(2, 20, 15)
     pipeline = FusedGpuPipeline(launcher, H.highpass(), Stack(*ramp.shape, ramp.dtype, ramp.dtype, 65535))
     pipeline.run(ramp)

@@ -18,9 +18,9 @@ from fftfilter.errors import TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plan import Limits
-from fftfilter.output.ground import deviation
+from fftfilter.output.offset import deviation
 from fftfilter.transfer import reference
-from fftfilter.transfer.grid import Reach
+from fftfilter.transfer.grid import Support
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
 from tests.fused.helpers import assert_as_the_reference, assert_kept, assert_real, even, noise, spikes, stack_of
@@ -133,9 +133,9 @@ def test_the_ideal_mask_passes_exactly_the_bins_of_the_reference(cpu, radius):
         assert_as_the_reference(fused(cpu, image, transfer), image, transfer)
 
 
-# Rows within the reach: one alone, some of a group, several groups, all but the last, all.
+# Rows within the support: one alone, some of a group, several groups, all but the last, all.
 @pytest.mark.parametrize("kind", PASSES)
-def test_any_number_of_rows_within_the_reach(cpu, kind):
+def test_any_number_of_rows_within_the_support(cpu, kind):
     image, n = noise((1, 60, 36)), 36
     for radius in (0.01, 1, n / 8, n / 3, n / 2 - 0.1, n / 2 + 0.1, n * 0.69):
         transfer = of_kind(kind, radius)
@@ -144,14 +144,14 @@ def test_any_number_of_rows_within_the_reach(cpu, kind):
 
 @dataclass
 class Within:
-    """A transfer function of these gains that varies where a reach says so, which may be a lie."""
+    """A transfer function of these gains that varies where a support says so, which may be a lie."""
 
     gains: Any
-    reach: Reach
+    support: Support
     radial = None
 
     def on_grid(self, *_):
-        return self.reach, self.gains
+        return self.support, self.gains
 
     def at_dc(self, gains):
         return gains[0, 0]
@@ -159,13 +159,13 @@ class Within:
 
 @pytest.mark.parametrize("beyond", [0.0, 1.0])
 @pytest.mark.parametrize(("height", "width"), [(100, 60), (67, 71)])
-def test_rows_beyond_the_reach_are_not_transformed(cpu, beyond, height, width):
+def test_rows_beyond_the_support_are_not_transformed(cpu, beyond, height, width):
     """There the gains of the table are wrong, and nothing shows it."""
     gains = np.full((height, width), 0.5)
     gains[20:-19] = beyond
     lies = np.where(gains == beyond, 0.25, gains)
     image = noise((1, height, width))
-    got = fused(cpu, image, Within(lies, Reach(20, width, beyond)))
+    got = fused(cpu, image, Within(lies, Support(20, width, beyond)))
     assert_as_the_reference(got, image, H.mask(gains))
 
 

@@ -24,14 +24,14 @@ def test_radices(n, radices):
 @pytest.mark.parametrize("n", [1, 2, 6, 30, 64, 77, 360])
 def test_stages_done_by_hand_leave_the_frequencies_where_the_plan_says(n):
     plan = mixed_radix.plan(n, 16, 0)
-    spin = plan.spin()
+    twiddles = plan.twiddles()
     signal = np.random.default_rng(5).normal(size=n) + 1j
     x = signal.copy()
     for stage in plan.stages:
         a = x.reshape(-1, stage.radix, stage.span)
         a = np.fft.fft(a, axis=1)
         count = stage.span * (stage.radix - 1)
-        w = spin[stage.spin : stage.spin + count].reshape(stage.span, stage.radix - 1)
+        w = twiddles[stage.twiddles : stage.twiddles + count].reshape(stage.span, stage.radix - 1)
         a[:, 1:] *= w.T
         x = a.ravel()
     np.testing.assert_allclose(x, np.fft.fft(signal)[plan.frequencies()], rtol=0, atol=1e-5 * n)

@@ -1,4 +1,4 @@
-"""The tables of docs/fused.md list exactly the -D names that the kernels use and that Python sets."""
+"""The -D names and the arguments that Python sets are those of the kernels; docs/fused.md lists the -D names."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
-from fftfilter.device.programs import PRELUDE, folder, source
-from fftfilter.fused.bare import Shape
-from fftfilter.fused.cpu.bare.transform import CpuTransform
+from fftfilter.device.programs import PRELUDE, folder, source, with_needs
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.gpu.bare.transform import GpuTransform
+from fftfilter.fused.cpu.plain_fft import CpuTransform
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
+from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
 from fftfilter.output.scale import Auto
 from tests.fused.helpers import stack_of
@@ -32,22 +32,25 @@ PREDEFINED = r"CLK_\w+|__\w+"
 class Compiled:
     """A kernel that is never launched."""
 
-    num_args = 9
+    def set(self, *_):
+        pass
 
-    def set_arg(self, *_):
+    def bind(self, **_):
         pass
 
 
 class Recording(Launcher):
-    """Notes the files and the defines of each program instead of compiling it."""
+    """Notes the files, the defines and the arguments of each kernel instead of compiling it."""
 
     def __init__(self, device):
         super().__init__(device)
-        self.programs = []
+        self.programs, self.arguments = [], []
 
-    def kernel(self, names, defines, *_, **__):
+    def kernel(self, names, defines, kernel, arguments, **_):
         given = {define.partition("=")[0] for define in (f"REAL={self.real_name}", *defines)}
-        self.programs.append((names, given - {"_OPENCL_H_"}))  # the guard of the compiler's own header
+        files = with_needs(names)
+        self.programs.append((files, given - {"_OPENCL_H_"}))  # the guard of the compiler's own header
+        self.arguments.append((files, kernel, list(arguments)))
         return Compiled()
 
     def enqueue(self, *_, **__):
@@ -55,8 +58,8 @@ class Recording(Launcher):
 
 
 @pytest.fixture(scope="module")
-def programs(launcher):
-    """The programs of each form: of all kinds of sides, masks and outputs."""
+def recorded(launcher):
+    """The launchers of each form: of all kinds of sides, masks and outputs."""
     recording = {"cpu": Recording(launcher.device), "gpu": Recording(launcher.device)}
     tiny = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
     for height, width in ((8, 8), (67, 60), (60, 67), (63, 6)):
@@ -70,12 +73,18 @@ def programs(launcher):
                     if not real:
                         pipeline.set_ramps(ByHistogram("signed", Auto(), stack.out, 255))
                 if (height, width) == (8, 8):
-                    FusedGpuPipeline(recording["gpu"], transfer, stack, any_size=True)
+                    FusedGpuPipeline(recording["gpu"], transfer, stack, generic=True)
         for data in ("complex", "real", "values"):
             shape = Shape(data, "both", 1, height, width, half=data == "values")
             CpuTransform(recording["cpu"], shape)
             GpuTransform(recording["gpu"], shape)
-    return {form: recorder.programs for form, recorder in recording.items()}
+    return recording
+
+
+@pytest.fixture(scope="module")
+def programs(recorded):
+    """The files and defines of each form's programs."""
+    return {form: recorder.programs for form, recorder in recorded.items()}
 
 
 def code_of(names):
@@ -98,6 +107,22 @@ def table(form):
     section = DOCUMENT.read_text().split(f"## Every -D of the {form.upper()} form")[1].split("\n## ")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if line.startswith("| `")]
     return {name: setter.strip("`") for names, _, setter, _ in rows for name in re.findall(r"`(\w+)`", names)}
+
+
+def declared(files, kernel):
+    """Return the names of a kernel's arguments, in their order."""
+    found = [re.search(rf"\bvoid {kernel}\(([^)]*)\)", code_of([file])) for file in files]
+    (declaration,) = filter(None, found)
+    return [re.search(r"(\w+)$", argument)[1] for argument in declaration[1].split(",")]
+
+
+@pytest.mark.parametrize(("form", "kernels"), [("cpu", 2), ("gpu", 20)])
+def test_arguments_are_named_as_the_kernel_declares_them_and_in_that_order(recorded, form, kernels):
+    seen = set()
+    for files, kernel, arguments in recorded[form].arguments:
+        assert arguments == declared(files, kernel), kernel
+        seen.add(kernel)
+    assert len(seen) >= kernels, seen
 
 
 @pytest.mark.parametrize("form", ["cpu", "gpu"])

@@ -231,7 +231,7 @@ def test_a_filter_that_is_dropped_gives_its_memory_back_at_once(make_filter, rng
         high = make_filter(HIGH)
         list(high.stream(pictures(rng, 3)))
         high(pictures(rng, 1)[0])
-        pipeline = weakref.ref(high._pipeline)
+        pipeline = weakref.ref(high._prepared.pipeline)
         del high
         assert pipeline() is None
     finally:

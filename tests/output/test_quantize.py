@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fftfilter.images import Depth
-from fftfilter.output.noise import NOISE
 from fftfilter.output.quantize import pixels
 from fftfilter.output.ramp import ramps
-from fftfilter.output.rounding import rounding
+from fftfilter.output.rounding import NOISE, rounding
 from fftfilter.output.scale import Range
 from fftfilter.transfer import reference
 

@@ -12,16 +12,15 @@ from fftfilter import transfer as H
 from fftfilter.device.choice import choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
+from fftfilter.filters.pipelines import Mirrored
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.stream import Stream
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
-from fftfilter.mirrored import Mirrored
 from fftfilter.output.difference import Difference
-from fftfilter.output.noise import most_undecided
 from fftfilter.output.ramp import own_ramps, ramps
-from fftfilter.output.rounding import UNDECIDED
+from fftfilter.output.rounding import UNDECIDED, most_undecided
 from fftfilter.output.scale import Auto, Range
 from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
@@ -54,7 +53,7 @@ FORMS = {
     "on the host": _mirrored,
     "cpu": FusedCpuPipeline,
     "gpu": partial(FusedGpuPipeline, one_launch=False),
-    "any size": partial(FusedGpuPipeline, any_size=True, one_launch=False),
+    "generic": partial(FusedGpuPipeline, generic=True, one_launch=False),
     "long": partial(FusedGpuPipeline, limits=TINY),
 }
 
@@ -156,7 +155,7 @@ def _levels(picture, ramp):
 
 
 @pytest.mark.parametrize("part", [0.0, 0.25])
-@pytest.mark.parametrize("form", ["staged", "on the host", "cpu", "gpu", "any size"])
+@pytest.mark.parametrize("form", ["staged", "on the host", "cpu", "gpu", "generic"])
 def test_of_a_large_picture_every_form_looks_at_some_samples(form, part, launcher):
     picture = beside_edges("magnitude", None, LARGE, part=part)
     stack = Stack(1, *LARGE, picture.dtype, np.dtype("u1"), 255)

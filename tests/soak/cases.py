@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fftfilter import transfer as H
+from fftfilter.output.modes import MODES
 from fftfilter.staged import algorithms
-from fftfilter.transfer.peaks import Notch
 from fftfilter.transfer.shapes import SHAPES
 
 ROUND, SETUPS = 1000, 36
@@ -178,13 +178,11 @@ def scaled(
     """Return a scale that the output may have, and the transfer function, for all channels if there is none."""
     ranges = [(-largest / 2, largest / 2), (0.0, largest / 3), (-largest / 3, largest)] if largest < FAR else []
     others = [] if by_channel else [None, None, "auto", ("auto", r.choice((0.0, 5.0, 60.0)))]
-    if of.output in ("keep", "real") or (of.output == "magnitude" and not made.is_even and not by_channel):
+    if not MODES[of.output].is_scaled or (MODES[of.output].is_absolute and not made.is_even and not by_channel):
         return made, None
     if ranges or others:
         return made, r.choice(ranges + others)
-    return H.Transfer(
-        tuple(replace(each, channels=None) if isinstance(each, Notch) else each for each in made.parts)
-    ), None
+    return H.Transfer(tuple(replace(each, channels=None) if each.channels else each for each in made.parts)), None
 
 
 def pixels(r: random.Random, rng: np.random.Generator, of: Setup, content: str) -> np.ndarray:
@@ -209,7 +207,7 @@ def pixels(r: random.Random, rng: np.random.Generator, of: Setup, content: str) 
         "wave": lambda: 0.5 + 0.5 * np.cos(2 * np.pi * (r.randrange(4) * x / width + r.randrange(4) * y / height)),
     }[content]()
     if of.dtype in FLOATS:
-        power = 30 if of.dtype == "float32" or of.output in ("keep", "real") else 280
+        power = 30 if of.dtype == "float32" or not MODES[of.output].is_scaled else 280
         return ((unit - r.choice((0, 0.5))) * 10.0 ** r.choice((0, r.uniform(-power, power)))).astype(of.dtype)
     if of.dtype == "bool":
         return unit > 0.5

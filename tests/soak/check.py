@@ -18,6 +18,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
+from fftfilter.output.modes import MODES
 from fftfilter.output.scale import of as scale_of
 from fftfilter.work.verify import reference_of
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make
@@ -142,7 +143,7 @@ def assert_same(got: np.ndarray, first: np.ndarray, what: str) -> None:
 
 def compare(case: Case, got: np.ndarray) -> list[Difference]:
     """Return how each picture of a result differs from the reference; raises AssertionError for another shape."""
-    wanted_type = got.dtype if case.setup.output == "real" else np.dtype(case.out)
+    wanted_type = got.dtype if MODES[case.setup.output].is_values else np.dtype(case.out)
     assert (got.shape, got.dtype) == (case.image.shape, wanted_type), f"{got.shape} {got.dtype} came out"
     planes = got if case.channel_axis is None else np.moveaxis(got, case.channel_axis, 0)
     planes = planes.reshape(case.planes.shape)

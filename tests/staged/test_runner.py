@@ -10,12 +10,10 @@ from fftfilter.device.device import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
-from fftfilter.staged.fft_core import plan_rows
 from fftfilter.staged.plan import GROUND, IMAGE, Launch, X, Y
-from fftfilter.staged.runner import Runner
-from fftfilter.staged.steps.load import load
-from fftfilter.staged.steps.magnitude import magnitude
-from fftfilter.staged.workspace import Workspace
+from fftfilter.staged.runner import Runner, Workspace
+from fftfilter.staged.steps import load, magnitude
+from fftfilter.staged.transform import plan_rows
 
 ROWS = np.array([[3 + 4j, -5], [12j, 0]], np.complex64)
 

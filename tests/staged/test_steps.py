@@ -8,16 +8,20 @@ import pytest
 from fftfilter import transfer as H
 from fftfilter.staged.plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, SPIN, UNDECIDED, X, Y
 from fftfilter.staged.runner import Runner
-from fftfilter.staged.steps.bit_reversal import bit_reversal
-from fftfilter.staged.steps.butterfly import butterfly
-from fftfilter.staged.steps.extremes import extremes, first_pair
-from fftfilter.staged.steps.load import load
-from fftfilter.staged.steps.magnitude import magnitude
-from fftfilter.staged.steps.mask import mask, mask_table
-from fftfilter.staged.steps.normalize import normalize
-from fftfilter.staged.steps.quantize import quantize
-from fftfilter.staged.steps.spin_factors import spin_factors
-from fftfilter.staged.steps.transpose import transpose
+from fftfilter.staged.steps import (
+    bit_reversal,
+    butterfly,
+    extremes,
+    first_pair,
+    load,
+    magnitude,
+    mask,
+    mask_table,
+    normalize,
+    quantize,
+    spin_factors,
+    transpose,
+)
 from fftfilter.transfer.radial import PASSES
 from fftfilter.transfer.shapes import SHAPES
 

@@ -9,7 +9,7 @@ from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with
-from fftfilter.transfer.grid import parts_along_axes, table_reach
+from fftfilter.transfer.grid import parts_along_axes, table_support
 
 EVEN = [
     H.highpass(),
@@ -50,13 +50,13 @@ def test_parts_add_up():
 @pytest.mark.parametrize("transfer", [*EVEN, *SLANTED], ids=str)
 def test_no_more_gains_are_computed_than_are_needed(transfer):
     grid = grid_with("mirror", transfer, 10, 14)
-    reach, table = grid.on_grid()
+    support, table = grid.on_grid()
     if table is not None:
         wanted = grid.gain()
         np.testing.assert_array_equal(
             table * transfer.largest, wanted[:11, : 15 if transfer.is_even_along_axes else 28]
         )
-        assert reach == table_reach(wanted / transfer.largest, 20, 28)
+        assert support == table_support(wanted / transfer.largest, 20, 28)
     assert grid.at_dc() == grid.gain()[0, 0]
 
 

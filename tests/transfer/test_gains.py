@@ -133,3 +133,9 @@ def test_a_mask_of_any_size_is_a_function_of_frequency():
     np.testing.assert_allclose(even.gain(1, 5), [[0, 0.8, 1.6, 1.6, 0.8]])
     assert even.is_even
     assert repr(even) == "H.mask(<float64 (1, 4), 0 to 2>, any_size=True)"
+
+
+def test_a_mask_that_is_even_but_for_more_than_rounding_is_not():
+    gains = np.full((12, 10), 0.5)
+    gains[1, 1] += 1e-4
+    assert not H.mask(gains).is_even

@@ -138,3 +138,8 @@ def test_channels_have_the_notches_that_are_theirs():
     assert eval(repr(others)) == others  # noqa: S307  our own
     assert str(others) == "notch at 0.3,0.2, gaussian, width 0.006cyc, channels 1, 2"
     assert others.given()["channels"] == [1, 2]
+
+
+def test_an_ideal_notch_passes_what_lies_at_its_width_as_an_ideal_cutoff_does():
+    gain = H.notch((0.25, 0), width="0.125cyc", shape="ideal").gain(8, 8)
+    assert gain[0].tolist() == [1, 1, 0, 1, 1, 1, 0, 1]

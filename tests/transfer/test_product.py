@@ -70,7 +70,7 @@ def test_no_gain_of_the_table_exceeds_1():
 
 
 @pytest.mark.parametrize(
-    ("product", "reach"),
+    ("product", "support"),
     [
         (H.lowpass(5) * H.highpass(2), (5, 5, 0.0)),  # the low-pass ends it
         (H.highpass(5) * H.bandstop(1, 7), (7, 7, 1.0)),  # the wider of two
@@ -79,10 +79,10 @@ def test_no_gain_of_the_table_exceeds_1():
     ],
     ids=str,
 )
-def test_the_reach_of_a_product_is_found_in_its_table(product, reach):
+def test_the_support_of_a_product_is_found_in_its_table(product, support):
     found, table = product.on_grid(32, 32)
     np.testing.assert_array_equal(table, product.gain(32, 32))
-    assert found == reach
+    assert found == support
 
 
 FACTORS = {

@@ -113,35 +113,35 @@ def test_near_in_rows_where_bins_lie_exactly_on_the_radius(height, width, radius
     assert outer_cutoff(H.lowpass(radius), height, width).near_in_rows().tolist() == quarter.sum(axis=1).tolist()
 
 
-def within(reach, height, width):
-    """Tell which bins are within reach along both axes."""
+def within(support, height, width):
+    """Tell which bins are within the support along both axes."""
     kx = np.minimum(np.arange(width), width - np.arange(width))
     ky = np.minimum(np.arange(height), height - np.arange(height))[:, None]
-    return (ky < reach.rows) & (kx < reach.columns)
+    return (ky < support.rows) & (kx < support.columns)
 
 
 @given(st.sampled_from(PASSES), st.sampled_from(sorted(SHAPES)), sides, sides, st.floats(1e-3, 100))
-def test_beyond_its_reach_a_filter_has_one_gain(kind, shape, height, width, radius):
+def test_beyond_its_support_a_filter_has_one_gain(kind, shape, height, width, radius):
     transfer = made(kind, radius, radius / 2, shape=shape)
-    reach, table = transfer.on_grid(height, width)
-    beyond = transfer.gain(height, width)[~within(reach, height, width)]
-    assert (np.abs(beyond - reach.beyond) <= 2.0**-32).all()
+    support, table = transfer.on_grid(height, width)
+    beyond = transfer.gain(height, width)[~within(support, height, width)]
+    assert (np.abs(beyond - support.beyond) <= 2.0**-32).all()
     assert (table is not None) == transfer.radial.is_faint(height, width)
 
 
 @given(sides, sides, st.floats(0.1, 60), st.sampled_from(PASSES))
-def test_the_reach_of_the_same_gains_as_a_table(height, width, radius, kind):
+def test_the_support_of_the_same_gains_as_a_table(height, width, radius, kind):
     gain = made(kind, radius, radius / 2).gain(height, width)
-    reach, table = H.mask(gain).on_grid(height, width)
-    assert (gain[~within(reach, height, width)] == reach.beyond).all()
-    assert reach.rows <= height // 2 + 1
-    assert reach.columns <= width // 2 + 1
-    assert reach.beyond in (0, 1)
+    support, table = H.mask(gain).on_grid(height, width)
+    assert (gain[~within(support, height, width)] == support.beyond).all()
+    assert support.rows <= height // 2 + 1
+    assert support.columns <= width // 2 + 1
+    assert support.beyond in (0, 1)
     np.testing.assert_array_equal(table, gain)
 
 
 @pytest.mark.parametrize("kind", ["lowpass", "highpass"])
-def test_the_reach_of_an_ideal_filter_is_its_radius(kind):
+def test_the_support_of_an_ideal_filter_is_its_radius(kind):
     beyond = float(kind == "highpass")
     assert made(kind, 5).on_grid(64, 64)[0] == (5, 5, beyond)
     assert made(kind, 5.5).on_grid(64, 128)[0] == (6, 11, beyond)

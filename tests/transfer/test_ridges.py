@@ -89,3 +89,7 @@ def test_stripes_are_printed_reported_and_pickled():
     assert stripes.given() == {"kind": "stripes", "angle": 33.0, "width": "0.003cyc", "spare": "20px"}
     assert pickle.loads(pickle.dumps(stripes)) == stripes  # noqa: S301  our own
     assert stripes != H.stripes(33)
+
+
+def test_right_angles_are_even_along_the_axes_whatever_their_sign_is():
+    assert [H.stripes(angle).is_even_along_axes for angle in (0, 90, -90, 180, 30)] == [True] * 4 + [False]

@@ -1,4 +1,4 @@
-"""The table of bare transforms beside other libraries: each result is checked, then all are timed in turn."""
+"""The table of plain FFTs beside other libraries: each result is checked, then all are timed in turn."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ import fftfilter
 
 from ...device.launcher import Launcher
 from ...errors import RefusedError
-from ...fused.bare import Shape as Transformed
-from ...fused.gpu.bare.transform import GpuTransform
+from ...fused.gpu.plain_fft import GpuTransform
+from ...fused.plain_fft import Shape as Transformed
 from ..benchmark import MS, SPREAD, Benchmark, complex_numbers
 from ..compare import ratio
 from ..measure import OURS, REST, Peer, calls_of, timed
@@ -69,7 +69,7 @@ def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
 def transforms(
     setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepare | None = None, rest: float = REST
 ) -> Benchmark:
-    """Return milliseconds of bare transforms by each peer, for arrays ``(count, height, width)``.
+    """Return milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``.
 
     ``prepare`` returns the peers for a setting and a case, this program among them; by default those of the device's
     kind. ``rest`` is in seconds, before each measurement on a CPU.

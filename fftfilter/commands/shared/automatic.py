@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
+from ...output.modes import MODES
 from .inputs import files_of, is_folder, refuse_options_of_folders
-from .options import combined, option, pages_of
+from .options import combined, filter_option, pages_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +25,8 @@ AUTO = "--auto"
 EACH, FOLDER = "each", "folder"
 
 auto_options = combined(
-    option(
+    filter_option(
         AUTO,
-        group="Filter",
         type=click.Choice([EACH, FOLDER]),
         metavar="[each|folder]",
         short="Find the waves and remove them: those of each picture, or of a folder.",
@@ -34,9 +34,8 @@ auto_options = combined(
         "all of them for --output magnitude and signed). In a folder: from each picture its own waves, or from all "
         "those of the folder's mean spectrum.  [default: each]",
     ),
-    option(
+    filter_option(
         "--strength",
-        group="Filter",
         type=float,
         metavar="DB",
         help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "
@@ -59,7 +58,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     wanted = USUAL_STRENGTH if strength is None else strength
     check_strength(wanted)
     # Magnitudes and signed values have one scale for all channels.
-    return mode, AutoNotches(wanted, given["shape"], by_channel=given["output"] in ("keep", "real"))
+    return mode, AutoNotches(wanted, given["shape"], by_channel=not MODES[given["output"]].is_scaled)
 
 
 class Searched(NamedTuple):

@@ -96,7 +96,7 @@ def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
     scale = given["scale"]
     return Recipe(
         transfer,
-        method="imagej" if "autoscale" in given else "plain",
+        method=given["method"],
         options=options,
         output=given["output"],
         scale=parse(scale),

@@ -125,6 +125,11 @@ def option(*names: str, group: str, **attributes: Any) -> Callable[[F], F]:
     return decorate
 
 
+def filter_option(*names: str, **attributes: Any) -> Callable[[F], F]:
+    """Return an option of a filter, whose default the help shows."""
+    return option(*names, group="Filter", show_default="default" in attributes, **attributes)
+
+
 def choice_of_device(further: str = "") -> Callable[[F], F]:
     """Return the decorator for --device; ``further`` is what else it takes."""
     return option(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from ...work.frames import Frame
     from ...work.opened import Opened
 
-# Notches that are described one by one.
+# Parts of a kind that are described one by one.
 TOLD = 3
 # What holds a page of colors, and every browser shows.
 KINDS = (".png", ".jpg", ".webp")
@@ -103,15 +104,11 @@ def write_page(
 
 
 def _about(transfer: Transfer) -> str:
-    """Return a filter in one line, many notches as their number."""
-    from ...transfer.peaks import Notch
-    from ...transfer.product import Transfer
-
-    others = [part for part in transfer.parts if not isinstance(part, Notch)]
-    notches = len(transfer.parts) - len(others)
-    if notches <= TOLD:
-        return str(transfer)
-    return " * ".join([*([str(Transfer(tuple(others)))] if others else []), f"{notches} notches"])
+    """Return a filter in one line, of a kind with many parts their number."""
+    counts = Counter(part.plural for part in transfer.parts if part.plural)
+    many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
+    others = [str(part) for part in transfer.parts if part.plural not in many]
+    return " * ".join([*others, *many.values()]) or str(transfer)
 
 
 def _write(preview: str, pixels: NDArray[Any], spare: Collection[Identity | None] = ()) -> None:

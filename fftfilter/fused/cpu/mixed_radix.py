@@ -1,4 +1,4 @@
-"""Transforms of the fused CPU form as plain data: radices, spans, spin factors, the order they leave.
+"""Transforms of the fused CPU form as plain data: radices, spans, twiddle factors, the order they leave.
 
 A transform of length n goes forward by decimation in frequency, stage after stage in place, and back by the
 same stages in reverse. Between the two the frequencies lie permuted and are never put in order: tables that depend
@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from ..tables import chirp, chirp_filter, is_made_of, places_of, twiddles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,12 +31,12 @@ LARGEST_PRIME = 61
 class RadixStage(NamedTuple):
     """One sweep: butterflies of ``radix`` numbers that lie ``span`` apart.
 
-    ``spin`` is where in the table its spin factors begin, ``roots`` where the roots of unity of a prime radix do.
+    ``twiddles`` is where its twiddle factors begin in the table, ``roots`` where a prime radix's roots of unity do.
     """
 
     radix: int
     span: int
-    spin: int
+    twiddles: int
     roots: int
 
 
@@ -57,21 +59,21 @@ class MixedRadix(NamedTuple):
 
     def table(self) -> NDArray[np.uint32]:
         """Return the stages as the kernels read them, four numbers each."""
-        return np.array([(s.radix, s.span, s.spin, s.roots) for s in self.stages], np.uint32)
+        return np.array([(s.radix, s.span, s.twiddles, s.roots) for s in self.stages], np.uint32)
 
-    def spin(self) -> NDArray[np.complex64]:
-        """Return the spin factors of all stages, W(j q, radix span) for j below the span, q from 1."""
+    def twiddles(self) -> NDArray[np.complex64]:
+        """Return the twiddle factors of all stages, W(j q, radix span) for j below the span, q from 1."""
         tables = [np.zeros(0, np.complex128)]
         for stage in self.stages:
             turn = np.outer(np.arange(stage.span), np.arange(1, stage.radix))
-            tables.append(np.exp(-2j * np.pi * turn / (stage.radix * stage.span)).ravel())
+            tables.append(twiddles(turn, stage.radix * stage.span).ravel())
             if has_roots(stage.radix):
                 tables.append(np.exp(2j * np.pi * np.arange(stage.radix) / stage.radix))
         return np.concatenate([*tables, np.ones(1)]).astype(np.complex64)
 
     @property
-    def spins(self) -> int:
-        """How many numbers :meth:`spin` returns."""
+    def twiddle_count(self) -> int:
+        """How many numbers :meth:`twiddles` returns."""
         return 1 + sum((each.radix - 1) * each.span + each.radix * has_roots(each.radix) for each in self.stages)
 
     def frequencies(self) -> NDArray[np.int64]:
@@ -113,10 +115,7 @@ def has_roots(radix: int) -> bool:
 
 def is_smooth(n: int) -> bool:
     """Tell whether a length is made of the radices and the primes that go by the definition."""
-    for divisor in range(2, LARGEST_PRIME + 1):
-        while n % divisor == 0:
-            n //= divisor
-    return n == 1
+    return is_made_of(range(2, LARGEST_PRIME + 1), n)
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:
@@ -126,12 +125,12 @@ def plan(n: int, part: int, least_whole: int) -> MixedRadix:
     (the one that reads pixels is), if there are more.
     """
     stages: list[RadixStage] = []
-    span, spin = n, 0
+    span, twiddles = n, 0
     for radix in factors(n):
         span //= radix
-        roots = spin + (radix - 1) * span
-        stages.append(RadixStage(radix, span, spin, roots))
-        spin = roots + (radix if has_roots(radix) else 0)
+        roots = twiddles + (radix - 1) * span
+        stages.append(RadixStage(radix, span, twiddles, roots))
+        twiddles = roots + (radix if has_roots(radix) else 0)
     whole = 0
     while whole < len(stages) - 1 and (whole < least_whole or stages[whole].span * stages[whole].radix > part):
         whole += 1
@@ -145,21 +144,12 @@ class Bluestein(NamedTuple):
     inner: MixedRadix
 
     def chirp(self) -> NDArray[np.complex64]:
-        """Return exp(-pi i k^2 / n), k^2 reduced as a whole number."""
-        return self._chirp().astype(np.complex64)
+        """Return the chirp."""
+        return chirp(self.n).astype(np.complex64)
 
     def filter(self) -> NDArray[np.complex64]:
-        """Return the spectrum of the conjugate chirp around 0, divided by m, in the order the inner plan leaves."""
-        m = self.inner.n
-        around = np.zeros(m, np.complex128)
-        around[: self.n] = self._chirp().conj()
-        around[m - self.n + 1 :] = around[self.n - 1 : 0 : -1]
-        return (np.fft.fft(around)[self.inner.frequencies()] / m).astype(np.complex64)
-
-    def _chirp(self) -> NDArray[np.complex128]:
-        k = np.arange(self.n, dtype=np.int64)  # or k * k overflows where whole numbers have 32 bits
-        chirp: NDArray[np.complex128] = np.exp(-1j * np.pi * (k * k % (2 * self.n)) / self.n)
-        return chirp
+        """Return the filter of the convolution, in the order that the inner plan leaves."""
+        return chirp_filter(chirp(self.n), self.inner.n)[self.inner.frequencies()].astype(np.complex64)
 
     def frequencies(self) -> NDArray[np.int64]:
         """Return the frequency that each position holds: its own."""
@@ -191,10 +181,8 @@ def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:
 def mirrored_pairs(frequencies: NDArray[np.int64], end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the positions of the frequencies up to n/2 that are below ``end``, and those of their mirrored ones."""
     n = len(frequencies)
-    position = np.empty(n, np.int64)
-    position[frequencies] = np.arange(n)
     lower = np.flatnonzero(frequencies < min(n // 2 + 1, end))
-    return lower, position[(n - frequencies[lower]) % n]
+    return lower, places_of(frequencies)[(n - frequencies[lower]) % n]
 
 
 def grouped(values: NDArray[Any], size: int) -> NDArray[Any]:

@@ -105,20 +105,20 @@ def params(
     return made
 
 
-def spin_factors(axis: Axis) -> NDArray[np.complex64]:
-    """Return the spin factors of an axis, Bluestein's chirp and filter behind them."""
-    tables = [inner(axis).spin()]
+def twiddle_factors(axis: Axis) -> NDArray[np.complex64]:
+    """Return the twiddle factors of an axis, Bluestein's chirp and filter behind them."""
+    tables = [inner(axis).twiddles()]
     if isinstance(axis, Bluestein):
         tables += [axis.chirp(), axis.filter()]
     return np.concatenate(tables)
 
 
 def fill_axis(fields: Any, axis: Axis) -> None:
-    """Fill in the fields of an axis, and where its tables begin among :func:`spin_factors`."""
+    """Fill in the fields of an axis, and where its tables begin among :func:`twiddle_factors`."""
     plan = inner(axis)
     stages = plan.table()
     fields["points"], fields["length"] = axis.n, plan.n
     fields["stage_count"], fields["whole_stages"] = len(stages), plan.whole_stages
-    fields["chirp"] = plan.spins
+    fields["chirp"] = plan.twiddle_count
     fields["filter"] = fields["chirp"] + axis.n
     fields["stages"][:, : len(stages)] = stages

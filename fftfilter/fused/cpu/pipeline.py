@@ -1,6 +1,6 @@
 """The fused pipeline for CPUs: one launch from pixels to pixels, whose work-items go through four steps.
 
-    columns forward   pixels -> vertical transforms, two columns as one complex column     spin factors, butterflies
+    columns forward   pixels -> vertical transforms, two columns as one complex column     twiddle factors, butterflies
     rows              horizontal transform, mask, inverse transform, in the cache         butterflies, mask, inverse
     columns inverse   vertical inverse, the largest magnitude                             inverse, magnitude
     quantize          values -> pixels                                                    normalize
@@ -10,7 +10,7 @@ rows become lanes. Each fusion saves a trip through memory, which is what large 
 never stored as floats, the spectrum never leaves the cache between the two horizontal transforms, and the
 complex result is never stored at all. The data between the steps is four bytes a pixel.
 
-Only rows whose vertical frequency is within the reach of the transfer function go through the horizontal transform,
+Only rows whose vertical frequency is within the support of the transfer function go through the horizontal transform,
 the mask and back. In any other row the gain is the same throughout, and multiplying a row's spectrum by one number is
 multiplying the row by it: where that is 1 the row stays as the columns have left it, where it is 0 they clear it. Of a
 high-pass of the default radius, n/8, a quarter of the rows is left to transform.
@@ -26,18 +26,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool
+from ...device.memory_pool import LARGE, MOST_BYTES, MemoryPool, aligned
 from ...output.histogram import BINS, ByHistogram, counted_samples
-from ...output.noise import WEAK, most_undecided
 from ...output.ramp import ON_DEVICE, of_values, own_ramps
-from ...output.rounding import decided_row
+from ...output.rounding import WEAK, decided_row, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from ...transfer.grid import Reach, parts_along_axes
+from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
 from .mask import TWINS, mask_terms, turns_of, twins_of
-from .memory import aligned
-from .params import params, spin_factors
+from .params import params, twiddle_factors
 from .plan import plan
 from .program import program
 
@@ -57,10 +55,6 @@ ALL_STEPS = (0, len(STEPS))
 OF_HISTOGRAM = ("histogram", "ramp")
 # Histograms of a picture, COUNTERS times COPIES of histogram.cl.
 HISTOGRAMS = 8
-# Where image, pixels, what a histogram needs, and the range of steps stand among the kernel's arguments; and the
-# parameters with the tables that follow from the transfer function.
-IMAGE, PIXELS_OUT, WANTED, FIRST_STEP, END_STEP = 4, 5, 20, 23, 24
-OF_TRANSFER = (1, *range(10, 17))
 # NumPy asks the system for huge pages from this size up.
 HUGE = 4 << 20
 # Large results at a time in memory that is used again: the last one is there until the next one takes its name.
@@ -111,15 +105,26 @@ class FusedCpuPipeline:
         self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
         self._results: MemoryPool | None = None
         self._steps = ALL_STEPS
-        # By their places; None is set later, and by `retune` what the transfer function decides.
-        arguments = [
-            *(progress, None, self._strips, self._in_huge_pages(workspaces), None, None),
-            *(self._far_buffer, self._kept(launcher.allocate(self._far.nbytes))),
-            *map(self._constant, (spin_factors(self.plan.columns), spin_factors(self.plan.rows))),
-            *(None for _ in OF_TRANSFER[1:]),
-            *(self._ramps_buffer, self._counted_buffer, self._extremes_buffer, None, None, None),
-            *map(np.uint32, ALL_STEPS),
-        ]
+        # None is set later: by `retune` the parameters and tables that the transfer function decides.
+        arguments = {
+            "progress": progress,
+            "params": None,
+            "z": self._strips,
+            "x": self._in_huge_pages(workspaces),
+            "image": None,
+            "pixels": None,
+            "deviation": self._far_buffer,
+            "largest": self._kept(launcher.allocate(self._far.nbytes)),
+            "column_twiddles": self._constant(twiddle_factors(self.plan.columns)),
+            "row_twiddles": self._constant(twiddle_factors(self.plan.rows)),
+            **dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns")),
+            "ramps": self._ramps_buffer,
+            "counted": self._counted_buffer,
+            "extremes": self._extremes_buffer,
+            **dict.fromkeys(("wanted", "counts", "bins")),
+            "first_step": ALL_STEPS[0],
+            "end_step": ALL_STEPS[1],
+        }
         defines = (
             f"VECTOR={self.plan.lanes}",
             *launcher.device.own_builtins,
@@ -140,15 +145,15 @@ class FusedCpuPipeline:
         lanes, columns, rows = self.plan.lanes, self.plan.columns, self.plan.rows
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
-        reach, table = grid.on_grid()
+        support, table = grid.on_grid()
         if self._is_twofold:  # all rows, as the other pixels have strips of their own
-            reach = Reach(height, width, 1.0)
-        reached = max(reach.rows, 1)
+            support = Support(height, width, 1.0)
+        reached = max(support.rows, 1)
         frequencies = columns.frequencies()
         pairs = mixed_radix.mirrored_pairs(frequencies, reached)
         at, mirror = (mixed_radix.grouped(positions, lanes) for positions in pairs)
         is_beyond = np.minimum(frequencies, height - frequencies) >= reached
-        zero_rows = np.flatnonzero(is_beyond & (reach.beyond == 0))
+        zero_rows = np.flatnonzero(is_beyond & (support.beyond == 0))
         places = np.concatenate([np.concatenate([at, mirror], axis=1).ravel() * 8 * lanes, zero_rows])
         across_k, down_k = rows.frequencies(), frequencies[at]
         twins, turns = np.zeros(1, TWINS), np.zeros(1, np.float32)
@@ -167,10 +172,10 @@ class FusedCpuPipeline:
 
         rows_done = {"row_groups": len(at), "zero_rows": len(zero_rows)}
         described = params(self.plan, stack, **rows_done, mask=mask, dc=dc, edges=edges)
-        tables = (described, places.astype(np.uint32), mask.across, mask.down, mask.gains, odd_gains, twins, turns)
-        self._of_transfer = [self._copied(table) for table in tables]
-        for place, buffer in zip(OF_TRANSFER, self._of_transfer, strict=True):
-            self._filter.set_arg(place, buffer)
+        tables = {"params": described, "places": places.astype(np.uint32), "across": mask.across, "down": mask.down}
+        tables |= {"gains": mask.gains, "odd_gains": odd_gains, "twins": twins, "turns": turns}
+        self._of_transfer = {name: self._copied(table) for name, table in tables.items()}
+        self._filter.bind(**self._of_transfer)
         return True
 
     def _needs_two(self, transfer: Transfer) -> bool:
@@ -192,20 +197,20 @@ class FusedCpuPipeline:
         if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
             return
         stack, lanes = self.stack, self.plan.lanes
-        counting: tuple[Any, ...] = (self._counted_buffer, self._counted_buffer, np.uint32(0))  # nothing is counted
+        unused = self._counted_buffer
+        counting: dict[str, Any] = {"wanted": unused, "counts": unused, "bins": 0}  # nothing is counted
         if isinstance(ramps, ByHistogram):
             samples = counted_samples(stack.height, stack.width) * (stack.count // stack.pictures)
             counts = aligned((stack.pictures, HISTOGRAMS, BINS + lanes), np.dtype(np.uint32))
             counts[...] = 0
             wanted = self.launcher.wrap(ramps.wanted(samples, self.plan.height), constant=True)
-            counting = self._counting = wanted, self.launcher.wrap(counts), np.uint32(BINS)
+            counting = self._counting = {"wanted": wanted, "counts": self.launcher.wrap(counts), "bins": BINS}
             self._clips = True
         else:
             made = own_ramps(stack) if ramps is None else ramps
             self.launcher.write(self._ramps_buffer, of_values(made, self.plan.height))
             self._clips = bool(made["counts"].any())
-        for i, argument in enumerate(counting):
-            self._filter.set_arg(WANTED + i, argument)
+        self._filter.bind(**counting)
         self._ramps = ramps
 
     def strips_after(self, steps: int, images: Array) -> Array:
@@ -255,8 +260,8 @@ class FusedCpuPipeline:
         images = np.require(images, self.stack.pixel, ("C", "A"))
         result = self._empty((count, height, pitch))
         image, pixels = self.launcher.wrap(images), self.launcher.wrap(result)
-        self._filter.set_arg(IMAGE, image)
-        self._filter.set_arg(PIXELS_OUT, pixels)
+        self._filter.set("image", image)
+        self._filter.set("pixels", pixels)
         self._image = image
         return pixels, result
 
@@ -278,8 +283,7 @@ class FusedCpuPipeline:
         for name, steps in launches.items():
             if steps != self._steps:
                 self._steps = steps
-                self._filter.set_arg(FIRST_STEP, np.uint32(steps[0]))
-                self._filter.set_arg(END_STEP, np.uint32(steps[1]))
+                self._filter.bind(first_step=steps[0], end_step=steps[1])
             self.launcher.enqueue(name, self._filter, (self.plan.workers,), (1,))
 
     def _pixels(self, bound: tuple[Any, Array]) -> Array:

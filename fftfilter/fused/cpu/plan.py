@@ -26,7 +26,7 @@ class Limits(NamedTuple):
     """What of a cache a plan fills, in bytes. With less, small images go the way of large ones."""
 
     part: int = 20 << 10
-    """A part of a transform, in the first cache, which has 32 KB or more; the rest is for spin factors and gains."""
+    """A part of a transform, in the first cache, which has 32 KB or more; the rest is for twiddle factors and gains."""
 
 
 class FusedCpuPlan(NamedTuple):

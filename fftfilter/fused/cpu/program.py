@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from ...output import ground, ramp
 from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 
 if TYPE_CHECKING:
@@ -19,7 +18,10 @@ if TYPE_CHECKING:
 
 Defines = tuple[str, ...]
 
-# The radices that are written out in the program for any size; other primes go through its loop.
+FILTER = "fused/cpu/filter.cl"
+# With Bluestein's convolutions
+GENERIC_FILTER = ("fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl", FILTER)
+# The radices that are written out in the generic program; other primes go through its loop.
 RADICES = {1, 2, 3, 4, 5, 7, 8}
 # Of each device and all other defines, those of the first size.
 _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
@@ -32,13 +34,13 @@ def program(
 
     ``files`` are by default those of the filter.
     """
-    any_size = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
-    own = any_size
+    generic = radix_defines({*RADICES, LARGEST_PRIME}, bluestein=True)
+    own = generic
     if not (isinstance(columns, Bluestein) or isinstance(rows, Bluestein)):
         own = radix_defines({*columns.radices, *rows.radices}, bluestein=False)
         if _first.setdefault(device, {}).setdefault(defines, own) != own:
-            own = any_size
-    return files or filter_files(bluestein=own == any_size), (*defines, *own)
+            own = generic
+    return files or (GENERIC_FILTER if own == generic else (FILTER,)), (*defines, *own)
 
 
 def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
@@ -46,16 +48,3 @@ def radix_defines(radices: set[int], *, bluestein: bool) -> Defines:
     loops = [radix for radix in radices if radix > LARGEST_WRITTEN_OUT]
     bits = sum(1 << radix for radix in radices if radix not in loops)
     return f"RADIX_BITS={bits}", f"LOOP_PRIME={max(loops, default=1)}", f"BLUESTEIN={int(bluestein)}"
-
-
-def filter_files(*, bluestein: bool) -> tuple[str, ...]:
-    """Return the files of a filter's program, in the order in which they are joined."""
-    convolution = ("fused/cpu/bluestein.cl", "fused/cpu/columns_bluestein.cl", "fused/cpu/rows_bluestein.cl")
-    return (
-        *("fused/cpu/builtins.cl", "fused/cpu/numbers.cl", "fused/cpu/butterflies.cl", "fused/cpu/params.cl"),
-        *("fused/cpu/stages.cl", "fused/cpu/transform.cl", "edges.cl", "shapes.cl", "fused/cpu/mask.cl"),
-        *("fused/cpu/mirrored_mask.cl", ground.KERNEL, "fused/cpu/pixels.cl"),
-        *("fused/cpu/columns.cl", "fused/cpu/transpose.cl", "fused/cpu/rows.cl"),
-        *(convolution if bluestein else ()),
-        *(ramp.KERNEL, "fused/cpu/histogram.cl", "fused/cpu/quantize.cl", "fused/cpu/filter.cl"),
-    )

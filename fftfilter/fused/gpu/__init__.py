@@ -5,9 +5,10 @@
     plan.py        the plan of an image: rows, columns, tiles, the numbers between the launches
     mask.py        the transfer function as mask.cl reads it
     launches.py    kernels with their arguments and work-items, made of a plan
-    any_size.py    the same of a plan without compiling for it: one kernel for all sizes
+    generic.py    the same of a plan without compiling for it: one kernel for all sizes
     pipeline.py    FusedGpuPipeline: buffers and launches
-    bare/          transforms without a mask between
+    plain_fft.py   GpuTransform: transforms without a mask between
+    plain_plan.py  their steps as plain data
     stream.py      stacks one after the other, copied in, filtered and copied out at the same time
 
 docs/fused.md shows what lies in memory between the launches.

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..tables import chirp, chirp_filter, convolution_lengths, twiddles
 from . import transform
-from .transform import DEFAULT, TransformPlan, fits_direct, is_good, plan_transform
+from .transform import DEFAULT, SMALL_PRIMES, TransformPlan, fits_direct, plan_transform
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,10 +55,11 @@ class LongPlan:
         return (*step.defines(), f"LONG_POINTS={self.points}", f"LONG_LENGTH={self.length}")
 
     def tables(self) -> list[NDArray[np.complex64]]:
-        """Return the tables of both steps and of what is between: spin factors, Bluestein's chirp and its filter."""
-        tables = [np.exp(-2j * np.pi * np.arange(self.length) / self.length)]
+        """Return the tables of both steps and of what is between: twiddle factors, Bluestein's chirp and its filter."""
+        tables = [twiddles(np.arange(self.length), self.length)]
         if self.is_bluestein:
-            tables += transform.chirp(self.points, self.length)
+            own = chirp(self.points)
+            tables += [own, chirp_filter(own, self.length)]
         between = np.concatenate(tables).astype(np.complex64)
         return [*self.outer.tables(), *self.middle.tables(), between]
 
@@ -102,7 +104,7 @@ def _choices(n: int, columns: bool, limits: Limits) -> list[tuple[int, int, int]
     direct = [(n, *split) for split in splits(n, limits, columns=columns)]
     if direct:
         return direct
-    good = (length for length in range(2 * n - 1, min(4 * n, limits.longest) + 1) if is_good(length))
+    good = convolution_lengths(n, min(4 * n, limits.longest), SMALL_PRIMES)
     split_up = ((length, split) for length in good if (split := splits(length, limits, columns=False)))
     few = zip(split_up, range(CHOICES), strict=False)
     return [(length, *split) for (length, found), _ in few for split in found]

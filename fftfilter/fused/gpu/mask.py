@@ -17,11 +17,16 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
+REALS = ("scale_x2", "scale_y2", "per_outer2", "per_inner2", "outer_falloff", "inner_falloff", "at_dc")
+UNUSED: dict[str, float | int] = {**dict.fromkeys(REALS, 0.0), "is_complement": 0}
+"""The numbers of a mask, as kernels declare them, where a table has the gains."""
+
+
 class MaskArguments(NamedTuple):
-    """What the columns' kernels take: a buffer, and numbers behind it."""
+    """What the columns' kernels take: a buffer, and numbers by name, in their order."""
 
     data: Array
-    numbers: tuple[np.generic, ...]
+    numbers: dict[str, float | int]
     shape: str
     """What the compiler must know: one of the smooth shapes, ideal or table."""
 
@@ -40,26 +45,27 @@ def mask(
     ``dc`` is H(0). If it ``is_twofold``, gains are those of the part that is even along each axis, then of the odd one.
     """
     height, width = size
-    at_dc = np.float32(1 - dc if complement else dc)
+    at_dc = 1 - dc if complement else dc
     if radial is None or table is not None:
         gains = np.asarray(table)
         gains = 1 - gains if complement else gains
         parts = parts_along_axes(gains) if is_twofold else (gains[:, : width // 2 + 1],)
-        unused, is_complement = (np.float32(0),) * 6, np.uint32(0)
         data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
-        return MaskArguments(data, (*unused, at_dc, is_complement), "table")
+        return MaskArguments(data, UNUSED | {"at_dc": float(at_dc)}, "table")
     n = min(height, width)
     outer, inner = radial.cutoffs(height, width)
     # Squares stay within single precision; what lies beyond passes only DC, or everything.
     per2 = [min(1 / each.radius**2, 1e30) if each.radius > 1e-15 else 1e30 for each in (outer, inner) if each]
-    numbers = (
-        np.float32((n / width) ** 2),
-        np.float32((n / height) ** 2),
-        *map(np.float32, per2 if inner else (*per2, 0)),
-        *(np.float32(cutoff.falloff) for cutoff in (outer, inner or outer)),
-        at_dc,
-        np.uint32(radial.is_complement and not complement),
-    )
+    numbers = UNUSED | {
+        "scale_x2": (n / width) ** 2,
+        "scale_y2": (n / height) ** 2,
+        "per_outer2": per2[0],
+        "per_inner2": per2[1] if inner else 0.0,
+        "outer_falloff": outer.falloff,
+        "inner_falloff": (inner or outer).falloff,
+        "at_dc": float(at_dc),
+        "is_complement": radial.is_complement and not complement,
+    }
     bounds = column_bounds(height, width, radial) if radial.shape == IDEAL else np.zeros((1, 2), np.uint32)
     return MaskArguments(bounds, numbers, radial.shape)
 

@@ -1,6 +1,6 @@
 """The fused pipeline for GPUs: the book's flow in four launches.
 
-    rows           load, spin factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
+    rows           load, twiddle factors, butterflies, transpose                1 byte in, 4 c out a pixel of 8 bits
     columns        butterflies, mask, butterflies back                       4 c in, 4 c out
     inverse rows   transpose, butterflies back, extremes                     4 c in, 1 more for a high-pass, 4 out
     quantize       values to pixels                                          4 in, 1 out
@@ -15,8 +15,8 @@ six launches in place of one. Where work-groups can wait for each other, small i
 same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
 (``to_pixels.cl``): a launch costs as much as a step of theirs.
 
-Compiling programs for a size takes longer than filtering many a folder. So one program serves any size
-(``any_size.py``), and a size that comes again gets programs of its own, which are faster.
+Compiling programs for a size takes longer than filtering many a folder. So a generic program serves any size
+(``generic.py``), and a size that comes again gets specialized ones, which are faster.
 """
 
 from __future__ import annotations
@@ -25,35 +25,33 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pyopencl as cl
 
 from ...device.memory_pool import MOST_BYTES, PageLocked
 from ...errors import ParameterError
-from ...output.ground import KERNEL as GROUND
 from ...output.histogram import BINS, ByHistogram, counted, counted_samples
-from ...output.noise import WEAK, most_undecided
-from ...output.ramp import KERNEL as RAMP
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
+from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .any_size import AnySizeLaunches, Kind, has_own, may_have_own
+from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import (
-    ATTRIBUTES,
-    DEVIATION,
     FOUND,
-    HISTOGRAM,
-    PIXELS_AT_ONCE,
-    QUANTIZE,
-    RAMP_OF_HISTOGRAM,
+    QUANTIZE_GROUP,
     Launch,
     Launches,
-    compiler_options,
+    deviation,
+    histogram,
+    quantize,
+    ramp_of_histogram,
+    widest,
 )
 from .mask import mask
 from .plan import plan
 from .transform import DEFAULT
 
 if TYPE_CHECKING:
+    import pyopencl as cl
+
     from ...device.device import Device
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
@@ -66,18 +64,9 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-QUANTIZE_GROUP = 256
-# Pixels that a work-item quantizes, and how many of them at once if the picture's are a multiple.
-PIXELS_OF_ITEM = 16
-PIXELS_OF_VECTOR = 4
-# Work-groups of that size that look for an image's largest deviation.
-DEVIATION_GROUPS = 512
-# And that count: fewer, as each adds a histogram of its own.
-HISTOGRAM_GROUPS = 128
-RAMP_GROUP = 256
 # Results in page-locked memory at a time: who keeps more gets others in ordinary memory.
 RESULTS = 4
-# Chirp-z with spin factors made of powers rounds more.
+# Chirp-z with twiddle factors made of powers rounds more.
 LESS_EXACT = 3
 # Platforms where kernels know how work-groups see what others have written, which OpenCL does not promise.
 WAITING_PLATFORMS = ("NVIDIA",)
@@ -92,7 +81,7 @@ class _Mask(NamedTuple):
     """Of columns that are stored and transformed."""
     complement: bool
     """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
-    dc: np.float32
+    dc: float
     """H(0)"""
     arguments: MaskArguments
 
@@ -100,14 +89,14 @@ class _Mask(NamedTuple):
 def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: bool) -> _Mask:
     """Return what of a transfer function is computed for images of a plan's size."""
     grid = grid_with(edges, transfer, planned.height, planned.width)
-    reach, table = grid.on_grid()
+    support, table = grid.on_grid()
     columns = planned.width // 2 + 1
-    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are out of reach, all go.
-    complement = bool(reach.beyond) and 16 * reach.columns <= 15 * columns
-    kept = columns if reach.beyond and not complement else max(1, min(reach.columns, columns))
+    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are outside the support, all go.
+    complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
+    kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
     dc, size = transfer.at_dc(table), (grid.height, grid.width)
     arguments = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=is_twofold)
-    return _Mask(-(-kept // planned.tile), complement, np.float32(dc), arguments)
+    return _Mask(-(-kept // planned.tile), complement, float(dc), arguments)
 
 
 class _ByHistogram(NamedTuple):
@@ -128,10 +117,10 @@ class FusedGpuPipeline:
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
     and larger ones in three, whose groups wait for each other, by default where the platform is known for it;
-    ``limits`` are what the transforms are planned for. With ``any_size`` the first stack is filtered by the program
-    for any size, unless this size has its own. With ``edges`` of "mirror" no side may be too long for a work-group; a
-    transfer function that is not even along each axis takes columns and inverse rows twice. Raises ParameterError for a
-    size that is too large.
+    ``limits`` are what the transforms are planned for. With ``generic`` the first stack is filtered by the generic
+    program, unless this size has specialized ones already. With ``edges`` of "mirror" no side may be too long for a
+    work-group; a transfer function that is not even along each axis takes columns and inverse rows twice. Raises
+    ParameterError for a size that is too large.
     """
 
     _runs = 0
@@ -144,7 +133,7 @@ class FusedGpuPipeline:
         *,
         limits: Limits = DEFAULT,
         one_launch: bool | None = None,
-        any_size: bool = False,
+        generic: bool = False,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
@@ -157,8 +146,8 @@ class FusedGpuPipeline:
         self._mask = _mask(transfer, self.plan, edges, is_twofold=self._is_twofold)
         self._allocate()
         self._waits = _waits(self.device) if one_launch is None else one_launch
-        self._is_own = not (any_size and self.plan.is_in_groups) or has_own(self.device, self._kind)
-        """Whether the programs are those of this size alone."""
+        self._is_specialized = not (generic and self.plan.is_in_groups) or is_specialized(self.device, self._kind)
+        """Whether the programs are compiled for this size."""
         self._build()
         self._images: tuple[cl.Buffer, cl.Buffer] | None = None
         self._results: PageLocked | None = None
@@ -216,15 +205,12 @@ class FusedGpuPipeline:
 
     def _build(self) -> None:
         """Build the kernels and set every argument but the images."""
-        self._bound: tuple[cl.Buffer | None, ...] = (None, None, None)
-        self._images_at: list[tuple[cl.Kernel, int]] = []
-        self._outputs_at: list[tuple[cl.Kernel, int]] = []
+        self._bound: tuple[object, ...] = (None,) * 4
         self._to_spectra: list[Launch] = []
         self._to_values: list[Launch] = []
         self._make = make = self._maker()
-        self._largest_at = make.largest_at
         # What waits has no times of steps.
-        can_wait = self._waits and self._is_own and not self._is_twofold and not self.launcher.profiles
+        can_wait = self._waits and self._is_specialized and not self._is_twofold and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
         self._goes_in_one = can_wait and make.goes_in_one()
         if self._goes_in_one:
@@ -235,46 +221,39 @@ class FusedGpuPipeline:
             self._build_steps()
 
     def _maker(self) -> Launches:
-        """Return what makes the launches: of the programs of this size, or of those for any."""
+        """Return what makes the launches, specialized or generic ones."""
         stack = self.stack
-        given = (self.launcher, self.plan, stack.count, self._mask.tiles, self._spectrum, self._work, self.largest)
+        buffers = self._spectrum, self._work, self._values, self.largest
+        given = (self.launcher, self.plan, stack.count, self._mask.tiles, *buffers)
         kind = (PIXELS[stack.pixel], self._edges, self._is_twofold)
-        return Launches(*given, *kind) if self._is_own else AnySizeLaunches(*given, *kind, self._limits)
+        return Launches(*given, *kind) if self._is_specialized else GenericLaunches(*given, *kind, self._limits)
 
     def _build_to_pixels(self) -> None:
         """Build the launches of rows and columns, and the one that makes pixels of spectra."""
         self._to_spectra = [*self._make.rows(self._row_tables), *self._columns()]
-        arguments = (*self._waiting_arguments, self._ramps_buffer, self._widest)
-        last = self._make.inverse_rows_to_pixels(*arguments, defines=self._pixel_defines)
+        arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
+        last = self._make.inverse_rows_to_pixels(self._pixel_defines, **arguments)
         self._launches = [*self._to_spectra, last]
-        self._images_at += [(self._launches[0].kernel, 1), (last.kernel, 0)]
-        self._outputs_at.append((last.kernel, 1))
 
     def _build_steps(self) -> None:
         """Build each step as a launch of its own, or several; what is twofold takes columns and inverse rows twice."""
         self._to_values = self._make.rows(self._row_tables)
-        self._images_at.append((self._to_values[0].kernel, 1))
         for other in (True, False)[not self._is_twofold :]:
             self._to_values += [*self._columns(other=other), *self._values_of_spectra(other=other)]
         self._launches = self._to_values
         if self.stack.white is not None:
-            self._launches = [*self._to_values, self._quantize(self._ramps_buffer)]
+            made = quantize(self.launcher, self.stack, self._values, self.largest, self._ramps_buffer)
+            self._launches = [*self._to_values, made]
 
     def _columns(self, *, other: bool = False) -> list[Launch]:
         """Return the launches that filter the columns."""
-        return self._make.columns(self._column_tables, self._mask.arguments.shape, *self._mask_arguments, other=other)
+        return self._make.columns(self._column_tables, self._mask.arguments.shape, self._mask_arguments, other=other)
 
     @property
-    def _mask_arguments(self) -> tuple[Any, ...]:
+    def _mask_arguments(self) -> dict[str, Any]:
         """The mask's buffer, what makes up for unnormalized transforms, and the mask's numbers."""
         both = (4 if self._edges == "mirror" else 2) * self.stack.width * self.stack.height
-        return self._mask_data, np.float32(1 / both), *self._mask.arguments.numbers
-
-    @property
-    def _widest(self) -> np.float32:
-        """The largest deviation that the pixels' type allows; floats are within [-1, 1]."""
-        pixel = self.stack.pixel
-        return np.float32(2 if pixel.kind == "f" else np.iinfo(pixel).max)
+        return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.arguments.numbers}
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
@@ -291,62 +270,42 @@ class FusedGpuPipeline:
         return buffer
 
     @property
-    def _waiting_arguments(self) -> tuple[Any, ...]:
-        """The arguments of groups that wait for each other, from the image on."""
-        buffers = self._spectrum, self._values, *self._row_tables, self.largest, self._progress
-        count, one_scale = np.uint32(self.stack.count), np.uint32(self.stack.one_scale)
-        return None, None, *buffers, count, self._make.reach, one_scale, self._mask.dc
+    def _waiting_arguments(self) -> dict[str, Any]:
+        """The first arguments of groups that wait for each other."""
+        return {
+            "image": None,
+            "output": None,
+            "spectrum": self._spectrum,
+            "values": self._values,
+            "tables": self._row_tables[0],
+            "largest": self.largest,
+            "progress": self._progress,
+            "pictures": self.stack.count,
+            "reach": self._make.reach,
+            "one_scale": self.stack.one_scale,
+            "dc": self._mask.dc,
+        }
 
     def _values_of_spectra(self, *, other: bool = False) -> list[Launch]:
         """Return the launches that make values of the rows' spectra, which are the output if they are not scaled."""
-        launches = self._make.inverse_rows(
-            self._row_tables,
-            np.uint32(self.stack.one_scale),
-            self._mask.dc,
-            complement=self._mask.complement,
-            other=other,
-        )
-        kernel = launches[-1].kernel
-        self._images_at.append((kernel, kernel.num_args - 1))
-        if self.stack.white is None:
-            self._outputs_at.append((kernel, 0))
-        else:
-            kernel.set_arg(0, self._values)
-        self._bound = (None, None, None)
-        return launches
+        one_scale, dc, complement = self.stack.one_scale, self._mask.dc, self._mask.complement
+        return self._make.inverse_rows(self._row_tables, one_scale=one_scale, dc=dc, complement=complement, other=other)
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
         """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
-        stack = self.stack
-        bins = 0 if counts is None else BINS
-        numbers = map(np.uint32, (bins, *counted(stack.height, stack.width)))
-        counting = (wanted or ramps, counts or ramps, *numbers)
-        arguments = (*self._waiting_arguments, ramps, self._widest, *self._mask_arguments, *counting)
-        defines = (*self._pixel_defines, f"SHAPE={self._mask.arguments.shape}")
-        launch = self._make.filter(*arguments, defines=defines)
-        self._images_at.append((launch.kernel, 0))
-        self._outputs_at.append((launch.kernel, 1))
-        self._bound = (None, None, None)
-        return launch
-
-    def _quantize(self, ramps: cl.Buffer) -> Launch:
-        """Return the launch that makes pixels of values, on these ramps."""
-        stack = self.stack
-        count, height, width = stack.shape
-        sources = (ATTRIBUTES, GROUND, PIXELS_AT_ONCE, RAMP, QUANTIZE)
-        at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
-        stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
-        defines = f"LOAD_PIXEL={PIXELS[stack.pixel]}", *stored
-        size = np.uint32(height), np.uint32(width)
-        arguments = (None, self._values, None, None, np.uint32(stack.one_scale), ramps, self._widest, *size)
-        options = compiler_options(self.launcher)
-        quantize = self.launcher.kernel(sources, defines, "gpu_quantize", arguments, options=options)
-        self._outputs_at.append((quantize, 0))
-        self._images_at.append((quantize, 2))
-        self._largest_at.append((quantize, 3))
-        self._bound = (None, None, None)
-        groups = -(-height * width // (PIXELS_OF_ITEM * QUANTIZE_GROUP))
-        return Launch("quantize", quantize, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+        rows, columns = counted(self.stack.height, self.stack.width)
+        arguments = {
+            **self._waiting_arguments,
+            "ramps": ramps,
+            "range": widest(self.stack),
+            **self._mask_arguments,
+            "wanted": wanted or ramps,
+            "counts": counts or ramps,
+            "bins": 0 if counts is None else BINS,
+            "counted_rows": rows,
+            "counted_columns": columns,
+        }
+        return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.arguments.shape}"), **arguments)
 
     def enqueue(
         self, image: cl.Buffer, output: cl.Buffer, *, largest: cl.Buffer | None = None, after: cl.Event | None = None
@@ -357,31 +316,35 @@ class FusedGpuPipeline:
         given. Begins after an event of another queue, and returns that of its own end.
         """
         self._runs, self._found_last = self._runs + 1, None
-        if self._runs > 1 and not self._is_own:
-            self._take_own_programs()
+        if self._runs > 1 and not self._is_specialized:
+            self._specialize()
         launches = self._by_histogram.launches if isinstance(self._ramps, ByHistogram) else self._launches
-        self._bind(image, output, largest or self.largest)
+        self._bind(launches, image, output, largest or self.largest)
         for launch in launches:
             last, after = self.launcher.enqueue(*launch, after=after), None
         return last
 
-    def _take_own_programs(self) -> None:
-        """Build the programs of this size, in place of that for any size, if it may have them."""
-        if not may_have_own(self.device, self._kind, self._runs * self.stack.size):
+    def _specialize(self) -> None:
+        """Build specialized programs in place of the generic one, if this size may have them."""
+        if not may_specialize(self.device, self._kind, self._runs * self.stack.size):
             return
-        self._is_own = True
+        self._is_specialized = True
         self._build()
         vars(self).pop("_by_histogram", None)
         ramps, self._ramps = self._ramps, None
         self.set_ramps(ramps)
 
-    def _bind(self, *bound: cl.Buffer) -> None:
-        """Set image, output and the largest magnitudes among the kernels' arguments."""
-        if all(buffer is before for buffer, before in zip(bound, self._bound, strict=True)):
+    def _bind(self, launches: list[Launch], image: cl.Buffer, output: cl.Buffer, largest: cl.Buffer) -> None:
+        """Set image, output and the largest magnitudes among the arguments of what will be launched."""
+        bound = launches, image, output, largest
+        if all(each is before for each, before in zip(bound, self._bound, strict=True)):
             return
-        for buffer, places in zip(bound, (self._images_at, self._outputs_at, self._largest_at), strict=True):
-            for kernel, at in places:
-                kernel.set_arg(at, buffer)
+        if launches is not self._bound[0]:
+            names = "image", "values" if self.stack.white is None else "output", "largest"
+            self._setters = [[set_ for launch in launches for set_ in launch.kernel.setters(name)] for name in names]
+        for setters, buffer in zip(self._setters, (image, output, largest), strict=True):
+            for set_ in setters:
+                set_(buffer)
         self._bound = bound
 
     def extremes(self) -> Array:
@@ -406,20 +369,11 @@ class FusedGpuPipeline:
 
     def deviations(self, image: cl.Buffer | None = None) -> Array:
         """Return the largest deviation from its ground of each picture of the last run, (pictures,), or of a buffer."""
-        count, height, width = self.stack.shape
         far = np.zeros(self.stack.pictures, np.float32)
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
-        defines = (f"LOAD_PIXEL={PIXELS[self.stack.pixel]}",)
-        arguments = (
-            buffer,
-            image or (self._images or (None,))[0],
-            np.uint32(self.stack.one_scale),
-            *map(np.uint32, (height, width)),
-        )
-        kernel = self.launcher.kernel((ATTRIBUTES, GROUND, DEVIATION), defines, "gpu_deviation", arguments)
-        groups = min(DEVIATION_GROUPS, -(-height * width // QUANTIZE_GROUP))
-        self.launcher.enqueue("deviation", kernel, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1))
+        given = image or (self._images or (None,))[0]
+        self.launcher.enqueue(*deviation(self.launcher, self.stack, given, buffer))
         self.launcher.read(far, buffer)
         return far
 
@@ -443,31 +397,17 @@ class FusedGpuPipeline:
     @cached_property
     def _by_histogram(self) -> _ByHistogram:
         """What is launched where a histogram finds the ramps, which are buffers of their own."""
-        count, height, width = self.stack.shape
-        pictures = self.stack.pictures
-        sizes = WANTED.itemsize, 4 * BINS * pictures, ON_DEVICE.itemsize * pictures
-        wanted, counts, ramps = kept = [self.launcher.allocate(size) for size in sizes]
-        self.launcher.write(counts, np.zeros((pictures, BINS), np.uint32))
-
+        launcher, stack, values, largest = self.launcher, self.stack, self._values, self.largest
+        sizes = WANTED.itemsize, 4 * BINS * stack.pictures, ON_DEVICE.itemsize * stack.pictures
+        wanted, counts, ramps = kept = [launcher.allocate(size) for size in sizes]
+        launcher.write(counts, np.zeros((stack.pictures, BINS), np.uint32))
         if self._goes_in_one:
             return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
-
-        numbers = map(np.uint32, (self.stack.one_scale, height, width, BINS, *counted(height, width)))
-        own = cl.LocalMemory(4 * BINS)
-        given: tuple[Any, ...] = (counts, self._values, self.largest, *numbers, own)
-        options = compiler_options(self.launcher)
-        histogram = self.launcher.kernel((ATTRIBUTES, HISTOGRAM), (), "gpu_histogram", given, options=options)
-        groups = min(HISTOGRAM_GROUPS, -(-height * width // QUANTIZE_GROUP))
-
-        given = (ramps, wanted, counts, self.largest, np.uint32(BINS), cl.LocalMemory(4 * RAMP_GROUP))
-        sources = (ATTRIBUTES, RAMP, RAMP_OF_HISTOGRAM)
-        ramp = self.launcher.kernel(sources, (), "gpu_ramp_of_histogram", given, options=options)
-        self._largest_at += [(histogram, 2), (ramp, 3)]
         launches = [
             *(self._to_values or [*self._to_spectra, *self._values_of_spectra()]),
-            Launch("histogram", histogram, (groups * QUANTIZE_GROUP, count), (QUANTIZE_GROUP, 1)),
-            Launch("ramp", ramp, (RAMP_GROUP, pictures), (RAMP_GROUP, 1)),
-            self._quantize(ramps),
+            histogram(launcher, stack, values, largest, counts),
+            ramp_of_histogram(launcher, stack, largest, counts, wanted=wanted, ramps=ramps),
+            quantize(launcher, stack, values, largest, ramps),
         ]
         return _ByHistogram(launches, wanted, kept)
 

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..tables import chirp, chirp_filter, convolution_lengths, twiddles
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 # for two large work-groups at a time; more work-items with less each exchange more often.
 MOST_PER_ITEM = 16
 MOST_STAGES = 5
+# Convolutions have lengths that are made of these.
+SMALL_PRIMES = (2, 3, 5, 7)
 BANKS = 32
 # Numbers in a sector of memory: writing less of one takes longer than writing all of it.
 SECTOR = 4
@@ -56,7 +60,7 @@ class Limits:
 
 DEFAULT = Limits()
 
-# Instructions of a butterfly with its spin factors, counted in the kernels; they rank plans, no more.
+# Instructions of a butterfly with its twiddle factors, counted in the kernels; they rank plans, no more.
 COSTS = {
     2: 12, 3: 30, 4: 34, 5: 60, 6: 70, 7: 110, 8: 88, 9: 150, 10: 150, 11: 280, 12: 180, 13: 380, 14: 270, 15: 270,
     16: 220, 32: 530,
@@ -107,9 +111,9 @@ class TransformPlan:
 
     @property
     def table_offsets(self) -> tuple[int, int, int, int]:
-        """Where the tables start and end: spin factors of both orders behind each other, chirp, filter."""
-        forward = _spin_length(self.radices)
-        chirp = forward + _spin_length(self.radices[::-1])
+        """Where the tables start and end: twiddle factors of both orders behind each other, chirp, filter."""
+        forward = _twiddle_count(self.radices)
+        chirp = forward + _twiddle_count(self.radices[::-1])
         return forward, chirp, chirp + self.length, chirp + 2 * self.length
 
     def defines(self) -> tuple[str, ...]:
@@ -131,7 +135,7 @@ class TransformPlan:
             f"COMPLEX_ROUNDS={self.complex_rounds}",
             f"BATCH_ROUNDS={self.batch_rounds}",
             f"LENGTH_ROUNDS={self.length_rounds}",
-            f"SPIN_REVERSED={reversed_}",
+            f"TWIDDLES_REVERSED={reversed_}",
             f"CHIRP={chirp}",
             f"CHIRP_FILTER={chirp_filter}",
         )
@@ -141,22 +145,12 @@ class TransformPlan:
         return -(-transforms // self.batch) * self.group
 
     def tables(self) -> list[NDArray[np.complex64]]:
-        """Return one table: spin factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
-        tables = [spin_factors(self.radices), spin_factors(self.radices[::-1])]
+        """Return one table: twiddle factors of both orders, and for Bluestein's the chirp and its filter's spectrum."""
+        tables = [twiddle_factors(self.radices), twiddle_factors(self.radices[::-1])]
         if self.is_bluestein:
-            own, filter_ = chirp(self.points, self.length)
-            tables += [np.pad(own, (0, self.length - self.points)), filter_]
+            own = chirp(self.points)
+            tables += [np.pad(own, (0, self.length - self.points)), chirp_filter(own, self.length)]
         return [np.concatenate(tables).astype(np.complex64)]
-
-
-def chirp(n: int, length: int) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
-    """Return Bluestein's chirp for n points, and the spectrum of its filter for a convolution of a length, over it."""
-    # k^2 is reduced modulo 2n as a whole number: the angle stays small and exact.
-    own = np.exp(-1j * np.pi * (np.arange(n, dtype=np.int64) ** 2 % (2 * n)) / n)
-    around = np.zeros(length, np.complex128)
-    around[:n] = own.conj()
-    around[length - n + 1 :] = own[:0:-1].conj()
-    return own, np.fft.fft(around) / length
 
 
 def fits_direct(n: int, limits: Limits = DEFAULT) -> bool:
@@ -236,7 +230,7 @@ def _candidates(n: int, columns: bool, limits: Limits) -> Iterator[tuple[tuple[i
     for length in lengths:
         may_halve = length != n or paired or not columns
         for factors in _factored(length):
-            # Large radices first: the first stage has no spin factors, and else the order counts for local memory only.
+            # Large radices first: the first stage has no twiddle factors; else the order counts for local memory only.
             orders = sorted(set(permutations(factors)), reverse=True)
             fitting = (order for order in orders if not (paired and order[0] % 2))
             radices = next((order for order in fitting if _fits_local_memory(order, may_halve, limits)), None)
@@ -265,16 +259,8 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits
 
 def _convolution_lengths(n: int, limits: Limits) -> list[int]:
     """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
-    good = (length for length in range(2 * n - 1, min(4 * n, limits.exchanged) + 1) if is_good(length))
+    good = convolution_lengths(n, min(4 * n, limits.exchanged), SMALL_PRIMES)
     return list(islice(good, 4)) or [length for length in limits.convolutions if length >= 2 * n - 1]
-
-
-def is_good(n: int) -> bool:
-    """Tell whether n is made of 2, 3, 5 and 7."""
-    for p in (2, 3, 5, 7):
-        while n % p == 0:
-            n //= p
-    return n == 1
 
 
 @cache
@@ -328,16 +314,16 @@ def _pads(radices: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     return tuple(pads)
 
 
-def _spin_length(radices: tuple[int, ...]) -> int:
+def _twiddle_count(radices: tuple[int, ...]) -> int:
     return sum(math.prod(radices[:s]) for s in range(1, len(radices)))
 
 
-def spin_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
+def twiddle_factors(radices: tuple[int, ...]) -> NDArray[np.complex128]:
     """Return W(k, length radix), k below length, for each stage but the first; length is the product so far."""
     tables = [np.zeros(0, np.complex128)]
     for s in range(1, len(radices)):
         length = math.prod(radices[:s])
-        tables.append(np.exp(-2j * np.pi * np.arange(length) / (length * radices[s])))
+        tables.append(twiddles(np.arange(length), length * radices[s]))
     return np.concatenate(tables)
 
 

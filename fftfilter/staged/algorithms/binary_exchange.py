@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from ...errors import ParameterError
 from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
-from ..steps.bit_reversal import bit_reversal
-from ..steps.spin_factors import spin_factors
+from ..steps import bit_reversal, spin_factors
 
 SOURCE = "staged/algorithms/binary_exchange.cl"
 VARIANTS = tuple({"p": p} for p in (1, 3, 8, 1 << 30))

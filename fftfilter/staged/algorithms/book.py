@@ -10,9 +10,7 @@ Source   The OpenCL Programming Book (Fixstars), section 6.1
 from __future__ import annotations
 
 from ..plan import RowPlan
-from ..steps.bit_reversal import bit_reversal
-from ..steps.butterfly import butterfly
-from ..steps.spin_factors import spin_factors
+from ..steps import bit_reversal, butterfly, spin_factors
 
 
 def supports(n: int) -> bool:

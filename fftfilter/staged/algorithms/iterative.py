@@ -11,8 +11,7 @@ Source   M. McCarthy, GPU Accelerated Fast Fourier Transform (2015)
 from __future__ import annotations
 
 from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
-from ..steps.bit_reversal import bit_reversal
-from ..steps.spin_factors import spin_factors
+from ..steps import bit_reversal, spin_factors
 
 SOURCE = "staged/algorithms/iterative.cl"
 

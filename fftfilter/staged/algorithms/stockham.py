@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from ...errors import check_option
 from ..plan import FLIP, SPIN, Launch, RowPlan, X, Y
-from ..steps.spin_factors import spin_factors
+from ..steps import spin_factors
 
 SOURCE = "staged/algorithms/stockham.cl"
 VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...errors import check_option
 from ..plan import FLIP, SPIN, Launch, Local, RowPlan, X, Y
-from ..steps.spin_factors import spin_factors
+from ..steps import spin_factors
 
 SOURCE = "staged/algorithms/workgroup_coalesced.cl"
 VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))

@@ -5,6 +5,8 @@
 // which the stages leave the other one. The inverse transform is the same of exchanged numbers. Both outer stages have
 // radix 8.
 // Source: see kernels/staged/bluestein.cl.
+//
+// needs: fused/cpu/transform.cl
 
 // The last forward stage, times the filter, the first inverse stage: the spectrum stays in registers.
 INLINE void convolved_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
@@ -22,14 +24,14 @@ INLINE void convolved_stage(const uint kind, const uint radix, global vector_t *
 }
 
 // A convolution but for its outer stages: of x, axis->length numbers behind the first one.
-NOINLINE void convolve(global vector_t *x, global const axis_t *axis, global const float2 *spin)
+NOINLINE void convolve(global vector_t *x, global const axis_t *axis, global const float2 *twiddles)
 {
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        forward_stages(x, axis, spin, part, 1);
-        BY_RADIX(last.radix, convolved_stage, x + 2 * part, part_length(axis), spin + axis->filter + part,
-                 spin + last.roots);
-        inverse_stages(x, axis, spin, part, 1);
+        forward_stages(x, axis, twiddles, part, 1);
+        BY_RADIX(last.radix, convolved_stage, x + 2 * part, part_length(axis), twiddles + axis->filter + part,
+                 twiddles + last.roots);
+        inverse_stages(x, axis, twiddles, part, 1);
     }
 }
 
@@ -70,11 +72,11 @@ INLINE void end_convolution(global const vector_t *x, number_t *a, const uint j,
 }
 
 // For each butterfly of the outer stages; `each` is done with j, a[], v and what is named here.
-#define OUTER_STAGE(axis, spin, each) \
+#define OUTER_STAGE(axis, twiddles, each) \
     do { \
         const uint span = (axis)->stages[0].span, points = (axis)->points; \
-        global const float2 *chirp = (spin) + (axis)->chirp; \
-        global const float *v = (global const float *)((spin) + (axis)->stages[0].spin); \
+        global const float2 *chirp = (twiddles) + (axis)->chirp; \
+        global const float *v = (global const float *)((twiddles) + (axis)->stages[0].twiddles); \
         for (uint j = 0; j < span; ++j, v += 14) { \
             number_t a[8]; \
             each \
@@ -94,15 +96,15 @@ INLINE void end_convolution(global const vector_t *x, number_t *a, const uint j,
 #define NO_NUMBER a[q] = (number_t){0, 0}
 
 // `numbers` become the convolution, up to its inner stages, of the data whose number k the expression says.
-#define BEGIN_CONVOLUTION(numbers, axis, spin, number) \
-    OUTER_STAGE(axis, spin, { \
+#define BEGIN_CONVOLUTION(numbers, axis, twiddles, number) \
+    OUTER_STAGE(axis, twiddles, { \
         FOUR(a[q] = spun((number), chirp[k].x, chirp[k].y), NO_NUMBER) \
         begin_convolution(numbers, a, j, span, v); \
     })
 
 // And back: the statement is done with each number k of the transform, a[q].
-#define END_CONVOLUTION(numbers, axis, spin, statement) \
-    OUTER_STAGE(axis, spin, { \
+#define END_CONVOLUTION(numbers, axis, twiddles, statement) \
+    OUTER_STAGE(axis, twiddles, { \
         end_convolution(numbers, a, j, span, v); \
         FOUR(a[q] = spun(a[q], chirp[k].x, chirp[k].y); statement, ) \
     })

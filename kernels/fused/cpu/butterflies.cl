@@ -2,6 +2,8 @@
 //
 // In place, inputs and outputs in natural order, a[p] = sum_q a[q] W(p q, radix).
 //
+// needs: fused/cpu/numbers.cl
+//
 // -D RADIX_BITS=bits    bit r is set for each radix r that the plans have: what is not needed is not compiled
 // -D LOOP_PRIME=p       the largest prime radix whose butterfly is a loop, 1 if there is none
 
@@ -55,7 +57,7 @@ INLINE void butterfly_5(number_t *a)
     a[3] = plus_imaginary(real_2, 0.951056516295153572f, imag_2);
 }
 
-// Two of 4 and the spin factors of 8 between them: 1, (1 - i) / sqrt 2, -i, (-1 - i) / sqrt 2
+// Two of 4 and the twiddle factors of 8 between them: 1, (1 - i) / sqrt 2, -i, (-1 - i) / sqrt 2
 INLINE void combine_8(number_t *a, const number_t *even, const number_t *odd)
 {
     const float half_root = 0.707106781186547524f;

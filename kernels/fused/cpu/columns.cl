@@ -6,6 +6,8 @@
 //
 // A strip lies by itself, all its rows one after the other, so that it is its own work space and stays in the
 // cache from the first stage to the last, and the rows find VECTOR rows of it in one piece.
+//
+// needs: fused/cpu/transform.cl fused/cpu/pixels.cl fused/cpu/mask.cl
 
 // First stage: butterflies of a strip's pixels, so that the image is never stored as floats
 INLINE void first_stage(const uint kind, const uint radix, global vector_t *z, global const pixels_t *pixels,
@@ -47,7 +49,7 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
 // Writes   their transforms without the ground, permuted, with 0 where nothing passes, and their largest deviation from it
 // Scratch  x, for the pixels
 NOINLINE void columns_forward(global const params_t *params, global vector_t *z, global vector_t *x,
-                              global const LOAD_PIXEL *image, global float *deviation, global const float2 *spin,
+                              global const LOAD_PIXEL *image, global float *deviation, global const float2 *twiddles,
                               global const uint *places, const size_t picture, const uint task)
 {
     global const axis_t *axis = &params->columns;
@@ -64,11 +66,11 @@ NOINLINE void columns_forward(global const params_t *params, global vector_t *z,
     for (uint i = 0; i < count; ++i) {
         global vector_t *own = z + 2 * (size_t)params->strip_stride * i;
         BY_RADIX(first.radix, first_stage, own, pixels + 2 * (size_t)axis->points * i, base, axis->points, first.span,
-                 spin + first.spin, spin + first.roots);
+                 twiddles + first.twiddles, twiddles + first.roots);
         if (axis->stage_count > 1)
             for (uint part = 0; part < axis->length; part += part_length(axis)) {
-                forward_stages(own, axis, spin, part, 1);
-                BY_RADIX(last.radix, last_forward_stage, own + 2 * part, part_length(axis), spin + last.roots);
+                forward_stages(own, axis, twiddles, part, 1);
+                BY_RADIX(last.radix, last_forward_stage, own + 2 * part, part_length(axis), twiddles + last.roots);
             }
         clear_zero_rows(params, own, places);
         deviation[picture * params->strips + strip + i] = found;
@@ -77,33 +79,33 @@ NOINLINE void columns_forward(global const params_t *params, global vector_t *z,
 
 // The values of a strip's transform, permuted, in its place, 2 VECTOR a row; returns the largest magnitudes.
 NOINLINE vector_t inverse_columns(global const params_t *params, global vector_t *z, const float back,
-                                  global const float2 *spin)
+                                  global const float2 *twiddles)
 {
     global const axis_t *axis = &params->columns;
     const stage_t first = axis->stages[0], last = axis->stages[axis->stage_count - 1];
     if (axis->stage_count > 1)
         for (uint part = 0; part < axis->length; part += part_length(axis)) {
-            BY_RADIX(last.radix, first_inverse_stage, z + 2 * part, part_length(axis), spin + last.roots);
-            inverse_stages(z, axis, spin, part, 1);
+            BY_RADIX(last.radix, first_inverse_stage, z + 2 * part, part_length(axis), twiddles + last.roots);
+            inverse_stages(z, axis, twiddles, part, 1);
         }
     vector_t most = 0;
 #define MOST_OF_LAST_STAGE(...) most = last_inverse_stage(__VA_ARGS__)
-    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, back, first.span, spin + first.spin, spin + first.roots);
+    BY_RADIX(first.radix, MOST_OF_LAST_STAGE, z, back, first.span, twiddles + first.twiddles, twiddles + first.roots);
     return most;
 }
 
 // Reads    a strip's transform, permuted
 // Writes   its values in its place, 2 VECTOR a row in the order of the columns, and their largest magnitude
 NOINLINE void columns_inverse(global const params_t *params, global vector_t *z, global vector_t *x,
-                              global const LOAD_PIXEL *image, global float *largest, global const float2 *spin,
+                              global const LOAD_PIXEL *image, global float *largest, global const float2 *twiddles,
                               const size_t picture, const uint strip)
 {
     z += 2 * params->strip_stride * (picture * params->strips + strip);
     const float back = params->back * ground_of(params, image, picture);
-    vector_t most = inverse_columns(params, z, back, spin);
+    vector_t most = inverse_columns(params, z, back, twiddles);
 #if IS_MIRRORED
     if (params->is_twofold) {
-        inverse_columns(params, other_strips(params, z), back, spin);
+        inverse_columns(params, other_strips(params, z), back, twiddles);
         most = own_pixels(params, z, strip);
     }
 #endif

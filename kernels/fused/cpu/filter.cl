@@ -16,6 +16,8 @@
 // progress[0] is how many workers have ended; then, for each step of each picture, how many tasks are done and, for
 // each worker, how many of its own are taken. All are 0 before and after. The steps from first_step to end_step - 1 are
 // done: all in one launch, or each in one of its own to be timed.
+//
+// needs: fused/cpu/columns.cl fused/cpu/rows.cl fused/cpu/histogram.cl fused/cpu/quantize.cl
 
 // -D BLUESTEIN=0 | 1    1 where an axis may be transformed by a convolution: its length is more than its points
 
@@ -40,7 +42,7 @@
 kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void filter(volatile global uint *progress, global const params_t *params, global vector_t *z, global vector_t *x,
             global const LOAD_PIXEL *image, global char *pixels, global float *deviation, global float *largest,
-            global const float2 *column_spin, global const float2 *row_spin, global const uint *places,
+            global const float2 *column_twiddles, global const float2 *row_twiddles, global const uint *places,
             global const across_t *across, global const down_t *down, global const vector_t *gains,
             global const vector_t *odd_gains, global const twins_t *twins, global const turn_t *turns,
             global ramp_t *ramps, global uint2 *counted, global float2 *extremes, global const wanted_t *wanted,
@@ -71,14 +73,14 @@ void filter(volatile global uint *progress, global const params_t *params, globa
                     const size_t i = picture * images + (first + next) / each;
                     switch (step) {
                     case 0:
-                        TASK(params->columns, columns_forward, params, z, x, image, deviation, column_spin, places, i,
-                             index);
+                        TASK(params->columns, columns_forward, params, z, x, image, deviation, column_twiddles,
+                             places, i, index);
                         break;
                     case 1:
-                        TASK(params->rows, rows, params, z, x, row_spin, places, tables, i, index);
+                        TASK(params->rows, rows, params, z, x, row_twiddles, places, tables, i, index);
                         break;
                     case 2:
-                        TASK(params->columns, columns_inverse, params, z, x, image, largest, column_spin, i, index);
+                        TASK(params->columns, columns_inverse, params, z, x, image, largest, column_twiddles, i, index);
                         break;
                     case 3:
                         if (i == picture * images) // all images of a picture count together

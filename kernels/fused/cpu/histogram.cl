@@ -2,6 +2,8 @@
 //
 // A few tasks count, each a part of the strips to bins of its own: those of more would take longer to add up. Neighbors
 // are often alike, and a CPU waits for a counter that it has just written: so neighboring lanes count in copies.
+//
+// needs: fused/cpu/pixels.cl ramp.cl
 
 #define COUNTERS 4
 #define COPIES 2

@@ -8,6 +8,8 @@
 //
 // Which of them is a number of the parameters. The gains of a piece of a row are written to a work space, in the first cache,
 // and read from there: a program then has each shape once, not once in every butterfly.
+//
+// needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl shapes.cl
 
 // No shape of its own
 #define PRODUCT 100

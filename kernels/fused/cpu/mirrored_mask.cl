@@ -2,6 +2,8 @@
 // row is filtered together with the opposite one: V[ky][kx] with V[ky][width - kx].
 //
 // Only twofold filters have an O (edges.cl).
+//
+// needs: edges.cl fused/cpu/mask.cl
 
 #if IS_MIRRORED
 

@@ -3,6 +3,8 @@
 // In memory a number is two vectors: VECTOR real parts, then VECTOR imaginary parts. Vectors are explicit, as a CPU's
 // compiler leaves loops over complex numbers scalar. Nothing moves within a register but in transpose.cl.
 //
+// needs: fused/cpu/builtins.cl
+//
 // -D VECTOR=4 | 8 | 16    floats in a vector register
 
 #ifndef VECTOR
@@ -77,7 +79,7 @@ INLINE number_t plus_imaginary(const number_t a, const float s, const number_t b
     return (number_t){a.re - s * b.im, a.im + s * b.re};
 }
 
-// a times the spin factor (c, s); two floats, as each is broadcast to a register of its own
+// a times the twiddle factor (c, s); two floats, as each is broadcast to a register of its own
 INLINE number_t spun(const number_t a, const float c, const float s)
 {
     return (number_t){a.re * c - a.im * s, a.re * s + a.im * c};

@@ -1,13 +1,13 @@
 // Parameters: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/params.py).
 
-// A stage: butterflies of `radix` numbers, `span` apart. Among the spin factors, its own begin at `spin`, the roots of
-// a prime radix at `roots`.
+// A stage: butterflies of `radix` numbers, `span` apart. Among the twiddle factors, its own begin at `twiddles`, the
+// roots of a prime radix at `roots`.
 typedef struct {
-    uint radix, span, spin, roots;
+    uint radix, span, twiddles, roots;
 } stage_t;
 
 // The transforms along one axis: the image has `points`, a transform has `length`, which is more where Bluestein's
-// convolution does it; then chirp and filter are where its tables begin among the spin factors. The first
+// convolution does it; then chirp and filter are where its tables begin among the twiddle factors. The first
 // `whole_stages` are done on the whole, the others part after part (transform.cl).
 typedef struct {
     uint points, length, stage_count, whole_stages, chirp, filter;

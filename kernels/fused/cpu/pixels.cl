@@ -3,6 +3,8 @@
 // Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
 // columns that the one before has too are computed twice: no work-item has an edge.
 //
+// needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl ground.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
 #ifndef LOAD_PIXEL

@@ -9,6 +9,8 @@
 //
 // Strips are read from their first row to their last, which the CPU foresees. The values still have the scale of the
 // vertical transforms, the height, and so have the ramps.
+//
+// needs: fused/cpu/pixels.cl ramp.cl
 
 // Pixels as they lie in an image, at any address
 typedef PASTE(uchar, VECTOR) __attribute__((aligned(1))) pixels_of_1_t;

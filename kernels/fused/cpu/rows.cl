@@ -7,6 +7,8 @@
 // Reads    z, strips of packed columns; places[]: how many bytes behind its strip each row and its mirrored row lie
 // Writes   the filtered rows to the same places
 // Scratch  x, a work space for one group
+//
+// needs: fused/cpu/transform.cl fused/cpu/pixels.cl fused/cpu/mirrored_mask.cl fused/cpu/transpose.cl
 
 // The last forward stage, times the gain, the first inverse stage: the spectrum stays in registers.
 INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
@@ -26,20 +28,20 @@ INLINE void masked_stage(const uint kind, const uint radix, global vector_t *x, 
 
 // The inverse transform of a group of rows, from the work space to their places
 NOINLINE void inverse_rows(global const params_t *params, global vector_t *z, global vector_t *x,
-                           global const float2 *spin, global const uint *at, global const uint *mirror)
+                           global const float2 *twiddles, global const uint *at, global const uint *mirror)
 {
     global const axis_t *axis = &params->rows;
     const stage_t last = axis->stages[axis->stage_count - 1];
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), spin + last.roots);
-        inverse_stages(x, axis, spin, part, 0);
+        BY_RADIX(last.radix, first_inverse_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
+        inverse_stages(x, axis, twiddles, part, 0);
     }
     store_rows(params, z, x, at, mirror);
 }
 
 #endif
 
-NOINLINE void rows(global const params_t *params, global vector_t *z, global vector_t *x, global const float2 *spin,
+NOINLINE void rows(global const params_t *params, global vector_t *z, global vector_t *x, global const float2 *twiddles,
                    global const uint *places, const mask_tables_t tables, const size_t picture, const uint group)
 {
     global const axis_t *axis = &params->rows;
@@ -50,21 +52,21 @@ NOINLINE void rows(global const params_t *params, global vector_t *z, global vec
     load_rows(params, x, z, at, mirror);
 #if IS_MIRRORED
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        forward_stages(x, axis, spin, part, 0);
-        BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), spin + last.roots);
+        forward_stages(x, axis, twiddles, part, 0);
+        BY_RADIX(last.radix, last_forward_stage, x + 2 * part, part_length(axis), twiddles + last.roots);
     }
     global vector_t *x_other = x + 2 * (size_t)params->workspace;
     mirrored_mask(params, x, x_other, tables, group);
-    inverse_rows(params, z, x, spin, at, mirror);
+    inverse_rows(params, z, x, twiddles, at, mirror);
     if (params->is_twofold)
-        inverse_rows(params, other_strips(params, z), x_other, spin, at, mirror);
+        inverse_rows(params, other_strips(params, z), x_other, twiddles, at, mirror);
 #else
     global vector_t *gains = place_of_gains(params, x);
     for (uint part = 0; part < axis->length; part += part_length(axis)) {
-        forward_stages(x, axis, spin, part, 0);
+        forward_stages(x, axis, twiddles, part, 0);
         gains_of_rows(gains, params, tables, group, part, part_length(axis));
-        BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), gains, spin + last.roots);
-        inverse_stages(x, axis, spin, part, 0);
+        BY_RADIX(last.radix, masked_stage, x + 2 * part, part_length(axis), gains, twiddles + last.roots);
+        inverse_stages(x, axis, twiddles, part, 0);
     }
     store_rows(params, z, x, at, mirror);
 #endif

@@ -1,12 +1,14 @@
 // Stages: one sweep of butterflies over a transform's numbers, in place.
 //
-// Forward   decimation in frequency: butterfly, then spin factors; natural order in, permuted out.
-// Inverse   decimation in time, the same stages backward: spin factors, then butterfly; permuted in, natural
+// Forward   decimation in frequency: butterfly, then twiddle factors; natural order in, permuted out.
+// Inverse   decimation in time, the same stages backward: twiddle factors, then butterfly; permuted in, natural
 //           out. So nothing is ever reversed: between the two, position p holds the frequency that the plan's
 //           table says. With real and imaginary parts exchanged, forward butterflies are inverse ones.
 //
 // A stage of radix r and this span works on groups of r span numbers; a[q] lies q span behind a[0].
-// Spin factors lie at w[j (r - 1) + q - 1] = W(j q, r span).
+// Twiddle factors lie at w[j (r - 1) + q - 1] = W(j q, r span).
+//
+// needs: fused/cpu/butterflies.cl
 
 INLINE void forward_stage(const uint kind, const uint radix, global vector_t *x, const uint length, const uint span,
                           global const float2 *w, global const float2 *roots)
@@ -24,7 +26,7 @@ INLINE void forward_stage(const uint kind, const uint radix, global vector_t *x,
     }
 }
 
-// The last stage has a span of 1 and no spin factors.
+// The last stage has a span of 1 and no twiddle factors.
 INLINE void last_forward_stage(const uint kind, const uint radix, global vector_t *x, const uint length,
                                global const float2 *roots)
 {

@@ -4,6 +4,8 @@
 // cache and are done one after the other: the rest of the forward stages, what is to be done in the middle, and the
 // inverse stages of the part. So the stages of the whole are done before the first part, and backward after the last.
 // `part` is the number that a part begins with.
+//
+// needs: fused/cpu/params.cl fused/cpu/stages.cl
 
 INLINE uint part_length(global const axis_t *axis)
 {
@@ -11,18 +13,18 @@ INLINE uint part_length(global const axis_t *axis)
 }
 
 // The forward stages that a part does, from stage `first` on, without the last one.
-NOINLINE void forward_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
+NOINLINE void forward_stages(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint part,
                            const uint first)
 {
     for (uint s = part == 0 ? first : axis->whole_stages; s < axis->stage_count - 1; ++s) {
         const stage_t stage = axis->stages[s];
         BY_RADIX(stage.radix, forward_stage, x + 2 * part, s < axis->whole_stages ? axis->length : part_length(axis),
-                 stage.span, spin + stage.spin, spin + stage.roots);
+                 stage.span, twiddles + stage.twiddles, twiddles + stage.roots);
     }
 }
 
 // The inverse stages that a part does, without the first one, down to stage `first`.
-NOINLINE void inverse_stages(global vector_t *x, global const axis_t *axis, global const float2 *spin, const uint part,
+NOINLINE void inverse_stages(global vector_t *x, global const axis_t *axis, global const float2 *twiddles, const uint part,
                            const uint first)
 {
     const uint stop = part + part_length(axis) < axis->length ? axis->whole_stages : first;
@@ -30,6 +32,6 @@ NOINLINE void inverse_stages(global vector_t *x, global const axis_t *axis, glob
         const stage_t stage = axis->stages[s - 1];
         const bool is_whole = s - 1 < axis->whole_stages;
         BY_RADIX(stage.radix, inverse_stage, x + (is_whole ? 0 : 2 * part), is_whole ? axis->length : part_length(axis),
-                 stage.span, spin + stage.spin, spin + stage.roots);
+                 stage.span, twiddles + stage.twiddles, twiddles + stage.roots);
     }
 }

@@ -3,6 +3,8 @@
 //
 // A strip's rows and those of the mirrored frequency hold its left and right columns as one complex column;
 // their sums and differences are twice the transforms of the two.
+//
+// needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl
 
 // Elements of two vectors by number, a's and behind them b's; each choice is one instruction of CPUs:
 //

@@ -1,12 +1,14 @@
 // Butterflies: transforms of 2 to 32 numbers in the registers of one work-item, X[m] = sum_q x[q] W(qm, radix).
 //
-// Powers of two      layers of pairs a + w b, a - w b. The spin factors of a stage are part of the layers: with the
+// Powers of two      layers of pairs a + w b, a - w b. The twiddle factors of a stage are part of the layers: with the
 //                    point u = w W(m, radix) the sum is a polynomial, X[m] = even(u^2) + u odd(u^2), so that a pair
-//                    costs six multiply-adds, spin factor included, and radix 16 needs w, w^2, w^4, w^8 alone.
+//                    costs six multiply-adds, twiddle factor included, and radix 16 needs w, w^2, w^4, w^8 alone.
 // Primes             sums and differences of x[j] and x[p - j]: cosines go with the sums, sines with the differences.
 // Other composites   a transforms of b, constants, b transforms of a.
 //
 // Every index is known once the loops are unrolled, so that the numbers stay in registers.
+//
+// needs: fused/gpu/attributes.cl
 //
 // -D RADICES    see transform.cl: only their butterflies are compiled
 
@@ -222,7 +224,7 @@ INLINE void spun_16(complex_t *v, const complex_t w, const complex_t w2, const c
 // The last layer of radix 32, pairs m and m + 8 a quarter turn apart
 INLINE void layer_32(complex_t *even, complex_t *odd, const complex_t w)
 {
-    const complex_t spin[] = {
+    const complex_t twiddles[] = {
         w,
         times(w, (complex_t)(COS_32, -SIN_32)),
         times(w, (complex_t)(COS_16, -SIN_16)),
@@ -234,8 +236,8 @@ INLINE void layer_32(complex_t *even, complex_t *odd, const complex_t w)
     };
     UNROLL
     for (uint m = 0; m < 8; m++) {
-        pair_spun(even + m, odd + m, spin[m]);
-        pair_spun(even + m + 8, odd + m + 8, times_minus_i(spin[m]));
+        pair_spun(even + m, odd + m, twiddles[m]);
+        pair_spun(even + m + 8, odd + m + 8, times_minus_i(twiddles[m]));
     }
 }
 

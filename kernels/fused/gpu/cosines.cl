@@ -1,4 +1,6 @@
 // Cosines: a frequency of the image mirrored without end, which comes of two of the image's own (edges.cl).
+//
+// needs: fused/gpu/butterflies.cl
 
 // exp(-i pi k / 2n)
 INLINE complex_t turn(const uint k, const uint n)

@@ -4,6 +4,8 @@
 // Reads    image[i], every (groups x GROUP)-th     -> coalesced
 // Writes   far[picture], as the bits of a float; 0 before
 //
+// needs: fused/gpu/attributes.cl ground.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
 #ifndef LOAD_PIXEL

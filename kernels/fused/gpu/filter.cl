@@ -8,9 +8,18 @@
 //
 // Launch   (tasks of the largest step x GROUP) work-items, GROUP a work-group
 // Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, and to_pixels.cl or with `bins` quantize.cl
+//
+// needs: fused/gpu/rows.cl fused/gpu/columns.cl fused/gpu/to_pixels.cl fused/gpu/histogram.cl
+// needs: fused/gpu/ramp_of_histogram.cl
+//
+// -D HISTOGRAM_GROUPS=n    the most groups that make an image's histogram
 
-// Groups that count an image, as fused/gpu/launches.py launches them: few, as each adds a histogram of its own
-#define COUNTING_GROUPS (ROW_GROUPS < 128 ? ROW_GROUPS : 128)
+#ifndef HISTOGRAM_GROUPS
+#error "fused/gpu/filter.cl: -D HISTOGRAM_GROUPS is missing"
+#endif
+
+// Groups that count an image
+#define COUNTING_GROUPS (ROW_GROUPS < HISTOGRAM_GROUPS ? ROW_GROUPS : HISTOGRAM_GROUPS)
 // All tasks of a step: those of each image, but of the ramp those of each picture
 #define TASKS(step) (groups[step] * ((step) == RAMP_STEP && one_scale ? 1 : pictures))
 // Local memory for exchanges, and for as many bins as there are at most

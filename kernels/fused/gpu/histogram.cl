@@ -5,6 +5,8 @@
 // Writes   counts[picture][bin]; 0 before
 // Local    own, `bins` numbers
 //
+// needs: fused/gpu/attributes.cl
+//
 // -D ONE_LAUNCH=1     without a kernel: filter.cl calls the function
 
 // The part of an image that group number `group` of `groups` counts

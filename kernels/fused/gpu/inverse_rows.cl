@@ -1,8 +1,8 @@
 // Inverse rows: spectra to the values of the filtered image, and the largest magnitude of them.
 //
-// Fused: transpose, butterflies back, subtraction from the image, ground put back, extremes. A row of a pair is the real, the
-// other the imaginary part of one transform. The values have to wait in memory, since the scale of the output is
-// known only when all are: transforming twice instead moves fewer bytes, but takes longer.
+// Fused: transpose, butterflies back, subtraction from the image, ground put back, extremes. A row of a pair is the
+// real, the other the imaginary part of one transform. The values have to wait in memory, since the scale of the output
+// is known only when all are: transforming twice instead moves fewer bytes, but takes longer.
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    spectrum, see spectrum.cl                   -> BATCH x TILE numbers side by side, zeros from the reach on
@@ -10,6 +10,8 @@
 // Writes   values[row][t + q LENGTH/SPECTRUM_RADIX]    -> coalesced; with TWOFOLD those whose row + column is even, or the
 //          `other` ones
 //          largest[2 image], as the bits of a float, which order like whole numbers
+//
+// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl ground.cl fused/gpu/values.cl fused/gpu/largest.cl
 //
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the functions
 

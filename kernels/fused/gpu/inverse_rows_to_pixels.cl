@@ -4,6 +4,8 @@
 // Launch   (groups of BATCH pairs of rows x images x GROUP) work-items, GROUP a work-group
 // Reads    spectrum and image as inverse_rows.cl
 // Writes   output; largest[FOUND image]; values, if not all groups run at a time
+//
+// needs: fused/gpu/to_pixels.cl
 
 kernel void gpu_inverse_rows_to_pixels(global const LOAD_PIXEL *image, global pixels_t *output,
                                        global const complex_t *spectrum, global real_t *values,

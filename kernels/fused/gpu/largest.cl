@@ -1,5 +1,7 @@
 // Largest: the largest magnitude of an image. Floats from 0 up order as their bits do, so that whole numbers are compared,
 // which is what atomics can do.
+//
+// needs: fused/gpu/attributes.cl
 
 // The largest magnitude that the work-group found goes to *largest; found is the group's own place for it.
 INLINE void keep_largest(global uint *largest, const real_t most, local uint *found)

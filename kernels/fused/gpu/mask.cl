@@ -5,6 +5,8 @@
 // smooth      from (d/r)^2 in single precision
 // table       any gain for each frequency, gains[kx][ky]
 //
+// needs: fused/gpu/attributes.cl edges.cl shapes.cl
+//
 // -D SHAPE=ideal | gaussian | butterworth | cosine | fermi    a shape of shapes.cl
 // -D SHAPE=table    any gain, from a table
 

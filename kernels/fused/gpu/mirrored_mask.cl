@@ -3,6 +3,8 @@
 //
 // Where there is an O (TWOFOLD), columns and inverse rows are done twice, first for the `other`
 // pixels, those whose row + column is odd: the columns of the first ones are filtered in place.
+//
+// needs: fused/gpu/transform.cl edges.cl fused/gpu/mask.cl fused/gpu/cosines.cl
 
 #if IS_MIRRORED
 

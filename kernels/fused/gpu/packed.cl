@@ -1,5 +1,7 @@
 // Packed: two real rows as one complex row z = upper + i lower, of whose transform Z[k] and Z[width - k] have what both
 // rows' X[k] need; and where Z lies (spectrum.cl).
+//
+// needs: fused/gpu/attributes.cl
 
 // The place of column k of a pair of rows p in its plane.
 INLINE uint place_in_plane(const uint k, const uint p, const uint tile, const uint pairs)

@@ -1,5 +1,7 @@
 // Pairs: a column to registers and back, whose rows come apart on the way (see spectrum.cl) and are packed again: in
 // registers where FIRST_RADIX is even, as numbers q and q + FIRST_RADIX/2 of a butterfly are the rows of a pair.
+//
+// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl
 
 #define PAIRED (FIRST_RADIX % 2 == 0 && HEIGHT % 2 == 0 && !BLUESTEIN)
 #define OWN_PAIRS ((PAIRS + ITEMS - 1) / ITEMS)

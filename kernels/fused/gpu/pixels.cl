@@ -1,5 +1,7 @@
 // Pixels: what a work-item quantizes at once.
 //
+// needs: fused/gpu/attributes.cl
+//
 // -D PIXELS_PER_ITEM=1 | 4                 how many pixels, a divisor of the image's
 // -D STORE_PIXEL=uchar | ushort | float    the type of the output's pixels
 

@@ -6,6 +6,8 @@
 //          undecided. An image that never exceeds its ramp's noise times its largest deviation from its ground is
 //          rounding noise.
 //
+// needs: fused/gpu/pixels.cl ramp.cl ground.cl
+//
 // -D LOAD_PIXEL=uchar | ushort | float     the type of the image's pixels
 // -D QUANTIZE_GROUP=n                      work-items of a group, where the kernel is its own
 // -D ONE_LAUNCH=1                          without a kernel: filter.cl calls the function

@@ -7,6 +7,8 @@
 //
 // A work-item has some bins side by side; how many samples the ones before it have is found by doubling.
 //
+// needs: fused/gpu/attributes.cl ramp.cl
+//
 // -D ONE_LAUNCH=1     without a kernel: filter.cl calls the function
 
 INLINE void ramp_of_histogram(global ramp_t *ramps, global const wanted_t *wanted, global uint *counts,

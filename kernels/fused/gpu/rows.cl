@@ -1,12 +1,14 @@
 // Rows: pixels to the transforms of all rows, two rows in one complex transform.
 //
-// Fused: load, ground taken off, spin factors, butterflies, transpose. The pixels are read as they are (no complex image is ever
-// written), and the spectra are stored where the columns will read them (no transpose of its own).
+// Fused: load, ground taken off, twiddle factors, butterflies, transpose. The pixels are read as they are (no complex
+// image is ever written), and the spectra are stored where the columns will read them (no transpose of its own).
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    image[row][t + q LENGTH/FIRST_RADIX]     -> coalesced
 // Writes   spectrum, see spectrum.cl      -> BATCH x TILE numbers side by side, of the columns below the reach
 // Clears   the image's largest magnitude, which the inverse rows will find, and what is counted behind it
+//
+// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl ground.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 // -D ONE_LAUNCH=1                         without a kernel: filter.cl calls the function

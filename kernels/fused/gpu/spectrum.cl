@@ -11,6 +11,8 @@
 // Where a filter's gain is the same from some |k| on, only the columns below that reach are stored, filtered and
 // loaded, in whole tiles: see values.cl for what becomes of the others.
 //
+// needs: edges.cl fused/gpu/packed.cl
+//
 // -D WIDTH, HEIGHT   of the image
 // -D TILE            columns side by side, a power of two
 // -D TWOFOLD=0 | 1   1: mirrored edges, and the transfer function is not even along each axis (mirrored_mask.cl)

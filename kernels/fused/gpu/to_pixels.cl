@@ -6,6 +6,8 @@
 //
 // progress: tasks taken, groups that have left, how many tasks of each step are done, groups whose values are in memory,
 // how many of these were taken, and which they are. All but the last are 0 before and after.
+//
+// needs: fused/gpu/inverse_rows.cl fused/gpu/quantize.cl
 
 #define ROW_STEP 0
 #define COLUMN_STEP 1

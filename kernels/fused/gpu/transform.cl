@@ -8,6 +8,8 @@
 // Inverse     the same with real and imaginary parts exchanged before and after, which is free in registers
 // Any length  POINTS other than LENGTH is Bluestein's chirp-z: chirp, transform, filter, transform back, chirp
 //
+// needs: fused/gpu/butterflies.cl
+//
 // -D POINTS, LENGTH            length of the data and of the transforms; they differ for Bluestein's
 // -D BATCH, ITEMS, PER_ITEM    transforms of a work-group, work-items of a transform, numbers that a work-item holds
 // -D RADICES                   five radices, 1 where there is no stage
@@ -19,7 +21,7 @@
 // -D COMPLEX_ROUNDS, BATCH_ROUNDS, LENGTH_ROUNDS    1, or 2 where an exchange has too little local memory and goes as
 //                              real and then imaginary parts, one half of the batch after the other, the lower and then
 //                              the upper half of the one transform's numbers
-// -D SPIN_REVERSED, CHIRP, CHIRP_FILTER    where these tables lie behind the spin factors of RADICES
+// -D TWIDDLES_REVERSED, CHIRP, CHIRP_FILTER    where these tables lie behind the twiddle factors of RADICES
 
 #if !defined POINTS || !defined LENGTH || !defined BATCH || !defined ITEMS || !defined PER_ITEM
 #error "fused/gpu/transform.cl: -D POINTS, LENGTH, BATCH, ITEMS or PER_ITEM is missing"
@@ -33,8 +35,8 @@
 #if !defined COMPLEX_ROUNDS || !defined BATCH_ROUNDS || !defined LENGTH_ROUNDS
 #error "fused/gpu/transform.cl: -D COMPLEX_ROUNDS, BATCH_ROUNDS or LENGTH_ROUNDS is missing"
 #endif
-#if !defined SPIN_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
-#error "fused/gpu/transform.cl: -D SPIN_REVERSED, CHIRP or CHIRP_FILTER is missing"
+#if !defined TWIDDLES_REVERSED || !defined CHIRP || !defined CHIRP_FILTER
+#error "fused/gpu/transform.cl: -D TWIDDLES_REVERSED, CHIRP or CHIRP_FILTER is missing"
 #endif
 
 #define GROUP (ITEMS * BATCH)
@@ -149,15 +151,15 @@ INLINE void exchange(complex_t *v, local exchanged_t *x, const uint from, const 
     }
 }
 
-INLINE void stage(complex_t *v, global const complex_t *spin, const uint order, const uint radix, const uint length)
+INLINE void stage(complex_t *v, global const complex_t *twiddles, const uint order, const uint radix, const uint length)
 {
     FOR_OWN(own_item(order), radix, b, t)
-        butterfly_spun(v + b * radix, radix, spin[t % length]);
+        butterfly_spun(v + b * radix, radix, twiddles[t % length]);
 }
 
-// All stages. The first starts in order first, the last leaves the data in order last. spin: one table a stage.
-// The first has spin factors only if they are given: x[q] times w^q where spun is true.
-INLINE void stages(complex_t *v, local exchanged_t *x, global const complex_t *spin, const uint first, const uint last,
+// All stages. The first starts in order first, the last leaves the data in order last. twiddles: one table a stage.
+// The first has twiddle factors only if they are given: x[q] times w^q where spun is true.
+INLINE void stages(complex_t *v, local exchanged_t *x, global const complex_t *twiddles, const uint first, const uint last,
                    const bool spun, const complex_t w,
                    const uint r0, const uint r1, const uint r2, const uint r3, const uint r4,
                    const uint span1, const uint pad1, const uint span2, const uint pad2,
@@ -172,19 +174,19 @@ INLINE void stages(complex_t *v, local exchanged_t *x, global const complex_t *s
     }
     if (r1 > 1) {
         exchange(v, x, first, order1, r0, 1, r1, span1, pad1);
-        stage(v, spin, order1, r1, r0);
+        stage(v, twiddles, order1, r1, r0);
     }
     if (r2 > 1) {
         exchange(v, x, order1, order2, r1, r0, r2, span2, pad2);
-        stage(v, spin + r0, order2, r2, r0 * r1);
+        stage(v, twiddles + r0, order2, r2, r0 * r1);
     }
     if (r3 > 1) {
         exchange(v, x, order2, order3, r2, r0 * r1, r3, span3, pad3);
-        stage(v, spin + r0 + r0 * r1, order3, r3, r0 * r1 * r2);
+        stage(v, twiddles + r0 + r0 * r1, order3, r3, r0 * r1 * r2);
     }
     if (r4 > 1) {
         exchange(v, x, order3, last, r3, r0 * r1 * r2, r4, span4, pad4);
-        stage(v, spin + r0 + r0 * r1 + r0 * r1 * r2, last, r4, r0 * r1 * r2 * r3);
+        stage(v, twiddles + r0 + r0 * r1 + r0 * r1 * r2, last, r4, r0 * r1 * r2 * r3);
     }
 }
 
@@ -231,7 +233,7 @@ INLINE void chirp_z(complex_t *v, local exchanged_t *x, global const complex_t *
     stages(v, x, tables, first, INNER, PLAIN, RADICES, PADS);
     times_table(v, tables + CHIRP_FILTER, INNER, LAST_RADIX);
     swap_parts(v);
-    stages(v, x, tables + SPIN_REVERSED, INNER, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
+    stages(v, x, tables + TWIDDLES_REVERSED, INNER, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
     swap_parts(v);
     times_chirp(v, tables + CHIRP, last);
 }
@@ -255,7 +257,7 @@ INLINE void inverse_from_spectrum(complex_t *v, local exchanged_t *x, global con
 #if BLUESTEIN
     chirp_z(v, x, tables, first, last);
 #else
-    stages(v, x, tables + SPIN_REVERSED, first, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
+    stages(v, x, tables + TWIDDLES_REVERSED, first, last, PLAIN, RADICES_REVERSED, PADS_REVERSED);
 #endif
     swap_parts(v);
 }

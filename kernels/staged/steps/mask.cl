@@ -9,6 +9,8 @@
 // Order    height_bits and width_bits: log2 of the length if the bins along that side are in bit-reversed order,
 //          0 if they are in order
 //
+// needs: shapes.cl
+//
 // -D SHAPE=ideal | gaussian | butterworth | cosine | fermi    a shape of shapes.cl
 // -D SHAPE=table    any gain, from a table
 

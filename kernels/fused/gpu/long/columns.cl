@@ -1,10 +1,12 @@
 // Long columns, outer step: the rows' spectra to what the middle step takes.
 //
-// Fused: unpacking of the pairs of rows, chirp, spin factors, butterflies.
+// Fused: unpacking of the pairs of rows, chirp, twiddle factors, butterflies.
 //
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    spectrum[plane][tile][p][column], the pairs of rows b + MIDDLE a     -> coalesced
 // Writes   strips, see long/strips.cl, numbers b + MIDDLE j                     -> coalesced
+//
+// needs: fused/gpu/long/strips.cl
 
 kernel void gpu_long_columns(global complex_t *strips, global const complex_t *spectrum, global const complex_t *tables,
                              global const complex_t *long_tables)

@@ -1,11 +1,13 @@
 // Long columns, outer step back: to the rows' spectra, packed in pairs.
 //
-// Fused: spin factors between the steps, butterflies, chirp, packing. Where the rows of a pair are not in one
+// Fused: twiddle factors between the steps, butterflies, chirp, packing. Where the rows of a pair are not in one
 // transform, the columns stay in their strips for long/pack.cl.
 //
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   spectrum, or the same places                         -> coalesced
+//
+// needs: fused/gpu/long/strips.cl
 
 kernel void gpu_long_columns_back(global complex_t *strips, global complex_t *spectrum, global const complex_t *tables,
                                   global const complex_t *long_tables)

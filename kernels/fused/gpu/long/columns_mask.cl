@@ -1,12 +1,14 @@
 // Long columns by Bluestein's, between their two convolutions, in place: where the forward transform ends and the
 // inverse begins.
 //
-// Fused: spin factors between the steps, butterflies, chirp, mask, chirp, butterflies.
+// Fused: twiddle factors between the steps, butterflies, chirp, mask, chirp, butterflies.
 //
 // Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in columns.cl, with the mask
+//
+// needs: fused/gpu/long/strips.cl fused/gpu/mask.cl
 
 kernel void gpu_long_columns_mask(global complex_t *strips, global const complex_t *tables,
                                   global const complex_t *long_tables, global const mask_data_t *mask_data,

@@ -1,11 +1,13 @@
 // Long columns, middle step, in place: forward, times the mask or Bluestein's filter, and back.
 //
-// Fused: spin factors between the steps, butterflies, mask, butterflies back.
+// Fused: twiddle factors between the steps, butterflies, mask, butterflies back.
 //
 // Launch   (OUTER x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in columns.cl, with the mask
+//
+// needs: fused/gpu/long/strips.cl fused/gpu/mask.cl
 
 kernel void gpu_long_columns_middle(global complex_t *strips, global const complex_t *tables,
                                     global const complex_t *long_tables, global const mask_data_t *mask_data,
@@ -27,7 +29,7 @@ kernel void gpu_long_columns_middle(global complex_t *strips, global const compl
         for (uint q = 0; q < FIRST_RADIX; q++)
             v[i * FIRST_RADIX + q] = strips[strip_place(kx, CONTIGUOUS(j, t, q, FIRST_RADIX))];
     }
-    const complex_t w = spin_between(v, long_tables, j, ACROSS, FIRST_RADIX);
+    const complex_t w = twiddles_between(v, long_tables, j, ACROSS, FIRST_RADIX);
     stages(v, x, tables, ACROSS, ACROSS, true, w, RADICES, PADS);
 
     const column_t column = mask_column(min(kx, (uint)(COLUMNS - 1)), mask_data, cutoffs);
@@ -44,7 +46,7 @@ kernel void gpu_long_columns_middle(global complex_t *strips, global const compl
 
     // what is left is the inverse, with real and imaginary parts exchanged
     swap_parts(v);
-    stages(v, x, tables + SPIN_REVERSED, ACROSS, ACROSS, PLAIN, RADICES_REVERSED, PADS_REVERSED);
+    stages(v, x, tables + TWIDDLES_REVERSED, ACROSS, ACROSS, PLAIN, RADICES_REVERSED, PADS_REVERSED);
 
     FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
         UNROLL

@@ -2,6 +2,8 @@
 //
 // A line lies in the spectrum's own places, each number at that of the frequency it will become. Bluestein's are longer
 // than the spectrum and have a buffer, [pair of rows][LONG_LENGTH].
+//
+// needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 
 #define LINES_LENGTH (LONG_BLUESTEIN ? (size_t)PAIRS * LONG_LENGTH : 2 * (size_t)PLANE)
 
@@ -37,6 +39,6 @@ INLINE void load_outer_step(complex_t *v, global const complex_t *lines, local e
         for (uint q = 0; q < LAST_RADIX; q++)
             v[i * LAST_RADIX + q] = lines[line_place(CONTIGUOUS(b, t, q, LAST_RADIX), p)];
     }
-    const complex_t w = spin_between(v, long_tables, b, INNER, LAST_RADIX);
-    stages(v, x, tables + SPIN_REVERSED, INNER, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
+    const complex_t w = twiddles_between(v, long_tables, b, INNER, LAST_RADIX);
+    stages(v, x, tables + TWIDDLES_REVERSED, INNER, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
 }

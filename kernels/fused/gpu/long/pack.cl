@@ -4,6 +4,8 @@
 // Launch   (PAIRS TILE, tiles of columns below the reach, images) work-items
 // Reads    strips[tile][p and p + PAIRS][column], see long/strips.cl     -> coalesced
 // Writes   spectrum[plane][tile][p][column]                              -> coalesced
+//
+// needs: fused/gpu/long/strips.cl
 
 kernel void gpu_long_pack(global complex_t *spectrum, global const complex_t *strips)
 {

@@ -1,11 +1,14 @@
 // Long rows, outer step: pixels to what the middle step takes.
 //
-// Fused: load, ground taken off, chirp, spin factors, butterflies. Number (j, b) of a pair of rows lies where frequency j + OUTER b will.
+// Fused: load, ground taken off, chirp, twiddle factors, butterflies. Number (j, b) of a pair of rows lies where
+// frequency j + OUTER b will.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    image[row][b + MIDDLE a]     -> BATCH pixels side by side
 // Writes   lines, see long/lines.cl     -> runs of the numbers j
 // Clears   the image's largest magnitude, which the inverse rows will find, and what is counted behind it
+//
+// needs: fused/gpu/long/lines.cl ground.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 

@@ -1,10 +1,12 @@
 // Long rows, outer step of Bluestein's inverse: the spectrum to what the middle step takes.
 //
-// Fused: chirp, spin factors, butterflies.
+// Fused: chirp, twiddle factors, butterflies.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    spectrum, numbers b + MIDDLE a     -> runs of columns below the reach; zeros beyond it
 // Writes   lines, see long/lines.cl           -> runs of the numbers j
+//
+// needs: fused/gpu/long/lines.cl
 
 kernel void gpu_long_rows_from_spectrum(global complex_t *lines, global const complex_t *spectrum,
                                         global const complex_t *tables, global const complex_t *long_tables,

@@ -1,12 +1,14 @@
 // Long rows, middle step, in place: Bluestein's forward and, times the filter, back; of others in one direction.
 //
-// Fused: spin factors between the steps, butterflies, filter, butterflies back.
+// Fused: twiddle factors between the steps, butterflies, filter, butterflies back.
 //
 // Launch   (groups of BATCH of the numbers j x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl     -> BATCH numbers side by side
 // Writes   the same places
 //
 // A spectrum, whether it comes in or goes out, has the columns below the reach alone.
+//
+// needs: fused/gpu/long/lines.cl
 //
 // -D INVERSE=0 | 1    1: the spectrum comes in; Bluestein's convolution is 0 both times
 
@@ -41,7 +43,7 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
         swap_parts(v);
         stages(v, x, tables, ACROSS, ACROSS, PLAIN, RADICES, PADS);
     } else {
-        const complex_t w = spin_between(v, long_tables, j, ACROSS, FIRST_RADIX);
+        const complex_t w = twiddles_between(v, long_tables, j, ACROSS, FIRST_RADIX);
         stages(v, x, tables, ACROSS, ACROSS, true, w, RADICES, PADS);
     }
 
@@ -53,7 +55,7 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
                                               long_tables[LONG_FILTER + STRIDED(j, t, q, LAST_RADIX)]);
         }
         swap_parts(v);
-        stages(v, x, tables + SPIN_REVERSED, ACROSS, ACROSS, PLAIN, RADICES_REVERSED, PADS_REVERSED);
+        stages(v, x, tables + TWIDDLES_REVERSED, ACROSS, ACROSS, PLAIN, RADICES_REVERSED, PADS_REVERSED);
     }
 
     if (own >= TRANSFORMS)

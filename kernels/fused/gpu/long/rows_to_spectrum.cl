@@ -1,10 +1,12 @@
 // Long rows, outer step back, where Bluestein's forward transform ends: to the spectrum.
 //
-// Fused: spin factors between the steps, butterflies, chirp.
+// Fused: twiddle factors between the steps, butterflies, chirp.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl           -> runs of the numbers j
 // Writes   spectrum, numbers b + MIDDLE a     -> runs of columns, those below the reach
+//
+// needs: fused/gpu/long/lines.cl
 
 kernel void gpu_long_rows_to_spectrum(global complex_t *spectrum, global const complex_t *lines,
                                       global const complex_t *tables, global const complex_t *long_tables,

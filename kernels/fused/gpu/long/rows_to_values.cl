@@ -1,12 +1,14 @@
 // Long rows, outer step back, where the inverse ends: to values and the largest magnitude of them.
 //
-// Fused: spin factors between the steps, butterflies, chirp, subtraction from the image, ground put back, extremes.
+// Fused: twiddle factors between the steps, butterflies, chirp, subtraction from the image, ground put back, extremes.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl      -> runs of the numbers j
 //          image[row][b + MIDDLE a]      -> BATCH pixels side by side, see values.cl
 // Writes   values[row][b + MIDDLE a]     -> BATCH values side by side
 //          largest[2 image]
+//
+// needs: fused/gpu/long/lines.cl ground.cl fused/gpu/values.cl fused/gpu/largest.cl
 
 kernel void gpu_long_rows_to_values(global real_t *values, global const complex_t *lines,
                                     global const complex_t *tables, global const complex_t *long_tables,

@@ -12,6 +12,8 @@
 // Any length  LONG_POINTS other than LONG_LENGTH is Bluestein's chirp-z: outer, middle times filter and back, outer
 //             back
 //
+// needs: fused/gpu/transform.cl
+//
 // -D LONG_POINTS, LONG_LENGTH    length of the data and of the long transforms
 //
 // The tables of a long transform: W(n, LONG_LENGTH), then Bluestein's chirp and the spectrum of its filter.
@@ -32,7 +34,7 @@
 
 // Numbers in the order of a radix times W(own t, LONG_LENGTH). Returns w = W(own LENGTH/radix, LONG_LENGTH): what
 // number q of a butterfly still lacks is w^q.
-INLINE complex_t spin_between(complex_t *v, global const complex_t *long_tables, const uint own, const uint order,
+INLINE complex_t twiddles_between(complex_t *v, global const complex_t *long_tables, const uint own, const uint order,
                               const uint radix)
 {
     FOR_OWN(own_item(order), radix, b, t) {

@@ -2,6 +2,8 @@
 //
 // Where the rows of each pair are in one transform of the outer step, strips lie in the spectrum's own places, in whose
 // planes are the upper and the lower half of a column's numbers; else in a buffer, [tile][LONG_LENGTH][column in tile].
+//
+// needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 
 #define PAIRED (LONG_POINTS == LONG_LENGTH && HEIGHT % 2 == 0)
 #define STRIPS_LENGTH (PAIRED ? 2 * (size_t)PLANE : (size_t)((COLUMNS + TILE - 1) / TILE * TILE) * LONG_LENGTH)
@@ -41,7 +43,7 @@ INLINE void load_outer_step(complex_t *v, global const complex_t *strips, local 
         for (uint q = 0; q < LAST_RADIX; q++)
             v[i * LAST_RADIX + q] = strips[strip_place(kx, STRIDED(b, t, q, LAST_RADIX))];
     }
-    const complex_t w = spin_between(v, long_tables, b, ACROSS, LAST_RADIX);
-    stages(v, x, tables + SPIN_REVERSED, ACROSS, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
+    const complex_t w = twiddles_between(v, long_tables, b, ACROSS, LAST_RADIX);
+    stages(v, x, tables + TWIDDLES_REVERSED, ACROSS, ACROSS, true, w, RADICES_REVERSED, PADS_REVERSED);
     swap_parts(v);
 }

@@ -1,0 +1,377 @@
+"""The kinds of filters on the command line: a :class:`Kind` for each makes a command, and an option of the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .. import transfer
+from ..transfer.imagej_band import SUPPRESSED, USUAL_TOLERANCE
+from ..transfer.shapes import SHAPES
+from ..transfer.units import Radius
+from .shared.automatic import auto_options
+from .shared.options import combined, filter_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..output.modes import Output
+    from ..transfer import Transfer
+    from ..transfer.shapes import ShapeName
+    from ..work.recipe import MethodName
+
+    Decorator = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Kind:
+    """A kind of filter: its command, and what that makes of its options."""
+
+    name: str
+    what: str
+    """Its help."""
+    examples: tuple[str, ...]
+    """Options, IN and OUT."""
+    of: Callable[..., Transfer]
+    """Makes the transfer function. Its parameters have the names of the command's own options."""
+    options: Decorator
+    factor: Decorator | None = None
+    """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
+    what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
+    takes_files: bool = False
+    """Whether these values are names of files, which are inputs, too."""
+    output: Output = "magnitude"
+    """The default of --output: keep for what repairs a picture, as it leaves the brightness alone."""
+    method: MethodName = "plain"
+    """How pictures are filtered."""
+    outputs: Decorator | None = None
+    """Options in place of --output, --edges and --scale."""
+    is_on_page: bool = True
+    """Whether the page of ``explore`` may set its options: none of them names a file."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the options that :attr:`of` takes."""
+        return tuple(name for name in self.of.__annotations__ if name != "return")
+
+    def made(self, given: dict[str, Any]) -> list[Transfer]:
+        """Return the transfer functions that the command's own options describe, and take these away."""
+        own = {name: given.pop(name) for name in self.parameters}
+        if self.factor is None:
+            return [self.of(**own)]
+        return [self.of(value, **own) for value in own.pop(self.parameters[0])]
+
+
+def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
+    """Return the option of the other filters that multiplies a kind in."""
+    return filter_option(name, metavar=metavar, multiple=True, help=text, **attributes)
+
+
+RADIUS = (
+    "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
+    "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
+)
+one_cutoff = filter_option(
+    "--radius",
+    metavar="R",
+    short="Cutoff: 40 (cycles across the shorter side), 8px, 0.125cyc or 25%.",
+    help=f"{RADIUS}  [default: n/8, n being the shorter side]",
+)
+two_cutoffs = combined(
+    filter_option("--inner", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
+    filter_option("--outer", metavar="R", help=RADIUS),
+    filter_option(
+        "--large",
+        metavar="P",
+        short="The largest structures, such as 40px.",
+        help="In place of --inner: the largest structures, 40 being 40px.",
+    ),
+    filter_option(
+        "--small",
+        metavar="P",
+        short="The smallest structures, such as 3px.",
+        help="In place of --outer: the smallest structures, as --large.",
+    ),
+)
+shape_options = combined(
+    filter_option(
+        "--shape",
+        type=click.Choice(list(SHAPES)),
+        default="ideal",
+        short="ideal (sharp, rings), gaussian (smooth), butterworth, cosine or fermi.",
+        help="How the filter falls off; the smooth shapes have gain 1/2 at the cutoff.",
+    ),
+    filter_option("--order", type=int, metavar="N", help="Steepness of butterworth, 1 to 100.  [default: 2]"),
+    filter_option(
+        "--width",
+        metavar="W",
+        help="Width of the edge of cosine and fermi, in the units of a cutoff.  [default: 1/2 and 1/10 of the cutoff]",
+    ),
+)
+
+
+def band(make: Callable[..., Transfer]) -> Callable[..., Transfer]:
+    """Return a function that makes a band of options; its cutoffs may be periods."""
+
+    def of(
+        *,
+        inner: str | None,
+        outer: str | None,
+        large: str | None,
+        small: str | None,
+        shape: ShapeName,
+        order: int | None,
+        width: str | None,
+    ) -> Transfer:
+        cutoffs, periods = (inner, outer), (large, small)
+        if any(periods) == any(cutoffs) or None in (cutoffs if any(cutoffs) else periods):
+            raise click.UsageError("a band has two cutoffs: give --inner and --outer, or --large and --small.")
+        if any(cutoffs):
+            return make(inner, outer, shape=shape, order=order, width=width)
+        coarse, fine = Radius.parse(large, "large", bare="px"), Radius.parse(small, "small", bare="px")
+        return make(coarse, fine, shape=shape, order=order, width=width)
+
+    return of
+
+
+PEAK = "FX,FY[,WIDTH]"
+peak_options = combined(
+    filter_option(
+        "--at",
+        metavar=PEAK,
+        multiple=True,
+        short="A wave to remove: 0.123,0.047 are its cycles per pixel. May be repeated.",
+        help="A wave to remove: its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. At the "
+        "distance WIDTH, in the units of a cutoff, half of the amplitude is left; 0.006cyc if left out. May be "
+        "repeated.",
+    ),
+    filter_option(
+        "--harmonics",
+        type=int,
+        default=1,
+        metavar="N",
+        help="Remove multiples of each --at, too, up to N times its frequency.",
+    ),
+    filter_option(
+        "--shape",
+        type=click.Choice(list(SHAPES)),
+        default="gaussian",
+        help="How the gain rises with the distance from the wave's frequency.",
+    ),
+    auto_options,
+)
+
+
+def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> Transfer:
+    """Return the notch of a peak, ``FX,FY[,WIDTH]``; raises UsageError."""
+    parts = at.split(",", 2)
+    try:
+        peak = float(parts[0]), float(parts[1])
+    except (ValueError, IndexError):
+        raise click.UsageError(f"{at!r} is not a peak: give {PEAK}, such as 0.123,0.047 or 0.123,0.047,8px.") from None
+    return transfer.notch(peak, width=parts[2] if len(parts) > 2 else None, harmonics=harmonics, shape=shape)
+
+
+stripe_options = combined(
+    filter_option(
+        "--angle",
+        type=float,
+        metavar="DEG",
+        multiple=True,
+        required=True,
+        short="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
+        help="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
+    ),
+    filter_option(
+        "--width",
+        metavar="W",
+        help="Where the gain is 1/2 beside their ridge in the spectrum, in the units of a cutoff.  [default: 0.003cyc]",
+    ),
+    filter_option(
+        "--spare",
+        metavar="R",
+        short="Frequencies below this radius stay, such as 40px.",
+        help="Frequencies below this radius stay.  [default: 40px]",
+    ),
+)
+mask_options = filter_option(
+    "--mask",
+    "mask",
+    metavar="FILE",
+    multiple=True,
+    required=True,
+    short="A picture of gains, DC in the middle, white 1; or .npy. May be repeated.",
+    help="A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of "
+    "frequency, for images of any size, and made even. May be repeated.",
+)
+
+
+def mask_of(mask: str) -> Transfer:
+    """Return a file's gains as a function of frequency, for images of any size; white is 1, an array as it is.
+
+    Gains are made even, the mean of those of f and -f, so that filtered images are real. Raises ParameterError for what
+    is not a mask, ReadError for a file that cannot be read.
+    """
+    import numpy as np
+
+    from .. import images
+    from ..errors import ParameterError, ReadError
+    from ..files import sources
+
+    if mask.lower().endswith(".npy"):
+        from io import BytesIO
+
+        file = BytesIO(sources.content(mask))
+        try:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+        except Exception as error:  # of damaged headers NumPy raises almost anything
+            raise ReadError(f"{mask}: is not an array: save one with numpy.save") from error
+    else:
+        picture = images.read(mask)
+        if (picture.planes != picture.planes[:1]).any():
+            raise ParameterError(f"{mask}: has colors, and a mask has one gain for each frequency: make it gray")
+        array = picture.planes[0].astype(np.float64) / picture.maxval
+    # Checked as it is in the file, before it is moved: what is wrong has its place there.
+    gains = np.fft.ifftshift(transfer.mask(array).gain(*array.shape))
+    mirrored = np.roll(gains[::-1, ::-1], (1, 1), (0, 1))
+    return transfer.mask(gains / 2 + mirrored / 2, any_size=True)
+
+
+imagej_options = combined(
+    filter_option(
+        "--large",
+        metavar="P",
+        default="40",
+        short="Filter large structures down to: 40 (pixels) or 2.6um.",
+        help="Filter large structures down to: a period in pixels, or with a unit, such as 2.6um.",
+    ),
+    filter_option(
+        "--small",
+        metavar="P",
+        default="3",
+        short="Filter small structures up to: 3 (pixels) or 0.2um.",
+        help="Filter small structures up to, as --large; 0 keeps the finest.",
+    ),
+    filter_option(
+        "--suppress",
+        type=click.Choice(SUPPRESSED),
+        default="none",
+        short="Suppress stripes: horizontal or vertical.",
+        help="Suppress stripes of this direction.",
+    ),
+    filter_option(
+        "--tolerance",
+        type=float,
+        metavar="PERCENT",
+        default=USUAL_TOLERANCE,
+        help="Tolerance of that direction.",
+    ),
+)
+autoscale_options = combined(
+    filter_option(
+        "--autoscale/--no-autoscale",
+        default=True,
+        short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
+        help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; it leaves others alone.",
+    ),
+    filter_option(
+        "--saturate/--no-saturate",
+        default=True,
+        help="Clip 1 percent of the pixels when autoscaling.",
+    ),
+)
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind
+    for kind in (
+        Kind(
+            "lowpass",
+            "Keep what is coarser than the cutoff: blur.",
+            ("--radius 40 in.png out.png", "--shape gaussian --radius 10% in.png out.png"),
+            transfer.lowpass,
+            combined(one_cutoff, shape_options),
+        ),
+        Kind(
+            "highpass",
+            "Keep what is finer than the cutoff: edges, texture.",
+            ("in.pgm out.pgm", "--radius 8px photo.png edges.png", "--recursive photos/ edges/"),
+            transfer.highpass,
+            combined(one_cutoff, shape_options),
+        ),
+        Kind(
+            "bandpass",
+            "Keep what lies between two cutoffs.",
+            (
+                "--inner 8 --outer 64 in.png out.png",
+                "--large 40 --small 3 in.png out.png",
+                "--large 2.6um --small 0.2um --output keep cells.tif out.tif",
+            ),
+            band(transfer.bandpass),
+            combined(two_cutoffs, shape_options),
+        ),
+        Kind(
+            "bandstop",
+            "Remove what lies between two cutoffs.",
+            ("--inner 20 --outer 40 in.png out.png",),
+            band(transfer.bandstop),
+            combined(two_cutoffs, shape_options),
+        ),
+        Kind(
+            "notch",
+            "Remove waves, such as a printer's screen: those that you give with --at, or those that --auto finds.",
+            (
+                "--at 0.123,0.047 --harmonics 3 in.png out.png",
+                "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
+                "--auto scan.png clean.png",
+                "--auto folder scans/ clean/",
+            ),
+            notch_of,
+            peak_options,
+            factor=factor("--notch", PEAK, "Take out a peak, too; see 'notch'."),
+            output="keep",
+        ),
+        Kind(
+            "stripes",
+            "Take out parallel stripes of all periods, such as those of a scan.",
+            ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
+            transfer.stripes,
+            stripe_options,
+            factor=factor("--stripes", "DEG", "Take out stripes along an angle, too; see 'stripes'.", type=float),
+            output="keep",
+        ),
+        Kind(
+            "mask",
+            "Multiply the spectrum by gains from a file.",
+            ("--mask gains.png in.png out.png",),
+            mask_of,
+            mask_options,
+            factor=factor("--mask", "FILE", "Multiply by the gains of a file, too; see 'mask'."),
+            takes_files=True,
+            output="keep",
+            is_on_page=False,
+        ),
+        Kind(
+            "imagej",
+            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults: structures from small to large stay, and "
+            "so does the mean. Of a color picture the brightness is filtered.",
+            ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
+            transfer.imagej,
+            imagej_options,
+            method="imagej",
+            outputs=autoscale_options,
+            is_on_page=False,
+        ),
+    )
+}
+
+
+@cache
+def on_page() -> dict[str, tuple[str, ...]]:
+    """Return the filters that the page of ``explore`` has, with the options that it may set."""
+    kinds = [kind for kind in KINDS.values() if kind.is_on_page]
+    factors = [kind.name for kind in kinds if kind.factor]
+    common = ("pixel_size", "output", "edges", "scale")
+    return {kind.name: (*kind.parameters, *(name for name in factors if name != kind.name), *common) for kind in kinds}

@@ -1,0 +1,254 @@
+"""``fftfilter devices --check``: every engine and form on a device, beside the float64 reference.
+
+A device is trusted after one small filter (``device/selftest.py``), by one form. This tries all of them, on small, odd,
+prime and large sizes, and holds each to the contract (``output/difference.py``). It also measures what each leaves of a
+wave that the filter removes: the noise floor (``output/noise.py``) has to lie above the largest of these.
+"""
+
+from __future__ import annotations
+
+import platform
+from functools import partial
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from . import __version__
+from .device import diagnosis, selftest
+from .device.launcher import Launcher
+from .device.memory_pool import PageLocked
+from .errors import FftfilterError
+from .filters.pipelines import Mirrored
+from .fused import fused, plain_fft
+from .fused.cpu.pipeline import FusedCpuPipeline
+from .fused.gpu.pipeline import FusedGpuPipeline
+from .fused.gpu.stream import Stream
+from .fused.plain_fft import Shape
+from .output.difference import Difference, transform_bound
+from .output.offset import deviation
+from .output.stack import Stack
+from .staged import algorithms
+from .staged.pipeline import StagedPipeline
+from .staged.transform import Transform
+from .transfer import highpass, mask, notch, reference
+from .transfer.edges import grid_with
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from .device.device import Device
+    from .device.pipeline import MakePipeline
+    from .output.histogram import Ramps
+    from .transfer import Transfer
+    from .transfer.edges import Edges
+
+    Array = np.ndarray[Any, Any]
+    Size = tuple[int, int]
+    Try = Callable[[Launcher, Size], "Found"]
+
+# One pixel, less than a vector of a CPU, odd, primes, powers of two; (height, width).
+SMALL = ((1, 1), (5, 3), (12, 10), (9, 13), (67, 61), (64, 64))
+LARGE = ((512, 512), (1000, 1500), (1021, 1031))
+# Longer than what a work-group of a GPU holds: of small factors, and a prime.
+LONG = ((3, 20000), (20000, 3), (2, 20011))
+FLOAT = np.dtype(np.float32)
+
+
+class Found(NamedTuple):
+    """What a form gave for one size."""
+
+    is_right: bool
+    said: str
+    """How it differs from the reference."""
+    error: float = 0.0
+    """Of filtered noise the largest error as a part of its largest deviation; of a transform the error in norm."""
+    left: float = 0.0
+    """What is left of a wave that the filter removes, as a part of its deviation."""
+
+
+class Form(NamedTuple):
+    """A way to filter or to transform, the sizes on which it is tried, and whether the device is given such work."""
+
+    name: str
+    sizes: Sequence[Size]
+    try_: Try
+    precision: str = "single"
+    is_used: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.name:<32} {self.precision:<9}"
+
+
+class Row(NamedTuple):
+    """What a form gave: the worst of its sizes, ``(height, width)``, and the largest errors of all."""
+
+    form: Form
+    size: Size
+    found: Found
+
+    def __str__(self) -> str:
+        height, width = self.size
+        verdict = "right" if self.found.is_right else "WRONG" if self.form.is_used else "wrong, but not used here"
+        left = f"{self.found.left:.1e}" if self.found.left else "-"
+        return f"{self.found.error:<9.1e} {left:<9} {verdict:<7} {width} x {height}: {self.found.said}"
+
+
+HEADER = f"{'form':<32} {'precision':<9} {'error':<9} {'left':<9} {'verdict':<7} worst picture"
+
+
+def facts(device: Device) -> str:
+    """Return what a report of a fault needs to say of this machine and a device, as lines."""
+    described = {
+        "fftfilter": f"{__version__}, Python {platform.python_version()}, {platform.platform()}",
+        "packages": ", ".join(f"{name} {version(name)}" for name in ("pyopencl", "numpy")),
+        "device": f"{device.index} {device.name}",
+        **{name: value for name, value in diagnosis.describe(device).items() if name not in ("index", "name")},
+    }
+    try:
+        error = selftest.measure(device, fused)
+        described["self-test"] = f"relative error {error:.1e}, at most {selftest.LARGEST_ERROR:.0e} is right"
+    except FftfilterError as error:
+        described["self-test"] = str(error)
+    return "\n".join(f"{name:<20} {value}" for name, value in described.items() if value is not None)
+
+
+def forms(device: Device) -> Iterator[Form]:
+    """Yield what is tried on a device: first what it is given, then what it is not."""
+    cpu = partial(_filtered, FusedCpuPipeline)
+    generic = partial(_filtered, partial(FusedGpuPipeline, generic=True))
+    specialized = partial(_filtered, FusedGpuPipeline)
+    mirrored = partial(_filtered, edges="mirror")
+    by_cpu = [
+        Form("fused, CPU form", (*SMALL, *LARGE, *LONG), cpu),
+        Form(
+            "fused, CPU form, mirrored", (*SMALL, *LARGE), partial(mirrored, partial(FusedCpuPipeline, edges="mirror"))
+        ),
+    ]
+    by_gpu = [
+        Form("fused, GPU form, generic", (*SMALL, *LARGE), generic),
+        Form("fused, GPU form, specialized", (*SMALL, *LARGE), specialized),
+        Form("fused, GPU form, in two steps", LONG, specialized),
+        Form("fused, GPU form, mirrored", SMALL, partial(mirrored, partial(FusedGpuPipeline, edges="mirror"))),
+        Form("fused, GPU form, a stream", ((12, 10), (512, 512)), partial(_filtered, _Streamed)),
+    ]
+    own, others = (by_gpu, by_cpu) if device.is_gpu else (by_cpu, by_gpu)
+    yield from own
+    yield Form("fused, plain FFT", (*SMALL, *LARGE, *LONG), _transformed)
+    precisions = ("single", "double") if device.fp64 else ("single",)
+    for name in algorithms.names():
+        make = partial(StagedPipeline, algorithm=algorithms.load(name))
+        sizes = (*SMALL, *LARGE) if name in ("book", "stockham") else ((12, 10), (67, 61), (64, 64))
+        for precision in precisions:
+            yield Form(f"staged, {name}", sizes, partial(_filtered, make), precision)
+    book = partial(StagedPipeline, algorithm=algorithms.load("book"))
+    for precision in precisions:
+        yield Form("staged, book, mirrored", SMALL, partial(mirrored, partial(_mirrored, book)), precision)
+        yield Form("staged, book, plain FFT", SMALL, _transformed_by_the_book, precision)
+    yield from (form._replace(sizes=form.sizes[1:6], is_used=False) for form in others)
+
+
+def check(device: Device, tried: Iterator[Form] | None = None) -> Iterator[Form | Row]:
+    """Yield each form before it is tried, then the row of its worst size."""
+    for form in tried or forms(device):
+        yield form
+        found = [(_on(device, form, size), size) for size in form.sizes]
+        worst, size = max(found, key=lambda pair: (not pair[0].is_right, pair[0].error))
+        error, left = (max(getattr(each, name) for each, _ in found) for name in ("error", "left"))
+        yield Row(form, size, worst._replace(error=error, left=left))
+
+
+def _on(device: Device, form: Form, size: Size) -> Found:
+    """Return what a form gives for a size; an error is said in its place."""
+    try:
+        return form.try_(Launcher(device, precision=form.precision), size)
+    except FftfilterError as error:
+        return Found(False, str(error))
+
+
+def _filtered(make: MakePipeline, launcher: Launcher, size: Size, edges: Edges = "wrap") -> Found:
+    """Filter noise to 8 bits and to values as they are, and remove a wave."""
+    # With mirrored edges the slanted notch takes two inverse transforms.
+    transfer = highpass() * notch((0.2, 0.1)) if edges == "mirror" else highpass()
+    gain = grid_with(edges, transfer, *size).gain()
+    noise = np.random.default_rng(61).integers(0, 256, (1, *size), dtype=np.uint8)
+    picture = make(launcher, transfer, Stack(1, *size, noise.dtype, noise.dtype, 255)).run(noise)
+    as_levels = Difference.of(picture[0], reference.filter_image(noise[0], gain, edges=edges), 255)
+    far = float(deviation(noise).max()) or 1.0
+    values = make(launcher, transfer, Stack(1, *size, noise.dtype, launcher.real, None)).run(noise)
+    off = values - reference.filtered(noise, gain, edges).real
+    as_values = Difference.of(values, values - off, 1, unit=far)
+    said = as_levels if as_values.is_right else as_values
+    left = 0.0 if edges == "mirror" else _left_of_a_wave(make, launcher, size)
+    return Found(as_levels.is_right and as_values.is_right, str(said), float(np.abs(off).max()) / far, left)
+
+
+def _left_of_a_wave(make: MakePipeline, launcher: Launcher, size: Size) -> float:
+    """Return what a filter leaves of the only wave that it removes, more than the reference, which has its pixels."""
+    height, width = size
+    gains = np.ones(size)
+    gains[0, 0] = gains[1 % height, 1 % width] = gains[-1, -1] = 0
+    transfer = mask(gains)
+    y, x = np.mgrid[:height, :width]
+    wave = np.cos(2 * np.pi * (x / width + y / height)).astype(FLOAT)[None]
+    values = make(launcher, transfer, Stack(1, *size, FLOAT, launcher.real, None)).run(wave)
+    off = np.abs(values - reference.filtered(wave, gains).real).max()
+    return float(off) / (float(deviation(wave).max()) or 1.0)
+
+
+def _transformed(launcher: Launcher, size: Size) -> Found:
+    """Transform complex and real numbers along both axes and one, and back to real ones."""
+    found = []
+    for data, along, half in (
+        ("complex", "both", False),
+        ("complex", "rows", False),
+        ("complex", "columns", False),
+        ("real", "both", True),
+        ("values", "both", True),
+    ):
+        shape = Shape(data, along, 1, *size, half=half)  # type: ignore[arg-type]
+        if not plain_fft.serves(launcher.device, shape):
+            continue
+        given = _numbers(shape.source, is_real=data == "real")
+        made, _ = plain_fft.transform(launcher, shape, FLOAT).run(given)
+        if data == "values":
+            wanted: Array = np.fft.irfft2(given, size) * (size[0] * size[1])
+        elif along == "both":
+            wanted = (np.fft.rfft2 if half else np.fft.fft2)(given)
+        else:
+            wanted = np.fft.fft(given, axis=2 if along == "rows" else 1)
+        found.append(_error(made, wanted, max(size), launcher, f"{data}, {along}"))
+    return max(found, key=lambda each: (not each.is_right, each.error))
+
+
+def _transformed_by_the_book(launcher: Launcher, size: Size) -> Found:
+    given = _numbers((1, *size)).astype(launcher.complex)
+    transform = Transform(launcher, algorithms.load("book"), given.shape, 2)
+    transform.load(given)
+    transform.run()
+    return _error(transform.result(), np.fft.fft2(given), max(size), launcher, "complex, both")
+
+
+def _numbers(shape: tuple[int, ...], *, is_real: bool = False) -> Array:
+    rng = np.random.default_rng(61)
+    real: Array = rng.standard_normal(shape, np.float32)
+    return real if is_real else real + 1j * rng.standard_normal(shape, np.float32)
+
+
+def _error(made: Array, wanted: Array, n: int, launcher: Launcher, what: str) -> Found:
+    """Return how far a transform is from the reference, in norm."""
+    error = float(np.linalg.norm(made - wanted) / np.linalg.norm(wanted))
+    bound = transform_bound(n, launcher.complex)
+    return Found(error <= bound, f"{what}: relative error {error:.1e}, at most {bound:.1e} is right", error)
+
+
+def _mirrored(make: MakePipeline, launcher: Launcher, transfer: Transfer, stack: Stack) -> Mirrored:
+    return Mirrored(partial(make, launcher), transfer, stack, launcher.real)
+
+
+class _Streamed(FusedGpuPipeline):
+    """A pipeline whose stacks go through a stream."""
+
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
+        stream = Stream(self, PageLocked(self.launcher))
+        return stream.start(images, ramps).result()

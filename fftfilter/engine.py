@@ -1,0 +1,83 @@
+"""Which engine filters and transforms, for filters, transforms and commands alike.
+
+fused   the default and the fast one. It is written for one flow: real results in single precision, with launches of its
+        own choice.
+staged  the book's pipeline, one kernel a step, with any algorithm of the papers. It has all the rest: double precision,
+        a work-group size, a transpose, options of an algorithm, complex results, intermediate results.
+
+An engine's name is "fused", or that of an algorithm for the staged pipeline. Without a name the fused engine is taken;
+the algorithm "book", the plainest, where something is asked for that only the staged pipeline has, and where a size is
+too long for the fused engine of a GPU.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import ParameterError, check_option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .staged.algorithms import Algorithm, Option
+
+FUSED, BOOK = "fused", "book"
+
+
+class Engine(NamedTuple):
+    """An engine that was chosen."""
+
+    name: str
+    algorithm: Algorithm | None
+    """That of the staged pipeline, None for the fused engine."""
+    is_required: bool
+    """Whether the fused engine was asked for by name, so that book does not take its place."""
+
+    def is_fused(self, *, serves: bool) -> bool:
+        """Tell whether the fused engine takes a size; ``serves`` says whether it can."""
+        return self.algorithm is None and (self.is_required or serves)
+
+    @property
+    def staged(self) -> Algorithm:
+        """The algorithm of the staged pipeline, book where the fused engine does not serve."""
+        return self.algorithm or algorithm(BOOK)
+
+
+def lacking(options: Mapping[str, Any], *, is_even: bool = True) -> list[str]:
+    """Return in words what of a filter's options the fused engine lacks; ``is_even`` tells whether H(-k) is H(k)."""
+    asked = {
+        "double precision": options.get("precision") == "double",
+        "work-group size": options.get("work_group_size") is not None,
+        "choice of transpose": options.get("transpose") is not None,
+        "mask with H(-k) other than H(k)": not is_even,
+        "options": bool(options.get("engine_options")),
+    }
+    return [what for what, is_asked in asked.items() if is_asked]
+
+
+def name_of(options: Mapping[str, Any], *, is_even: bool = True) -> str:
+    """Return the name of the engine that :func:`choose` returns, unchecked; NumPy and OpenCL are not imported."""
+    return options.get("engine") or (BOOK if lacking(options, is_even=is_even) else FUSED)
+
+
+def choose(options: Mapping[str, Any], *, is_even: bool = True, word: str = "engine") -> Engine:
+    """Return the engine for a filter's options; ``word`` is what the caller's users call an engine.
+
+    Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
+    """
+    is_required = options.get("engine") == FUSED
+    if is_required and (missing := lacking(options, is_even=is_even)):
+        raise ParameterError(
+            f"the fused engine has no {' and no '.join(missing)}: leave the {word} out, or choose {BOOK}"
+        )
+    name = name_of(options, is_even=is_even)
+    found = None if name == FUSED else algorithm(name, options.get("engine_options"), word)
+    return Engine(name, found, is_required)
+
+
+def algorithm(name: str, options: Mapping[str, Option] | None = None, word: str = "engine") -> Algorithm:
+    """Return the staged pipeline's algorithm of a name; raises ParameterError."""
+    from .staged import algorithms  # the fused engine does without
+
+    check_option(word, name, [FUSED, *algorithms.names()])
+    return algorithms.load(name, **(options or {}))

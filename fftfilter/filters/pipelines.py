@@ -1,0 +1,247 @@
+"""A filter on its device: which pipeline a picture takes, and what of it is kept for the next."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ..device.launcher import Launcher
+from ..engine import FUSED
+from ..errors import ParameterError, TooLargeError
+from ..fused import device_bytes, fused, mirrors, serves
+from ..output.offset import deviation
+from ..output.quantize import on_ramps
+from .description import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from ..device.memory_pool import PageLocked
+    from ..device.pipeline import Pipeline
+    from ..fused.gpu.pipeline import FusedGpuPipeline
+    from ..fused.gpu.stream import Stream
+    from ..output.histogram import Ramps
+    from ..output.stack import Stack
+    from ..transfer import Transfer
+    from .description import Description
+
+    Array = NDArray[Any]
+
+# Images of a stream that are on their way through a GPU before the first result is waited for.
+ON_THEIR_WAY = 3
+# The algorithm of what is filtered once more in double precision: the fastest on most devices.
+IN_DOUBLE = "stockham"
+
+
+class Prepared:
+    """A described filter on its device, with all that the next call can use again; for one thread at a time.
+
+    Nothing here refers back to it, so that it is gone with its memory when nobody uses it.
+    """
+
+    def __init__(self, description: Description, launcher: Launcher) -> None:
+        self.description, self.launcher = description, launcher
+        self.engine = description.engine.name
+        """The name of the engine that filtered last."""
+        self.pipeline: Pipeline | None = None
+        """The last one."""
+        self.ramps: tuple[tuple[Any, ...], Array] | None = None
+        """Those of the last call, behind what they were made of."""
+        self.gains = lru_cache(1)(partial(gains, description))
+        """:func:`gains` of a size, those of the last one kept."""
+        self._stack: Stack | None = None
+        self._stream: Stream | None = None
+        self._page_locked: PageLocked | None = None
+        self._channels: dict[Transfer, Prepared] = {}
+        self._double: Prepared | None = None
+
+    def of_channel(self, transfer: Transfer) -> Prepared:
+        """Return the same filter with a channel's transfer function."""
+        if transfer not in self._channels:
+            self._channels[transfer] = Prepared(describe(transfer, self.description.options), self.launcher)
+        return self._channels[transfer]
+
+    def in_double(self) -> Prepared:
+        """Return the same filter in double precision, by the staged pipeline."""
+        if self._double is None:
+            own = self.description
+            options = {"engine": IN_DOUBLE, "precision": "double", "output": own.output, "scale": own.scale}
+            described = describe(own.transfer, {**options, "edges": own.edges})
+            self._double = Prepared(described, Launcher(self.launcher.device, precision="double"))
+        return self._double
+
+    def pipeline_for(self, stack: Stack) -> Pipeline:
+        """Return the pipeline for a stack: the last one, if it fits. Raises what pipelines raise."""
+        if self.pipeline is None or stack != self._stack:
+            self.close()
+            self.pipeline, self._stack = self._for_edges(stack), stack
+        return self.pipeline
+
+    def _for_edges(self, stack: Stack) -> Pipeline:
+        described, launcher = self.description, self.launcher
+        described.grid(stack.height, stack.width)  # raises what does not fit, in the numbers that were given
+        if described.edges == "wrap":
+            return self._repeating(described.on_grid, stack)
+        if self._mirrors_by_itself(stack.height, stack.width):
+            self.engine = FUSED
+            return fused(launcher, described.on_grid, stack, described.edges)
+        value = launcher.real if described.transfer.is_even else launcher.complex
+        return Mirrored(self._repeating, described.on_grid, stack, value)
+
+    def _repeating(self, transfer: Transfer, stack: Stack) -> Pipeline:
+        """Return the pipeline of the chosen engine for a stack whose images repeat."""
+        if self._is_fused(stack.height, stack.width):
+            self.engine = FUSED
+            return fused(self.launcher, transfer, stack)
+        from ..staged.pipeline import StagedPipeline
+
+        algorithm = self.description.engine.staged
+        self.engine = algorithm.name
+        transpose = self.description.transpose
+        return StagedPipeline(self.launcher, transfer, stack, algorithm=algorithm, transpose_kind=transpose)
+
+    def _is_fused(self, height: int, width: int) -> bool:
+        return self.description.engine.is_fused(serves=serves(self.launcher.device, height, width))
+
+    def _mirrors_by_itself(self, height: int, width: int) -> bool:
+        """Whether the engine needs no picture of twice each side for mirrored edges."""
+        return self.description.engine.algorithm is None and mirrors(self.launcher.device, height, width)
+
+    def device_bytes(self, shape: tuple[int, int, int]) -> int:
+        """Return how many bytes of the device a stack ``(count, height, width)`` takes, tables not counted."""
+        described, (count, height, width) = self.description, shape
+        mirrors_itself = described.edges == "mirror" and self._mirrors_by_itself(height, width)
+        is_doubled = described.edges == "mirror" and not mirrors_itself
+        if is_doubled:
+            height, width = 2 * height, 2 * width
+        if self._is_fused(height, width):
+            inverses = 2 if mirrors_itself and not described.transfer.is_even_along_axes else 1
+            real = described.mode.is_values or is_doubled
+            return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
+        from ..staged.pipeline import buffer_bytes
+
+        return buffer_bytes(described.engine.staged, (count, height, width), self.launcher.complex)
+
+    def retuned(self, description: Description) -> Prepared:
+        """Return one for another transfer function, with the pipeline of this one if it can be tuned; close this one.
+
+        The fused form for CPUs keeps its buffers and its program.
+        """
+        made, pipeline, stack = Prepared(description, self.launcher), self.pipeline, self._stack
+        made._page_locked = self._page_locked
+        self.close()
+        retune = getattr(pipeline, "retune", None)
+        if retune is not None and made.engine == FUSED:
+            with suppress(ParameterError):  # it may fit the next picture
+                if retune(description.on_grid):
+                    made.pipeline, made._stack = pipeline, stack
+        return made
+
+    def stream(self) -> Stream | None:
+        """Return the stream through the last pipeline; None where nothing would overlap."""
+        if self.engine != FUSED or not self.launcher.device.is_gpu or isinstance(self.pipeline, Mirrored):
+            return None
+        if self._stream is None:
+            from ..fused.gpu.stream import Stream
+
+            with suppress(TooLargeError):
+                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self._locked())
+        return self._stream
+
+    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Return an array that is not initialized, for a GPU in page-locked memory."""
+        return self._locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
+
+    def _locked(self) -> PageLocked:
+        if self._page_locked is None:
+            from ..device.memory_pool import PageLocked
+
+            self._page_locked = PageLocked(self.launcher)
+        return self._page_locked
+
+    def close(self) -> None:
+        """Release the device's memory."""
+        if self._stream is not None:
+            self._stream.wait_until_read()
+        self.pipeline = self._stack = self._stream = None
+        while self._channels:
+            self._channels.popitem()[1].close()
+        if self._double is not None:
+            self._double.close()
+
+
+def gains(description: Description, height: int, width: int) -> tuple[float, float]:
+    """Return the root of the mean square of the gains, of which none exceeds 1, and H(0) before they were divided."""
+    grid = description.grid(height, width)
+    parts = grid.gain() / description.transfer.largest
+    return float(np.sqrt(np.mean(parts * parts))), grid.at_dc()
+
+
+class Mirrored:
+    """Mirrored edges by any pipeline: it filters the image with its mirror images beside it, and the image is cut out.
+
+    The plain way, right for every transfer function, engine and size, and four times the work. The fused forms do with
+    the image alone, on GPUs for sides that a work-group holds.
+
+    ``make`` returns the pipeline of a stack that repeats; ``value`` is the type of its filtered values as they are,
+    complex where a transfer function makes complex ones.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[Transfer, Stack], Pipeline],
+        transfer: Transfer,
+        stack: Stack,
+        value: np.dtype[Any],
+    ) -> None:
+        self._stack = stack
+        self._whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
+        self._pipeline = make(transfer.on_twice_the_sides(), self._whole)
+        self.weak = self._pipeline.weak
+        self._clipped, self._undecided = np.zeros(stack.pictures), [0.0] * stack.pictures
+
+    def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
+        """Filter images ``(count, height, width)``, and return their pixels; ``options`` are those of the pipeline."""
+        stack = self._stack
+        values = self._pipeline.run(self._with_mirror_images(images), **options)[:, : stack.height, : stack.width]
+        self._far: Array = deviation(images).reshape(stack.pictures, -1).max(axis=1)
+        if values.dtype.kind == "c":
+            # Only a magnitude of a picture's own range is that of complex values.
+            values = np.abs(values) if ramps is None and stack.white is not None else values.real
+        own = values.reshape(stack.pictures, -1, *values.shape[1:])
+        self._largest = np.maximum(own.max((1, 2, 3)), -own.min((1, 2, 3)))
+        if stack.white is None:
+            return np.ascontiguousarray(values)
+        result, self._clipped, self._undecided = on_ramps(values, stack, ramps, self._far)
+        return result
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
+        return self._clipped
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
+        return self._undecided
+
+    def extremes(self) -> Array:
+        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
+        return np.stack([np.zeros_like(self._largest), self._largest], axis=1)
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        return self._far
+
+    def _with_mirror_images(self, images: Array) -> Array:
+        """Return ``numpy.pad(images, "symmetric")`` to twice each side."""
+        height, width = self._stack.height, self._stack.width
+        whole = np.empty(self._whole.shape, images.dtype)
+        whole[:, :height, :width] = images
+        whole[:, :height, width:] = images[:, :, ::-1]
+        whole[:, height:] = whole[:, height - 1 :: -1]
+        return whole

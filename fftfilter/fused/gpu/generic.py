@@ -1,0 +1,182 @@
+"""The generic programs, for images of any size: what they launch in place of the specialized ones, compiled for a size.
+
+They have the same plans, tables and numbers between the launches, and compute the same, bit for bit. They learn lengths
+only at run time (``kernels/fused/gpu/generic/side.cl``), which makes them about half as fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyopencl as cl
+
+from ...transfer.shapes import number_of
+from .launches import REGISTERS, Launch, Launches, compiler_options
+from .mask import UNUSED
+from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...device.device import Device
+    from .transform import Limits, TransformPlan
+
+STEP = "fused/gpu/generic/step.cl"
+# The numbers of the steps, in the order in which step.cl has them.
+ROWS, COLUMNS, INVERSE_ROWS = range(3)
+
+# side_t and sizes_t of side.cl
+SIDE_TYPE = np.dtype(
+    [
+        *((name, np.uint32) for name in ("points", "length", "log2_batch", "stride")),
+        *((name, np.uint32) for name in ("twiddles_reversed", "chirp", "chirp_filter", "stages")),
+        ("radices", np.uint32, MOST_STAGES),
+    ]
+)
+SIZES_TYPE = np.dtype(
+    [
+        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "is_twofold")),
+        *((name, SIDE_TYPE) for name in ("rows", "columns")),
+    ]
+)
+# Two rooms of complex numbers
+NUMBER_BYTES = 2 * 8
+# Work-groups of a compute unit where each has rooms in global memory.
+GROUPS_PER_UNIT = 2
+# Kinds of stacks on a device, each of a size, a type and a shape, that get specialized programs in a process as soon as
+# they come again: more than a camera makes, and so few that compiling for them never takes long beside all the rest.
+MOST_SPECIALIZED = 16
+# Others get them after so many pixels: about what the generic program does a second slower, and compiling takes.
+WORTH_COMPILING = 25 * 10**9
+Kind = tuple[object, ...]
+_specialized: WeakKeyDictionary[Device, set[Kind]] = WeakKeyDictionary()
+
+
+def is_specialized(device: Device, kind: Kind) -> bool:
+    """Tell whether a kind of stacks has specialized programs on a device."""
+    return kind in _specialized.get(device, ())
+
+
+def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
+    """Tell whether a kind of stacks, of which so many pixels came, may have specialized programs; note that it has."""
+    kinds = _specialized.setdefault(device, set())
+    if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
+        kinds.add(kind)
+    return kind in kinds
+
+
+class Side:
+    """How ``count`` transforms of a side are shared out: a batch at a time, which ``limit`` may make smaller."""
+
+    def __init__(self, plan: TransformPlan, count: int, limits: Limits, *, limit: int = SECTOR) -> None:
+        self.plan = plan
+        self.stride = plan.length + (plan.length >> 4)
+        in_local = (limits.local_bytes - RESERVED_BYTES) // NUMBER_BYTES // self.stride
+        self.is_local = in_local > 0
+        most = min(SECTOR, count, limit, in_local if self.is_local else SECTOR)
+        self.batch = 1 << (most.bit_length() - 1)
+        # One size for all lengths: PoCL compiles a kernel anew for each. More registers are for radix 32.
+        self.group = limits.group_wanted if self.is_local else group_limit(2 * MOST_PER_ITEM, limits)
+        self.groups = -(-count // self.batch)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of ``side_t``."""
+        plan = self.plan
+        reversed_, chirp, chirp_filter, _ = plan.table_offsets
+        return {
+            "points": plan.points,
+            "length": plan.length,
+            "log2_batch": self.batch.bit_length() - 1,
+            "stride": self.stride,
+            "twiddles_reversed": reversed_,
+            "chirp": chirp,
+            "chirp_filter": chirp_filter,
+            "stages": len(plan.radices) if plan.length > 1 else 0,
+            "radices": (*plan.radices, *(1 for _ in range(MOST_STAGES - len(plan.radices)))),
+        }
+
+
+@dataclass(eq=False)
+class GenericLaunches(Launches):
+    """The same launches by the generic program, for a plan whose sides work-groups hold."""
+
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        plan = self.plan
+        rows, columns = cast("tuple[TransformPlan, TransformPlan]", (plan.rows, plan.columns))
+        self._rows = Side(rows, plan.pairs, self.limits)
+        self._columns = Side(columns, self._kept_columns, self.limits, limit=plan.tile)
+        sizes = np.zeros(1, SIZES_TYPE)
+        numbers = {
+            "height": plan.height,
+            "width": plan.width,
+            "pictures": self.count,
+            "tile": plan.tile,
+            "is_twofold": self.is_twofold,
+        }
+        for name, number in numbers.items():
+            sizes[name] = number
+        for name, side in (("rows", self._rows), ("columns", self._columns)):
+            for field, value in side.fields().items():
+                sizes[name][field] = value
+        self._sizes = self.launcher.wrap(sizes, constant=True)
+        self._rooms: dict[Side, cl.Buffer] = {}
+
+    def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
+        """Return what makes the rows' spectra of pixels."""
+        return [self._launch("rows", ROWS, self._rows, tables, {})]
+
+    def columns(
+        self, tables: Sequence[cl.Buffer], shape: str, mask: dict[str, Any], *, other: bool = False
+    ) -> list[Launch]:
+        """Return what filters the columns."""
+        given = {"shape": number_of(shape), "other": other, **mask}
+        return [self._launch("columns", COLUMNS, self._columns, tables, given)]
+
+    def inverse_rows(
+        self, tables: Sequence[cl.Buffer], *, one_scale: bool, dc: float, complement: bool, other: bool = False
+    ) -> list[Launch]:
+        """Return what makes values of the rows' spectra."""
+        given = {"values": self.values, "one_scale": one_scale, "dc": dc, "subtracts": complement, "other": other}
+        return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, given)]
+
+    def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], given: dict[str, Any]) -> Launch:
+        """Return the launch of a step; what it is not ``given``, it does not need."""
+        groups = side.groups * self.count
+        if side.is_local:
+            room: Any = cl.LocalMemory(NUMBER_BYTES * side.batch * side.stride)
+        else:
+            groups = min(groups, GROUPS_PER_UNIT * int(self.launcher.device.cl_device.max_compute_units))
+            if side not in self._rooms:
+                self._rooms[side] = self.launcher.allocate(groups * NUMBER_BYTES * side.batch * side.stride)
+            room = self._rooms[side]
+        (table,) = tables
+        arguments: dict[str, Any] = {
+            "values": self.spectrum,
+            "image": None,
+            "step": step,
+            "spectra": self.spectrum,
+            "tables": table,
+            "largest": self.largest,
+            "one_scale": 0,
+            "reach": self.reach,
+            "dc": 0.0,
+            "subtracts": 0,
+            "other": 0,
+            "sizes": self._sizes,
+            "room": room,
+            "shape": 0,
+            "mask_data": self.spectrum,
+            "scale": 0.0,
+            **UNUSED,
+        }
+        # Radices and shape are not for the compiler to know.
+        room_at = f"ROOM={'local' if side.is_local else 'global'}"
+        defines = ("RADICES=1,1,1,1,1", "SHAPE=any", f"EDGES={self.edges}", room_at, f"LOAD_PIXEL={self.pixel}")
+        options = compiler_options(self.launcher, REGISTERS if side.is_local else 2 * REGISTERS)
+        kernel = self.launcher.kernel((STEP,), defines, "gpu_generic_step", arguments | given, options=options)
+        return Launch(name, kernel, (groups * side.group,), (side.group,))

@@ -1,0 +1,183 @@
+"""A plain FFT on a GPU, prepared for arrays of one shape: launches from one device buffer to another."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ...output.stack import PIXELS
+from ..tables import twiddles
+from . import plain_plan
+from . import plan as images
+from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
+from .transform import DEFAULT, MOST_PER_ITEM
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pyopencl as cl
+
+    from ...device.launcher import Launcher
+    from ..plain_fft import Shape
+    from .transform import Limits
+
+    Array = np.ndarray[Any, Any]
+
+LINES = "fused/gpu/plain_fft/lines.cl"
+NO_GROUND = "fused/gpu/plain_fft/no_ground.cl"
+TO_SPECTRUM = "fused/gpu/plain_fft/to_spectrum.cl"
+FROM_SPECTRUM = "fused/gpu/plain_fft/from_spectrum.cl"
+FLOAT = np.dtype(np.float32)
+
+
+class PairLaunches(Launches):
+    """Makes launches of real images with nothing taken off, and without a mask."""
+
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_GROUND,))
+
+    def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
+        """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
+        ends = {"target": None, "spectrum": self.spectrum}
+        return self._columns(TO_SPECTRUM, (f"HALF={int(half)}",), ends, table)
+
+    def from_spectrum(self, table: cl.Buffer) -> Launch:
+        """Return what makes the rows' spectra of half a spectrum; source and scale are set later."""
+        return self._columns(FROM_SPECTRUM, (), {"spectrum": self.spectrum, "source": None}, table)
+
+    def _columns(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
+        columns: Any = self.plan.columns
+        return self._whole("columns", source, columns, self._kept_columns, defines, **ends, tables=table, scale=None)
+
+
+class GpuTransform:
+    """A transform of arrays of one shape and type on a GPU.
+
+    ``pixel`` is the type of real numbers: uint8, uint16 or float32. Raises TooLargeError for more than the device has.
+    """
+
+    def __init__(
+        self, launcher: Launcher, shape: Shape, pixel: np.dtype[Any] = FLOAT, *, limits: Limits = DEFAULT
+    ) -> None:
+        self.launcher, self.shape = launcher, shape
+        self._is_paired = plain_plan.is_paired(shape, limits)
+        given = np.dtype(pixel if shape.data == "real" else np.complex64)
+        made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
+        held = shape.source if plain_plan.is_cut(shape, limits) else shape.target
+        self._given, self._made = given, made
+        self.source_bytes = math.prod(shape.source) * given.itemsize
+        """Bytes of the array that is given."""
+        self.target_bytes = math.prod(held) * made.itemsize
+        """Bytes of what is made on the device."""
+        self._held = held
+        self._kept: list[cl.Buffer] = []
+        self._buffers: tuple[cl.Buffer, cl.Buffer] | None = None
+        self._bound: tuple[Any, ...] = ()
+        self._launches: list[Launch] = []
+        # Of each of them, which of its arguments is the source, the target, or the scale.
+        self._names: list[dict[str, str]] = []
+        if self._is_paired:
+            self._scratch_bytes = 8 * shape.count * images.plan(shape.height, shape.width, limits).spectrum_length
+        else:
+            steps = plain_plan.steps(shape, limits)
+            self._scratch_bytes = 8 * math.prod(shape.source) if plain_plan.SCRATCH in plain_plan.places(steps) else 0
+        self.device_bytes = self.source_bytes + self.target_bytes + self._scratch_bytes
+        """Bytes of the device that it takes."""
+        launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, self._scratch_bytes])
+        self._scratch = launcher.allocate(self._scratch_bytes) if self._scratch_bytes else None
+        if self._is_paired:
+            self._build_pairs(limits, PIXELS[pixel])
+        else:
+            self._build_lines(steps, PIXELS[pixel])
+
+    def enqueue(self, source: cl.Buffer, target: cl.Buffer, scale: float = 1.0) -> None:
+        """Transform from one device buffer to another, without waiting; ``source`` is left as it is."""
+        bound = (source, target, scale)
+        if bound != self._bound:
+            given = {"source": source, "target": target, "scale": float(scale)}
+            for launch, names in zip(self._launches, self._names, strict=True):
+                launch.kernel.bind(**{name: given[what] for name, what in names.items()})
+            self._bound = bound
+        for launch in self._launches:
+            self.launcher.enqueue(*launch)
+
+    def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
+        """Return the transform of an array in the host's memory times a scale, and its parts' largest magnitude."""
+        if self._buffers is None:
+            self._buffers = self.launcher.allocate(self.source_bytes), self.launcher.allocate(self.target_bytes)
+        self.launcher.write(self._buffers[0], np.ascontiguousarray(source, self._given))
+        self.enqueue(*self._buffers, scale)
+        result = np.empty(self._held, self._made)
+        self.launcher.read(result, self._buffers[1])
+        result = np.ascontiguousarray(result[:, :, : self.shape.target[-1]])
+        parts = result.view(np.float32)
+        return result, float(np.maximum(parts.max(), -parts.min()))
+
+    def _build_lines(self, steps: list[plain_plan.Step], pixel: str) -> None:
+        """Build the steps of complex numbers, or of real ones that are read as such."""
+        shape = self.shape
+        place = "source"
+        for number, (step, goes_to) in enumerate(zip(steps, plain_plan.places(steps), strict=True)):
+            is_first, is_last = number == 0, number == len(steps) - 1
+            reads_real = is_first and shape.data == "real"
+            given = f"LOAD_PIXEL={pixel if reads_real else 'complex_t'}", f"IS_REAL={int(reads_real)}"
+            defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
+            between = self._constant(_turns(step.between))
+            names = {"target": goes_to, "source": place, "scale": "scale" if is_last else "one"}
+            kept = {plain_plan.SCRATCH: self._scratch, "one": 1.0}
+            arguments = {
+                "target": kept.get(names["target"]),
+                "source": kept.get(names["source"]),
+                "tables": self._table(step.plan),
+                "between": between,
+                "scale": kept.get(names["scale"]),
+                "lines": step.count,
+            }
+            registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
+            options = compiler_options(self.launcher, registers)
+            kernel = self.launcher.kernel((LINES,), defines, "gpu_plain_fft_lines", arguments, options=options)
+            self._names.append({name: what for name, what in names.items() if what not in kept})
+            place = goes_to
+            items = (step.plan.work_items(step.count),)
+            self._launches.append(Launch("transform", kernel, items, (step.plan.group,)))
+
+    def _build_pairs(self, limits: Limits, pixel: str) -> None:
+        """Build the steps of real images, whose rows go in pairs."""
+        shape = self.shape
+        planned = images.plan(shape.height, shape.width, limits)
+        row_table, column_table = self._table(planned.rows), self._table(planned.columns)
+        # The steps of a filter keep what they find of each image there.
+        largest = self._keep(self.launcher.allocate(4 * FOUND * shape.count))
+        sizes = shape.count, planned.tiles, self._scratch, None, None, largest
+        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
+        if shape.data == "real":
+            (first,) = made.rows([row_table])
+            last = made.to_spectrum(column_table, half=shape.half)
+            self._names = [{"image": "source"}, {"target": "target", "scale": "scale"}]
+        else:
+            first = made.from_spectrum(column_table)
+            (last,) = made.inverse_rows([row_table], one_scale=False, dc=0.0, complement=False)
+            last.kernel.set("image", largest)  # nothing is read of an image: its place is anything's
+            self._names = [{"source": "source", "scale": "scale"}, {"values": "target"}]
+        self._launches = [first, last]
+
+    def _table(self, part: Any) -> cl.Buffer:
+        (table,) = part.tables()
+        return self._constant(table)
+
+    def _constant(self, array: Array) -> cl.Buffer:
+        buffer = self._keep(self.launcher.allocate(max(8, array.nbytes)))
+        if array.nbytes:
+            self.launcher.write(buffer, array)
+        return buffer
+
+    def _keep(self, buffer: cl.Buffer) -> cl.Buffer:
+        """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
+        self._kept.append(buffer)
+        return buffer
+
+
+def _turns(n: int) -> Array:
+    """Return W(k, n) for k below n, and one number for 0."""
+    return twiddles(np.arange(max(n, 1)), max(n, 1)).astype(np.complex64)

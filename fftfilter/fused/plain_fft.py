@@ -1,0 +1,86 @@
+"""Plain FFTs by the form that fits the device, and what they are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..device.device import Device
+    from ..device.launcher import Launcher
+
+    Array = np.ndarray[Any, Any]
+
+Data = Literal["complex", "real", "values"]
+Along = Literal["both", "rows", "columns"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is transformed: ``count`` arrays of ``height`` rows, ``along`` both axes, the rows or the columns.
+
+    ``data`` is "complex" (to complex), "real" (to a spectrum, along both axes of ``half`` the width if asked for) or
+    "values" (half a spectrum to real values, along both axes). ``width`` is always that of the values. ``inverse``
+    turns the other way around, unnormalized; values have no other way.
+    """
+
+    data: Data
+    along: Along
+    count: int
+    height: int
+    width: int
+    inverse: bool = False
+    half: bool = False
+
+    def __str__(self) -> str:
+        """Return what an error calls it."""
+        return f"a transform of {self.count} x {self.height} x {self.width}"
+
+    @property
+    def spectrum_width(self) -> int:
+        """Numbers of a row of the spectrum that is made, or given."""
+        return self.width // 2 + 1 if self.half else self.width
+
+    @property
+    def source(self) -> tuple[int, int, int]:
+        """The shape of the array that is given."""
+        return self.count, self.height, self.spectrum_width if self.data == "values" else self.width
+
+    @property
+    def target(self) -> tuple[int, int, int]:
+        """The shape of the array that is made."""
+        return self.count, self.height, self.width if self.data == "values" else self.spectrum_width
+
+
+class PlainFft(Protocol):
+    """A transform that is prepared for arrays of one shape and type."""
+
+    device_bytes: int
+    """Bytes that it keeps between calls."""
+
+    def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
+        """Return the transform of a contiguous array times a scale, and the largest magnitude of its parts."""
+        ...
+
+
+def serves(device: Device, shape: Shape) -> bool:
+    """Tell whether the device's form transforms a shape: on a CPU all, on a GPU up to some length."""
+    if not device.is_gpu:
+        return True
+    from .gpu import plain_plan
+
+    return plain_plan.serves(shape)
+
+
+def transform(launcher: Launcher, shape: Shape, pixel: np.dtype[Any]) -> PlainFft:
+    """Return a shape's transform; ``pixel`` is the type of real numbers: uint8, uint16 or float32."""
+    if launcher.device.is_gpu:
+        from .gpu.plain_fft import GpuTransform
+
+        return GpuTransform(launcher, shape, pixel)
+    from .cpu import long_signal
+    from .cpu.plain_fft import CpuTransform
+
+    return long_signal.long(launcher, shape) or CpuTransform(launcher, shape, pixel)

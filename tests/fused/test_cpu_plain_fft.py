@@ -1,0 +1,165 @@
+"""Plain FFTs by the CPU form: every kind of numbers, axes and lengths against numpy.fft.
+
+Sizes share the radices of ``test_cpu.py``: programs are compiled for a set of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fftfilter.device.device import Device
+from fftfilter.device.launcher import Launcher
+from fftfilter.errors import TooLargeError
+from fftfilter.fused import plain_fft
+from fftfilter.fused.cpu import long_signal as signal
+from fftfilter.fused.cpu.plain_fft import CpuTransform
+from fftfilter.fused.cpu.plan import Limits
+from fftfilter.fused.plain_fft import Shape
+from tests.helpers import assert_exact_radices, assert_transform
+
+# (count, height, width), chosen by what they make the kernels do
+SIZES = [
+    (1, 1, 1),  # no stage at all
+    (3, 1, 40),  # rows of a height of one, images that share the strips
+    (1, 60, 2),  # narrower than a vector: padded, and cut again
+    (2, 60, 324),  # several strips, the last moved left; several groups, the last filled up
+    (1, 36, 225),  # an odd width: no column in the middle
+    (1, 67, 60),  # Bluestein in the columns alone
+    (2, 60, 67),  # Bluestein in the rows alone
+]
+
+
+def numbers(shape, dtype="c8"):
+    rng = np.random.default_rng(11)
+    if dtype == "c8":
+        return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+    return (200 * rng.random(shape)).astype(dtype)
+
+
+def run(launcher, data, source, scale=1.0, **how):
+    made, largest = CpuTransform(launcher, data, how.pop("pixel", np.dtype("f4")), **how).run(source, scale)
+    assert made.shape == data.target
+    parts = made.view(np.float32) if made.dtype == np.complex64 else made
+    assert largest == pytest.approx(np.abs(parts).max(), rel=1e-6)  # that of columns computed twice, too
+    return made
+
+
+def lengths(*sides):
+    """Return the length whose bound holds for all sides."""
+    return max(sides) if all(side & (side - 1) == 0 for side in sides) else 60
+
+
+# Each radix alone and next to others, primes by their definition, and Bluestein's convolution
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 7, 8, 11, 13, 15, 17, 24, 31, 45, 67, 77, 120, 143])
+def test_every_radix_is_exact(cpu, n):
+    x = numbers((1, 64, n))
+    assert_exact_radices(run(cpu, Shape("complex", "rows", *x.shape), x), np.fft.fft(x))
+    upright = x.reshape(1, n, 64)
+    inverse = run(cpu, Shape("complex", "columns", *upright.shape, inverse=True), upright, 1 / n)
+    assert_exact_radices(inverse.swapaxes(1, 2), np.fft.ifft(upright, axis=1).swapaxes(1, 2))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_complex_numbers_there_and_back(cpu, size):
+    x, (_, height, width) = numbers(size), size
+    there = run(cpu, Shape("complex", "both", *size), x)
+    assert_transform(there, np.fft.fft2(x), lengths(height, width))
+    back = run(cpu, Shape("complex", "both", *size, inverse=True), x, 1 / (height * width))
+    assert_transform(back, np.fft.ifft2(x), lengths(height, width))
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_real_numbers_to_both_spectra_and_back(cpu, size):
+    x, y, (_, height, width) = numbers(size, "f4"), numbers((*size[:2], size[2] // 2 + 1)), size
+    whole = run(cpu, Shape("real", "both", *size), x)
+    assert_transform(whole, np.fft.fft2(x), lengths(height, width))
+    inverse = run(cpu, Shape("real", "both", *size, inverse=True), x, 1 / (height * width))
+    assert_transform(inverse, np.fft.ifft2(x), lengths(height, width))
+    half = run(cpu, Shape("real", "both", *size, half=True), x)
+    assert_transform(half, np.fft.rfft2(x), lengths(height, width))
+    # A spectrum of no real array: what NumPy makes of it.
+    back = run(cpu, Shape("values", "both", *size, half=True), y, 1 / (height * width))
+    assert_transform(back, np.fft.irfft2(y, s=size[1:]), lengths(height, width))
+
+
+@pytest.mark.parametrize("kind", ["complex", "real"])
+@pytest.mark.parametrize(("height", "width"), [(60, 2), (5, 324), (36, 225), (60, 67), (67, 60)])
+def test_rows_and_columns_alone(cpu, kind, height, width):
+    x = numbers((2, height, width), "c8" if kind == "complex" else "f4")
+    rows = run(cpu, Shape(kind, "rows", 1, 2 * height, width), x.reshape(1, -1, width))
+    assert_transform(rows, np.fft.fft(x).reshape(rows.shape), 60)
+    columns = run(cpu, Shape(kind, "columns", 2, height, width), x)
+    assert_transform(columns, np.fft.fft(x, axis=1), 60)
+    back = run(cpu, Shape(kind, "columns", 2, height, width, inverse=True), x, 1 / height)
+    assert_transform(back, np.fft.ifft(x, axis=1), 60)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u2"])
+def test_pixels_are_read_as_they_are(cpu, dtype):
+    x = numbers((2, 60, 324), dtype)
+    half = run(cpu, Shape("real", "both", *x.shape, half=True), x, pixel=x.dtype)
+    assert_transform(half, np.fft.rfft2(x), 60)
+
+
+@pytest.mark.parametrize(("kind", "lanes"), [("complex", 4), ("real", 8), ("values", 4)])
+def test_vectors_of_any_length_give_the_same(cpu, kind, lanes):
+    size = (2, 60, 324)
+    shape = Shape(kind, "both", *size, half=kind != "complex")
+    x = numbers(shape.source, "f4" if kind == "real" else "c8")
+    assert_transform(run(cpu, shape, x, lanes=lanes), run(cpu, shape, x), 60)
+
+
+def test_parts_that_fit_a_small_cache_give_the_same(cpu):
+    size, small = (1, 60, 324), Limits(part=16 * 8 * 16)
+    x, y = numbers(size), numbers((1, 60, 163))
+    for shape, source in ((Shape("complex", "both", *size), x), (Shape("values", "both", *size, half=True), y)):
+        made = CpuTransform(cpu, shape, limits=small)
+        assert made.plan.rows.whole_stages >= 1
+        # Not to the last bit: the first size on a device has a program of its own.
+        assert_transform(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0], 60)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_any_number_of_workers_gives_the_same(cpu, workers):
+    size = (3, 60, 324)
+    x = numbers(size)
+    shape = Shape("complex", "both", *size)
+    made = CpuTransform(cpu, shape, workers=workers)
+    expected = CpuTransform(cpu, shape).run(x)[0]
+    for _ in range(3):  # what a run leaves behind must not reach the next one
+        np.testing.assert_array_equal(made.run(x)[0], expected)
+
+
+# Long and few, long and many, a large prime, a length with a square factor alone.
+@pytest.mark.parametrize(("rows", "n"), [(1, 3600), (17, 1 << 14), (2, 4099), (3, 1 << 12)])
+def test_long_rows_go_as_matrices(cpu, rows, n):
+    x = numbers((1, rows, n))
+    for inverse, reference in ((False, np.fft.fft), (True, np.fft.ifft)):
+        made = plain_fft.transform(cpu, Shape("complex", "rows", 1, rows, n, inverse), np.dtype("f4"))
+        assert isinstance(made, signal.LongSignal | signal.LongChirp)
+        result, largest = made.run(x, 1 / n if inverse else 1)
+        assert_transform(result, reference(x), n)
+        assert largest == pytest.approx(np.abs(result.view(np.float32)).max())
+
+
+def test_nan_and_infinity_are_seen(cpu):
+    x = numbers((1, 60, 324))
+    for bad in (np.nan, np.inf):
+        x[0, 3, 4] = bad
+        assert not np.isfinite(CpuTransform(cpu, Shape("complex", "both", *x.shape)).run(x)[1])
+
+
+def test_many_sizes_are_two_programs(cpu):
+    device = Launcher(Device(0, cpu.device.cl_device))
+    rng = np.random.default_rng(7)
+    for height, width in rng.integers(1, 200, (40, 2)):
+        x = numbers((1, height, width))
+        made, _ = CpuTransform(device, Shape("complex", "both", *x.shape)).run(x)
+        assert_transform(made, np.fft.fft2(x), 60)
+    assert len(device.device._programs) == 2
+
+
+def test_too_large_is_said_before_anything_is_allocated(cpu):
+    with pytest.raises(TooLargeError, match="a transform of 1 x 4194304 x 4194304"):
+        CpuTransform(cpu, Shape("complex", "both", 1, 1 << 22, 1 << 22))

@@ -1,0 +1,143 @@
+"""The generic program of the form for GPUs: right for every side and mask, the bits of the programs of a size.
+
+All but a few tests share two programs, with the numbers in local and in global memory.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pytest
+
+from fftfilter import transfer as H
+from fftfilter.device.device import Device
+from fftfilter.device.launcher import Launcher
+from fftfilter.fused.gpu import generic
+from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
+from fftfilter.fused.gpu.transform import Limits
+from tests.fused.helpers import assert_as_the_reference, assert_real, even, noise, stack_of
+
+HIGH = H.highpass()
+
+
+def pipeline_of(launcher, pixels, transfer=HIGH, *, limits=Limits(), edges="wrap", **kind):  # noqa: B008  a constant
+    stack = stack_of(pixels, **kind)
+    return FusedGpuPipeline(launcher, transfer, stack, limits=limits, edges=edges, generic=True, one_launch=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_size_has_its_own(monkeypatch):
+    monkeypatch.setattr(generic, "_specialized", WeakKeyDictionary())
+
+
+@pytest.mark.parametrize(
+    ("height", "width"),
+    [
+        (1, 1),  # no stage
+        (5, 9),  # odd sides, one stage
+        (18, 24),  # two stages; radices 6, 9, 12
+        (26, 22),  # radices 13 and 11
+        (45, 14),  # radices 15 and 14
+        (34, 17),  # chirp-z in both directions
+        (2, 250),  # three stages; radix 10
+        (32, 21),  # radices 16 and 7
+    ],
+)
+def test_any_size_gives_the_reference(launcher, height, width):
+    pixels = noise((2, height, width))
+    assert_as_the_reference(pipeline_of(launcher, pixels).run(pixels), pixels, HIGH)
+
+
+@pytest.mark.parametrize(
+    "transfer",
+    [
+        H.lowpass(3),
+        H.bandstop(2, 4),
+        H.bandpass(1, 4, shape="gaussian"),
+        H.bandstop(1, 4, shape="butterworth", order=3),
+        H.highpass(3, shape="cosine"),
+        H.lowpass(3, shape="fermi"),
+        H.mask(even(np.random.default_rng(5).uniform(0, 1, (12, 10)))),
+    ],
+    ids=str,
+)
+def test_passes_and_shapes(launcher, transfer):
+    image = noise((1, 12, 10))
+    assert_as_the_reference(pipeline_of(launcher, image, transfer).run(image), image, transfer)
+
+
+def test_values_that_are_not_scaled_and_one_scale(launcher):
+    pixels = noise((3, 12, 10))
+    assert_real(pipeline_of(launcher, pixels, real=True).run(pixels), pixels, HIGH)
+    got = pipeline_of(launcher, pixels, one_scale=True).run(pixels)
+    assert_as_the_reference(got, pixels, HIGH, one_scale=True)
+
+
+# These have programs from other tests.
+@pytest.mark.parametrize(
+    ("height", "width", "transfer", "edges"),
+    [
+        (34, 17, HIGH, "wrap"),
+        (64, 48, HIGH, "wrap"),
+        (17, 5, H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2)), "mirror"),
+    ],
+)
+def test_a_size_that_comes_again_has_its_own_programs_and_the_same_pixels(launcher, height, width, transfer, edges):
+    image = noise((1, height, width))
+    made = pipeline_of(launcher, image, transfer, edges=edges)
+    first = made.run(image)
+    assert_as_the_reference(first, image, transfer, edges=edges)
+    assert not made._is_specialized
+    np.testing.assert_array_equal(made.run(image), first)
+    assert made._is_specialized
+    assert pipeline_of(launcher, image, transfer, edges=edges)._is_specialized
+
+
+def test_mirrored_edges_of_a_function_that_is_not_even_along_each_axis(launcher):
+    images, notch = noise((2, 17, 6)), H.notch((0.2, 0.3))
+    got = pipeline_of(launcher, images, notch, edges="mirror").run(images)
+    assert_as_the_reference(got, images, notch, edges="mirror")
+
+
+class Counting(Launcher):
+    """Notes which programs were asked for."""
+
+    def __init__(self, device):
+        super().__init__(device)
+        self.programs = set()
+
+    def kernel(self, names, defines, *given, **options):
+        self.programs.add((names, defines))
+        return super().kernel(names, defines, *given, **options)
+
+
+def test_few_programs_serve_many_sizes_and_filters(launcher):
+    counting = Counting(launcher.device)
+    for height, width in ((12, 10), (5, 9), (34, 17), (26, 22), (1, 3)):
+        image = noise((1, height, width))
+        for transfer in (HIGH, H.lowpass(3, shape="gaussian"), H.mask(np.ones((height, width)))):
+            pipeline_of(counting, image, transfer).run(image)
+    # The steps, and quantizing one pixel at once, or four
+    assert len(counting.programs) == 3
+
+
+def test_few_sizes_have_programs_of_their_own(launcher, monkeypatch):
+    monkeypatch.setattr(generic, "MOST_SPECIALIZED", 1)
+    device = Device(0, launcher.device.cl_device)
+    assert not generic.is_specialized(device, (5, 9))
+    assert generic.may_specialize(device, (5, 9), 90)
+    assert generic.is_specialized(device, (5, 9))
+    assert not generic.may_specialize(device, (12, 10), 240)
+    assert generic.may_specialize(device, (5, 9), 135)
+
+
+def test_any_size_has_its_own_once_that_pays(launcher, monkeypatch):
+    monkeypatch.setattr(generic, "MOST_SPECIALIZED", 0)
+    monkeypatch.setattr(generic, "WORTH_COMPILING", 4 * 34 * 17)
+    image = noise((1, 34, 17))
+    made, own = pipeline_of(launcher, image), []
+    for _ in range(5):
+        made.run(image)
+        own.append(made._is_specialized)
+    assert own == [False, False, False, True, True]

@@ -1,0 +1,119 @@
+"""Plain FFTs by the GPU form, on whatever device there is: every kind of numbers and axes against numpy.fft.
+
+Kernels are compiled for each size: there is one of odd sides, one of even sides, one with Bluestein's, and one that
+goes in two steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from fftfilter.fused.gpu import plain_plan as plan
+from fftfilter.fused.gpu.plain_fft import GpuTransform
+from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
+from fftfilter.fused.plain_fft import Shape
+from tests.helpers import assert_exact_radices, assert_transform
+
+# Sides from 25 up go in two steps.
+TINY = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
+
+
+def numbers(shape, dtype="c8"):
+    rng = np.random.default_rng(11)
+    if dtype == "c8":
+        return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(dtype)
+    return (200 * rng.random(shape)).astype(dtype)
+
+
+def run(launcher, shape, source, scale=1.0, **how):
+    assert plan.serves(shape, how.get("limits", Limits()))
+    made, largest = GpuTransform(launcher, shape, **how).run(source, scale)
+    assert made.shape == shape.target
+    assert largest == np.abs(made.view(np.float32)).max()
+    return made
+
+
+# All radices, two or three at a time
+@pytest.mark.parametrize(
+    "radices",
+    [(2,), (16, 13), (14, 11), (15, 12), (10, 9), (8, 7), (6, 4), (9, 3), (5, 5, 5), (3,), (32, 16, 16)],
+    ids=str,
+)
+def test_every_radix_is_exact(launcher, radices):
+    n = math.prod(radices)
+    assert plan_transform(n, columns=False, count=16).radices == radices
+    x = numbers((1, 16, n))
+    assert_exact_radices(run(launcher, Shape("complex", "rows", *x.shape), x), np.fft.fft(x))
+
+
+@pytest.mark.parametrize("size", [(2, 5, 9), (1, 34, 16)])
+def test_real_numbers_to_both_spectra_and_back(launcher, size):
+    x, y = numbers(size, "u1"), numbers((*size[:2], size[2] // 2 + 1))
+    pixel = {"pixel": x.dtype}
+    if size[0] == 2:
+        assert_transform(run(launcher, Shape("real", "both", *size), x, **pixel), np.fft.fft2(x), 60)
+    assert_transform(run(launcher, Shape("real", "both", *size, half=True), x, **pixel), np.fft.rfft2(x), 60)
+    # A spectrum of no real array: what NumPy makes of it.
+    back = run(launcher, Shape("values", "both", *size, half=True), y, 1 / (size[1] * size[2]))
+    assert_transform(back, np.fft.irfft2(y, s=size[1:]), 60)
+
+
+def test_real_numbers_of_which_a_group_has_few_columns_go_as_lines(launcher):
+    few, size = Limits(group_wanted=2), (2, 6, 9)
+    x = numbers(size, "f4")
+    for half, wanted in ((True, np.fft.rfft2(x)), (False, np.fft.fft2(x))):
+        shape = Shape("real", "both", *size, half=half)
+        assert not plan.is_paired(shape, few)
+        assert_transform(run(launcher, shape, x, limits=few), wanted, 60)
+
+
+def test_complex_numbers_along_both_axes_and_one(launcher):
+    size = (2, 5, 9)
+    x = numbers(size)
+    assert_transform(run(launcher, Shape("complex", "both", *size), x), np.fft.fft2(x), 60)
+    assert_transform(run(launcher, Shape("complex", "both", *size, inverse=True), x, 1 / 45), np.fft.ifft2(x), 60)
+    assert_transform(run(launcher, Shape("complex", "columns", *size), x), np.fft.fft(x, axis=1), 60)
+    rows = run(launcher, Shape("complex", "rows", 1, 10, 9), x.reshape(1, 10, 9))
+    assert_transform(rows.reshape(size), np.fft.fft(x), 60)
+
+
+@pytest.mark.parametrize("kind", ["complex", "real"])
+def test_long_sides_go_in_two_steps(launcher, kind):
+    size = (2, 30, 45)
+    x = numbers(size, "c8" if kind == "complex" else "f4")
+    half = kind == "real"
+    shape = Shape(kind, "both", *size, half=half)
+    assert len(plan.steps(shape, TINY)) == 4
+    assert_transform(run(launcher, shape, x, limits=TINY), (np.fft.rfft2 if half else np.fft.fft2)(x), 60)
+
+
+def test_numbers_that_move_never_stay_in_their_buffer():
+    for along in ("rows", "columns", "both"):
+        for height in (8, 30):
+            steps = plan.steps(Shape("complex", along, 2, height, 45), TINY)
+            places = ["source", *plan.places(steps)]
+            assert places[-1] == plan.TARGET
+            for step, before, after in zip(steps, places, places[1:], strict=False):
+                assert step.in_place or before != after
+
+
+def test_what_is_too_long_is_not_served():
+    assert not plan.serves(Shape("complex", "rows", 1, 2, 37), TINY)  # a chirp-z in two steps
+    assert not plan.serves(Shape("values", "both", 1, 30, 45, half=True), TINY)
+    assert not plan.serves(Shape("complex", "both", 1, 1 << 17, 1 << 17))
+
+
+def test_buffers_on_the_device_are_transformed_without_a_copy(launcher):
+    x = numbers((2, 5, 9))
+    made = GpuTransform(launcher, Shape("complex", "both", *x.shape))
+    source, target = launcher.allocate(made.source_bytes), launcher.allocate(made.target_bytes)
+    launcher.write(source, x)
+    made.enqueue(source, target)
+    result, left = np.empty_like(x), np.empty_like(x)
+    launcher.read(result, target)
+    launcher.read(left, source)
+    assert_transform(result, np.fft.fft2(x), 60)
+    np.testing.assert_array_equal(left, x)

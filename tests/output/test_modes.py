@@ -1,0 +1,47 @@
+"""Modes: rows whose fields say what the output has to be like."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from fftfilter.errors import ParameterError
+from fftfilter.output.modes import MODES, Output, check_scale
+from fftfilter.output.scale import Auto, Range
+
+
+def test_type_checkers_know_the_names_of_all_rows():
+    assert get_args(Output) == tuple(MODES)
+
+
+def test_exactly_one_mode_is_the_default():
+    assert [name for name, mode in MODES.items() if mode.is_default] == ["magnitude"]
+
+
+def test_a_range_up_to_the_largest_begins_at_0_or_is_symmetric():
+    assert MODES["magnitude"].range_up_to(0.4) == Range(0, 0.4, of_white=True)
+    assert MODES["signed"].range_up_to(0.4) == Range(-0.4, 0.4, of_white=True)
+    assert MODES["signed"].range_up_to(0) == Range(-1, 1, of_white=True)  # rounding noise alone
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "wanted"),
+    [
+        ("magnitude", None, False),
+        ("magnitude", Range(0, 40), True),
+        ("magnitude", Auto(), True),
+        ("signed", None, True),
+        ("keep", None, True),
+        ("real", None, False),
+    ],
+)
+def test_pipelines_need_no_ramps_for_what_they_make_by_themselves(name, scale, wanted):
+    assert MODES[name].needs_ramps(scale) is wanted
+
+
+@pytest.mark.parametrize("name", ["keep", "real"])
+def test_a_scale_is_for_modes_that_have_one(name):
+    check_scale(name, None)
+    with pytest.raises(ParameterError, match=r"has no scale: .*, or choose output magnitude or signed$"):
+        check_scale(name, Range(0, 40))

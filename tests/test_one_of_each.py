@@ -1,0 +1,124 @@
+"""A mode and a kind of filter more, in a copy of the package: what CONTRIBUTING.md names is enough for all uses."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+CHECKER = '''
+"""A checkerboard over the frequencies, of which every second square is taken out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .part import Part
+from .product import Transfer
+from .units import Radius
+
+if TYPE_CHECKING:
+    from .grid import Gain
+    from .units import RadiusLike
+
+
+@dataclass(frozen=True, repr=False)
+class Checker(Part):
+    """Squares whose sides are a radius; that around DC passes."""
+
+    side: Radius
+
+    kind = "checker"
+    is_even_along_axes = True
+
+    def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
+        import numpy as np
+
+        cycles = self.side.bins(height, width) / min(height, width)
+        across, down = (np.rint(np.abs(np.fft.fftfreq(n)) / cycles) for n in (width, height))
+        return np.asarray((across[:columns] + down[:rows, None] + 1) % 2)
+
+    def __str__(self) -> str:
+        return f"checker of {self.side}"
+
+
+def checker(side: RadiusLike) -> Transfer:
+    return Transfer((Checker(Radius.parse(side, "side")),))
+'''
+
+CHECKER_ON_THE_COMMAND_LINE = """
+        Kind(
+            "checker",
+            "Take out a checkerboard.",
+            ("--side 8px in.png out.png",),
+            transfer.checker,
+            filter_option("--side", metavar="R", multiple=True, required=True, help="Of a square."),
+            factor=factor("--checker", "R", "Take it out, too."),
+        ),
+"""
+
+NEGATIVE = """
+        Mode("negative", "0 white", "0 white, the largest black", is_scaled=True, is_absolute=True),
+"""
+
+PIXELS_OF_NEGATIVE = """
+    if output == "negative":
+        made["stretch"], made["shift"] = -made["stretch"], top + 2 * nudge - made["shift"]
+        made["white"] = np.inf
+"""
+
+# By file: text that stands there, and what is put in front of it.
+MODE = {
+    "fftfilter/output/modes.py": [('"real"]\n', '"negative", '), ('        Mode("real"', NEGATIVE)],
+    "fftfilter/output/ramp.py": [('    made["magnitude"] = ', PIXELS_OF_NEGATIVE)],
+}
+KIND = {
+    "fftfilter/transfer/checker.py": [("", CHECKER)],
+    "fftfilter/transfer/__init__.py": [
+        ("from .gains", "from .checker import checker\n"),
+        ('"highpass", "imagej"', '"checker", '),
+        ("    product.py ", "    checker.py     a checkerboard\n"),
+    ],
+    "fftfilter/commands/kinds.py": [('        Kind(\n            "imagej"', CHECKER_ON_THE_COMMAND_LINE)],
+}
+
+
+@pytest.mark.parametrize(("title", "changes"), [("an output mode", MODE), ("a kind of filter", KIND)])
+def test_the_guide_names_what_is_touched_at_most_three_files(title, changes):
+    section = GUIDE.partition(f"## Add {title}\n")[2].partition("\n## ")[0]
+    steps = re.findall(r"^\d\. `(fftfilter/[\w./]+)`", section, re.MULTILINE)
+    assert len(steps) <= 3
+    assert {path.replace("checker", "NAME") for path in changes} == set(steps)
+
+
+def test_one_more_of_each_serves_files_folders_python_and_the_page(tmp_path):
+    """All in one process of its own, as one process has one copy of the package."""
+    pytest.importorskip("aiohttp")
+    shutil.copytree(ROOT / "fftfilter", tmp_path / "fftfilter", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "kernels", tmp_path / "kernels")
+    for path, texts in (MODE | KIND).items():
+        file = tmp_path / path
+        for before, text in texts:
+            content = file.read_text(encoding="utf-8") if file.exists() else ""
+            assert content.count(before) == 1
+            file.write_text(content.replace(before, text + before), encoding="utf-8")
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    run = subprocess.run(
+        [sys.executable, "-c", "from tests.one_of_each import main; main()"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["files", "folders", "python", "page"]
