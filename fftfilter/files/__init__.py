@@ -3,7 +3,7 @@
     content(source) -> bytes  ...  store(target, parts, times)
 
     sources.py            all bytes of a file, a URL or standard input
-    atomic.py             outputs that appear whole or not at all; what a killed run left behind
+    atomic.py             outputs that appear whole or not at all; leftovers of killed runs
     urls.py               files behind URLs, through fsspec
     standard_streams.py   standard input, output and error, which may be closed or full
     messages.py           texts of errors about files: name, cause, way out

@@ -103,7 +103,7 @@ def refuse_unwritable(folder: str) -> None:
     disk = os.statvfs(folder)
     if not may_write:
         raise _system_error(errno.EROFS if disk.f_flag & os.ST_RDONLY else errno.EACCES)
-    # What is kept for root counts for root; some file systems do not count their files.
+    # Space that is kept for root counts for root alone; some file systems do not count their files.
     if not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree):
         raise _system_error(errno.ENOSPC)
 
@@ -210,7 +210,7 @@ def remove_own(folder: str | os.PathLike[str]) -> None:
 
 
 def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
-    """Remove what killed runs left in the folder of one output, as far as that costs no time."""
+    """Remove the unfinished files of killed runs beside an output, as far as that costs no time."""
     if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
         remove_leftovers(Path(target).parent, most=_QUICKLY)
 

@@ -89,7 +89,7 @@ def _raise(error: OSError) -> NoReturn:
 
 
 def _unless_it_fails(stream: TextIO | None) -> TextIO | None:
-    """Return a stream, None if it cannot write what it still holds: at exit Python would try again, and complain."""
+    """Return a stream, None if it cannot be flushed: at exit Python would try again, and complain."""
     try:
         if stream is not None:
             stream.flush()

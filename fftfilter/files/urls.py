@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
-# What drivers call something that changes with a file's content, the most reliable first.
+# Drivers' names of a value that changes with a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", "last_modified", "updated", "created")
 
 
@@ -94,7 +94,7 @@ def without_file_scheme(text: str) -> str:
 
 
 def place(text: str) -> Path | Url:
-    """Return a name as what it means: a path or a URL."""
+    """Return a name as a path or a URL."""
     return Url(text) if is_url(text) else Path(text)
 
 
@@ -190,7 +190,7 @@ def stamp(url: str) -> tuple[int, int]:
 
 @contextmanager
 def scandir(url: Url) -> Iterator[Iterator[Entry]]:
-    """Return a folder's entries, as os.scandir; of a web page, its links to what lies below it."""
+    """Return a folder's entries, as os.scandir; of a web page, its links to pages and files below it."""
     with _readable_errors(url.text):
         system, path = _open(url.text)
         found = system.ls(path if not url.is_web else f"{path.rstrip('/')}/", detail=True)
@@ -220,7 +220,7 @@ def _open(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def _readable_errors(url: str) -> Iterator[None]:
-    """Turn whatever a driver raises into an OSError whose ``strerror`` can be shown."""
+    """Turn any error of a driver into an OSError whose ``strerror`` can be shown."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -229,7 +229,7 @@ def _readable_errors(url: str) -> Iterator[None]:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES).lower()) from error
     except (ParameterError, MemoryError):
         raise
-    except Exception as error:  # A driver raises what its library does.
+    except Exception as error:  # any error of the driver's library
         message = f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://"
         raise UrlError(message) from error
 

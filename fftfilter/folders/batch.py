@@ -130,7 +130,7 @@ class Batch:
             while self._stacks:
                 yield from self._filter_stack(self._stacks.pop(), writing)
         except DeviceLostError:
-            # What is filtered already is still written; its outcome comes before the error.
+            # Filtered files are still written; their outcomes come before the error.
             for each in reading:
                 each.cancel()
             yield from (each.result() for each in writing)
@@ -139,7 +139,7 @@ class Batch:
 
     @property
     def _ahead(self) -> int:
-        """How many files may be read before they are filtered."""
+        """The number of files that may be read before they are filtered."""
         if self._threads == 1:
             return 0
         return 1 if self._stacks.nbytes > WAITING_BYTES else 2 * self._threads
@@ -277,6 +277,6 @@ def _frame(loaded: Loaded) -> Frame:
 
 
 def _key(frame: Frame) -> Key:
-    """Return what pictures of a stack have in common."""
+    """Return a value that is the same for all pictures that may be in a stack."""
     picture = frame.picture
     return picture.planes.shape, picture.planes.dtype, picture.maxval, frame.depth, frame.transfer

@@ -73,7 +73,7 @@ class Outcome:
     """Channels, height, width; of the first page."""
     dtype: str | None = None
     pixel_size: PixelSize | None = None
-    """What the file says, if the filter needs it."""
+    """The file's, if the filter needs it."""
     row: Row | None = None
     """Of the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
@@ -99,8 +99,3 @@ class Outcome:
 
 class DeviceLostError(DeviceError):
     """No worker is left for the rest of a run."""
-
-
-def failure(job: Job, error: str) -> Outcome:
-    """Return the outcome of a job that never reached a device."""
-    return Outcome(job, FAILED, error, exit_code=1)

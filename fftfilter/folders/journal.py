@@ -36,7 +36,7 @@ SPARE_LINES = 1000
 
 
 class Stamp(NamedTuple):
-    """What changes when a file is changed."""
+    """The size and time of a file, which change when it is changed."""
 
     size: int
     changed_ns: int

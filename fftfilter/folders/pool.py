@@ -30,7 +30,7 @@ from ..errors import DeviceError
 from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
-from .jobs import Job, Outcome, Settings, failure
+from .jobs import FAILED, Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -46,7 +46,7 @@ DEATHS = 2
 
 
 class Result(NamedTuple):
-    """What became of a worker's chunk."""
+    """The outcomes of a chunk."""
 
     outcomes: list[Outcome]
     seconds: float
@@ -228,20 +228,21 @@ class Pool:
             if self._deaths[job.number] < DEATHS:
                 self._suspects.append(job)
             else:
-                yield failure(job, f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand")
+                why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
+                yield Outcome(job, FAILED, why, exit_code=1)
 
 
 # What a worker does
 
 
 def pack(jobs: Sequence[Job]) -> bytes:
-    """Return jobs as :func:`do_chunk` takes them: small, since a cluster's scheduler remembers what it passes on."""
+    """Return jobs for :func:`do_chunk`, compressed, since a cluster's scheduler keeps all that it passes on."""
     return zlib.compress(pickle.dumps(jobs, pickle.HIGHEST_PROTOCOL), 1)
 
 
 _one_at_a_time = threading.Lock()
 _open: list[tuple[Settings, str | None, int, Batch]] = []
-"""The one batch of this process, if there is one, behind what it was opened for."""
+"""The one batch of this process, if there is one, behind the arguments that it was opened with."""
 
 
 def open_device(device: str | None) -> Started:

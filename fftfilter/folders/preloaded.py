@@ -29,4 +29,4 @@ for name in MODULES:
 from ..device import embedded_pocl  # noqa: E402  it imports pyopencl
 
 embedded_pocl.load_library()
-gc.freeze()  # what is collected later is not looked for here, so that forks share it
+gc.freeze()  # later collections skip all that is here, so that forks share it

@@ -264,7 +264,7 @@ class _Process:
 
 
 class _ThisProcess(Executor):
-    """An executor that does what is submitted at once, in this process."""
+    """An executor that works at once, in this process."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         return system.at_once(function, *arguments, **options)
@@ -289,5 +289,5 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        time.sleep(1)  # what is being written is finished
+        time.sleep(1)  # to finish the files that are being written
         os._exit(0)

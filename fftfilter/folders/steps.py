@@ -47,7 +47,7 @@ class Loaded:
 
     @property
     def job(self) -> Job:
-        """What it is read for."""
+        """The job that it is read for."""
         return self.outcome.job
 
 
@@ -91,7 +91,7 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
 
 
 def _loaded(outcome: Outcome, opened: Opened, settings: Settings) -> Loaded:
-    """Return a file, ready to be filtered; raises ParameterError for what its output cannot be."""
+    """Return a file, ready to be filtered; raises ParameterError if its output cannot hold it."""
     job, found = outcome.job, opened.found
     spare = () if settings.in_place else (opened.identity,)
     if not isinstance(found, images.Pages):

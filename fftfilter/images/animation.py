@@ -239,7 +239,7 @@ class _AnimationSink(Sink):
 
     @abstractmethod
     def _begin(self, frame: _Frame) -> None:
-        """Write what comes before the first frame."""
+        """Write the head of the file."""
 
     @abstractmethod
     def _append(self, frame: _Frame) -> None:
@@ -350,7 +350,7 @@ _SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WE
 
 
 def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int) -> Sink:
-    """Return what writes pages into a file with this extension, a key of FORMATS that holds many."""
+    """Return a sink for a file with this extension, a key of FORMATS that holds many pages."""
     if FORMATS[suffix].name == "TIFF":
         from .tiff_writer import TiffSink
 

@@ -117,7 +117,7 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     """Return the key of FORMATS for a target: that of ``format_`` if given, else the target's extension.
 
     A pipe or device has no extension: it gets the picture's own format, or PNG if that cannot hold the picture.
-    Raises ParameterError for what cannot be written.
+    Raises ParameterError if there is none.
     """
     if format_ is not None:
         suffix = _SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower().removeprefix('.')}")
@@ -137,7 +137,7 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
 
 
 def is_lossy(target: str | os.PathLike[str], *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:  # noqa: A002  as `write` has it
-    """Tell whether a target's samples may come back changed; raises ParameterError for what cannot be written."""
+    """Tell whether a target's samples may come back changed; raises ParameterError as :func:`suffix_of`."""
     kind = FORMATS[suffix_of(target, format)]
     return kind.lossy or (kind.has_quality and coding.quality is not None)
 

@@ -88,7 +88,7 @@ class Metadata:
     unitless: tuple[float, float] | None = None
     """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
     pixel_size: PixelSize | None = None
-    """For filters, not for the output, which gets what it was read from."""
+    """For filters, not for the output, which gets its fields as they were read."""
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
@@ -205,7 +205,7 @@ def _exif(exif: object) -> bytes:
 
 
 def _first_tags(exif: bytes) -> tuple[str, range]:
-    """Return the byte order and where each of the first tags begins; raises what :func:`_exif` takes for damage."""
+    """Return the byte order and the positions of the first tags; raises KeyError, ValueError, struct.error."""
     order = {b"II": "<", b"MM": ">"}[exif[:2]]
     (start,) = struct.unpack_from(f"{order}I", exif, 4)
     (count,) = struct.unpack_from(f"{order}H", exif, start)

@@ -26,7 +26,7 @@ class Asked(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Asked:
-        """Return what A-B, A, A- or -B asks for; raises ParameterError."""
+        """Return the pages of A-B, A, A- or -B; raises ParameterError."""
         found = _ASKED.fullmatch(text.strip())
         first, last = (int(found[i]) if found and found[i] else None for i in (1, 3))
         if not found or (first is None and last is None) or 0 in (first, last):
@@ -125,4 +125,4 @@ class Sink(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what comes last; the file stays open."""
+        """Complete the file, which stays open."""

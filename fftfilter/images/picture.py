@@ -39,7 +39,7 @@ class Picture:
     alpha: Samples | None
     """(height, width), of the planes' type, or None."""
     maxval: int
-    """The sample that stands for white: 255, 65535, or what a PGM's header says; 1 for float32."""
+    """The sample that stands for white: 255, 65535, or that of a PGM's header; 1 for float32."""
     format: str
     """Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets."""
     metadata: Metadata | None = None
@@ -52,7 +52,7 @@ class Picture:
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
     def is_stored_as(self, depth: Depth) -> bool:
-        """Whether a file that stores samples so holds the planes as they are."""
+        """Whether a file with this depth holds the planes unchanged."""
         return depth == (self.planes.dtype, self.maxval)
 
     def stripped(self) -> Picture:

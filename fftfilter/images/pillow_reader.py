@@ -90,7 +90,7 @@ def measure_with_pillow(file: BinaryIO) -> Size:
 
 
 def refuse_at_start(start: bytes, name: str) -> None:
-    """Raise ReadError for a file that begins like no image, TooLargeError for one that memory cannot hold."""
+    """Raise ReadError if a file does not start like an image, TooLargeError if memory cannot hold it."""
     with damage_as_error(name):
         try:
             size = measure_with_pillow(io.BytesIO(start))

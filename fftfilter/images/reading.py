@@ -42,7 +42,7 @@ def read(source: str | os.PathLike[str]) -> Picture:
 
 
 def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of an image file, for :func:`decode`; a file that starts like no image is not read to its end.
+    """Return the bytes of an image file, for :func:`decode`; a file that does not start like an image is not read on.
 
     ``limit`` is the most bytes of a stream.
     """

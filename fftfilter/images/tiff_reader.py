@@ -180,7 +180,7 @@ def _channels(page: tifffile.TiffPage, data: bytes | Slices) -> Samples:
             if len(raw) < left * bytes_per_row:
                 raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
             part, (plane, _, y, x, _), _ = page.decode(raw, index)
-            if part is not None:  # what is missing is refused above
+            if part is not None:  # missing ones are refused above
                 whole = found[plane, 0, y : y + left, x : x + across]
                 whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
     page.compression = compression

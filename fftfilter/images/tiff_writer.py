@@ -54,7 +54,7 @@ def encode(picture: Picture, coding: Coding) -> Parts:
 
 
 class EncodedPage(NamedTuple):
-    """A page without its place in a file."""
+    """A page that has no place in a file yet."""
 
     tags: dict[int, Any]
     strips: Sequence[memoryview]

@@ -145,7 +145,7 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything at their limits.
         if picture.metadata:
-            # The picture matters more than what is said about it.
+            # The picture matters more than its metadata.
             return encoded(replace(picture, metadata=None), suffix, name, encode)[0], ["metadata"]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
@@ -294,7 +294,7 @@ def depth_of_pages(suffix: str, picture: Picture, *, is_real: bool) -> Depth:
         return Depth(F32, 1)
     depth = depth_as(suffix, picture)
     is_color = len(picture.planes) > 1 or picture.alpha is not None
-    # What reads animated PNGs, Pillow included, has 8 bits for their color.
+    # Readers of animated PNGs, Pillow included, have 8 bits for color.
     return Depth(U8, 255) if FORMATS[suffix].name == "PNG" and is_color else depth
 
 

@@ -33,13 +33,13 @@ class Opened:
     transfer: Transfer
     """The recipe's, for the size of the file's pixels, with notches for the waves that were found."""
     pixel_size: PixelSize | None
-    """What the file says, if the filter needs it."""
+    """The file's, if the filter needs it."""
     peaks: Sequence[Peak] | None = None
     """The waves that are removed, if any were looked for."""
     too_few: str | None = None
     """Why none could be looked for."""
     identity: sources.Identity | None = None
-    """What outputs must not replace, as :func:`files.sources.identity` has it."""
+    """Of the file, which outputs must not replace, by :func:`files.sources.identity`."""
     times: Times | None = None
     """For the output, if it gets the input's."""
 

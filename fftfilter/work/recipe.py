@@ -50,7 +50,7 @@ class Plain:
         return recipe.mode.keeps_levels
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
-        """Yield what a picture may become, the most likely first."""
+        """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import reference_of
 
         output, scale = recipe.output, recipe.scale
@@ -79,7 +79,7 @@ class ImageJ(Plain):
         return not recipe.options["autoscale"]
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
-        """Yield what a picture may become where values lie on the edges of a histogram's bins."""
+        """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
         own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
@@ -141,33 +141,33 @@ class Recipe:
         return replace(self, scale=self.mode.range_up_to(largest), span=scales.EACH)
 
     def cautions(self) -> list[str]:
-        """Return a line on a range of which no picture uses a part."""
+        """Return a line if pictures cannot use a part of the range."""
         return self.scale.cautions() if self.scale and self.mode.is_absolute else []
 
     @property
     def how(self) -> Plain:
-        """What the method's name stands for."""
+        """The method, by its name."""
         return METHODS[self.method]
 
     @property
     def mode(self) -> Mode:
-        """What the output's name stands for."""
+        """The output's mode, by its name."""
         return MODES[self.output]
 
     @property
     def edges(self) -> Edges:
-        """What lies beyond a picture's borders."""
+        """The picture's continuation beyond its borders."""
         edges: Edges = self.options.get("edges", "wrap")
         return edges
 
     @property
     def needs_staged(self) -> bool:
-        """Whether options mean the staged pipeline: by its name, or by what only it has."""
+        """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) != FUSED
 
     @property
     def working(self) -> Working | None:
-        """What tells the memory of the staged pipeline from a picture's size; None for the fused one."""
+        """A function from a picture's size to the bytes of the staged pipeline; None for the fused one."""
         if not self.needs_staged:
             return None
         import numpy as np
