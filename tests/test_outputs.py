@@ -20,7 +20,7 @@ from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, scale_of
 from fftfilter.output.ramp import pixels, ramps
 from fftfilter.transfer import reference
-from fftfilter.work.references import reference_of
+from fftfilter.work.verify import reference_of
 from tests.fused.helpers import white_of
 from tests.helpers import assert_grey_levels
 from tests.soak.check import as_gpu
