@@ -14,11 +14,9 @@ from fftfilter import transfer as H
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.offset import deviation
-from fftfilter.output.quantize import on_ramps
-from fftfilter.output.ramp import ramps
-from fftfilter.output.rounding import NUDGE
-from fftfilter.output.scale import Auto, Range
+from fftfilter.output.modes import Auto, Range
+from fftfilter.output.ramp import on_ramps, ramps
+from fftfilter.output.rounding import NUDGE, deviation
 from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
@@ -65,7 +63,8 @@ def of_every_kind(height, width):
 
 
 # Those of Bluestein's are rounded more. Of the specialized programs the ones that other tests have, too.
-GAINS = [("staged", SIZE, 1e-6), ("cpu", SIZE, 1e-6), ("cpu", (100, 60), 3e-6), ("cpu", (61, 67), 5e-6)]
+OTHERS = set(SHAPES) - {"fermi"}
+GAINS = [("staged", SIZE, 1e-6), ("cpu", (36, 60), 2e-6), ("cpu", (100, 60), 3e-6), ("cpu", (61, 67), 5e-6)]
 GAINS += [("gpu", SIZE, 1e-6), ("generic", SIZE, 1e-6), ("generic", (39, 77), 3e-6), ("generic", (34, 17), 5e-6)]
 
 
@@ -74,7 +73,9 @@ def test_of_a_single_pixel_each_frequency_has_its_gain(form, size, error, launch
     image = np.zeros((1, *size), np.uint8)
     image[0, 1, 2] = 200
     for transfer in of_every_kind(*size):
-        if form in ("gpu", "staged") and transfer.radial and transfer.radial.shape == "fermi":
+        if transfer.radial and transfer.radial.shape not in {"gpu": OTHERS, "staged": ("ideal", "cosine")}.get(
+            form, SHAPES
+        ):
             continue
         gains = transfer.gain(*size) / transfer.largest
         found = np.fft.fft2(made(form, launcher, transfer, image).run(image)[0]) / np.fft.fft2(image[0])
@@ -83,7 +84,7 @@ def test_of_a_single_pixel_each_frequency_has_its_gain(form, size, error, launch
 
 @pytest.mark.parametrize(
     ("form", "size"),
-    [*(("cpu", size) for size in ((17, 5), (16, 40), (67, 3), (12, 71))), ("gpu", (17, 5)),
+    [*(("cpu", size) for size in ((60, 5), (45, 36), (67, 3), (12, 71))), ("gpu", (17, 5)),
      *(("generic", size) for size in ((17, 5), (17, 6), (16, 16), (34, 17)))],
 )  # fmt: skip
 def test_values_of_mirrored_edges_are_exact_at_each_pixel(form, size, launcher):
@@ -129,7 +130,7 @@ def edges_apart(images, ramp):
 @each_form
 def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
     images = special()
-    for out, white in DEPTHS:
+    for out, white in DEPTHS if form != "staged" else (DEPTHS[0], DEPTHS[-1]):
         for one_scale in (False, True):
             pipeline = made(form, launcher, ALL, images, out, white, one_scale=one_scale)
             stack = pipeline.stack
@@ -164,6 +165,15 @@ def test_of_nothing_and_of_rounding_errors_comes_what_comes_of_0(form, launcher)
             given = ramps(output, scale, [1, 1], white=1, dtype=pipeline.stack.out, maxval=white)
             wanted, *_ = on_ramps(np.zeros(images.shape), pipeline.stack, given, deviation(images))
             np.testing.assert_allclose(pipeline.run(images, given), wanted, rtol=0, atol=1e-6)
+
+
+@each_form
+def test_noise_of_channels_is_a_part_of_the_largest_deviation_of_all(form, launcher):
+    y, x = np.mgrid[: SIZE[0], : SIZE[1]]
+    images = np.stack([0 * x, 0.9 * np.cos(np.pi * (x + y)), 0.01 * np.cos(np.pi * x)]).astype(np.float32)
+    for first in range(3):
+        channels = np.roll(images, first, axis=0)
+        assert not made(form, launcher, H.lowpass(3), channels, "u1", 255, one_scale=True).run(channels).any()
 
 
 @each_form

@@ -82,7 +82,7 @@ def test_what_was_found_for_one_call_is_not_taken_for_the_next():
             assert used.weak() == weak
 
 
-@pytest.mark.parametrize("form", ["fused", "for GPUs", "book"])
+@pytest.mark.parametrize("form", ["fused", "for GPUs"])
 @pytest.mark.parametrize(
     "options",
     [{"output": "keep"}, {"output": "signed", "scale": (-40, 40)}, {"output": "magnitude", "scale": ("auto", 9)}],
@@ -96,7 +96,7 @@ def test_any_call_may_follow_any_other(form, options, rng):
     calls = [*((given, kind) for kind in kinds), *sizes]
 
     def new():
-        made = Filter(H.highpass(2), engine="book" if form == "book" else None, **options)
+        made = Filter(H.highpass(2), **options)
         if form == "for GPUs":
             made.launcher = Launcher(as_gpu())
         return made
