@@ -95,6 +95,17 @@ def test_rows_and_columns_alone(cpu, kind, height, width):
     assert_transform(back, np.fft.ifft(x, axis=1), 60)
 
 
+@pytest.mark.parametrize("size", [(1, 36, 60), (1, 36, 225), (1, 67, 60), (2, 60, 67)])
+def test_each_column_of_half_a_spectrum_is_exact(cpu, size):
+    """Those that are their own mirror image, and those that are not."""
+    for column in (0, 1, size[2] // 2 - 1, size[2] // 2):
+        y = np.zeros((*size[:2], size[2] // 2 + 1), np.complex64)
+        y[..., column] = numbers(size[:2])
+        back = run(cpu, Shape("values", "both", *size, half=True), y, 1 / (size[1] * size[2]))
+        wanted = np.fft.irfft2(y, s=size[1:])
+        assert np.linalg.norm(back - wanted) <= 1e-6 * np.linalg.norm(wanted)
+
+
 @pytest.mark.parametrize("kind", ["complex", "real"])
 @pytest.mark.parametrize("along", ["both", "rows", "columns"])
 def test_the_largest_part_is_found_whether_it_is_real_or_imaginary(cpu, kind, along):

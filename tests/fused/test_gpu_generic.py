@@ -67,11 +67,6 @@ def test_passes_and_shapes(launcher, transfer):
     assert_as_the_reference(pipeline_of(launcher, image, transfer).run(image), image, transfer)
 
 
-def test_a_side_of_radix_32_is_exact(launcher):
-    pixels = noise((1, 2, 8192))
-    assert_real(pipeline_of(launcher, pixels, real=True).run(pixels), pixels, HIGH)
-
-
 def test_values_that_are_not_scaled_and_one_scale(launcher):
     pixels = noise((3, 12, 10))
     assert_real(pipeline_of(launcher, pixels, real=True).run(pixels), pixels, HIGH)
