@@ -569,16 +569,17 @@ def test_little_that_passes_a_high_pass_has_all_its_digits(engine, shape, rng):
 
 @pytest.mark.parametrize("engine", ["fused", "book"])
 def test_what_is_too_weak_for_single_precision_is_so_with_the_other_sign(engine):
-    """The ground, 1, cancels nearly all that goes through the transforms; and a wave is stronger than what passes."""
+    """The ground, 1, cancels nearly all that goes through the transforms, alone and in a channel; and a strong wave."""
     bright = np.zeros((12, 10), np.float32)
     bright[[3, 6, 9], [2, 5, 7]] = 1
     y, x = np.mgrid[:12, :10]
     wave = (np.cos(np.pi * (x + y)) + 1e-3 * np.cos(2 * np.pi * y / 12)).astype(np.float32)
-    for image in (bright, wave):
+    channels = np.stack([bright, -bright / 1024])
+    for image, radius, axis in ((bright, 0.5, None), (channels, 0.5, 0), (wave, "0.09cyc", None)):
         found = []
         for sign in (1, -1):
-            with Filter(H.lowpass("0.09cyc" if image is wave else 0.5), engine=engine, output="real") as made:
-                found.append((made(sign * image) * sign, made.weak(), made.extremes()))
+            with Filter(H.lowpass(radius), engine=engine, output="real") as made:
+                found.append((made(sign * image, channel_axis=axis) * sign, made.weak(), made.extremes()))
         assert found[0][1:] == found[1][1:]
         assert found[0][1] == 1
         np.testing.assert_array_equal(found[0][0], found[1][0])
