@@ -176,11 +176,13 @@ def test_of_nothing_and_of_rounding_errors_comes_what_comes_of_0(form, launcher)
 
 @each_form
 def test_noise_of_channels_is_a_part_of_the_largest_deviation_of_all(form, launcher):
+    """Floats show what is left of the weakest one."""
     y, x = np.mgrid[: SIZE[0], : SIZE[1]]
-    images = np.stack([0 * x, 0.9 * np.cos(np.pi * (x + y)), 0.01 * np.cos(np.pi * x)]).astype(np.float32)
+    wave = np.cos(2 * np.pi * (5 * y / 12 + 4 * x / 10) + 0.3)
+    images = np.stack([0 * x, 0.9 * wave, 1e-4 * wave]).astype(np.float32)
     for first in range(3):
         channels = np.roll(images, first, axis=0)
-        assert not made(form, launcher, H.lowpass(3), channels, "u1", 255, one_scale=True).run(channels).any()
+        assert not made(form, launcher, H.lowpass(3), channels, "f4", 1, one_scale=True).run(channels).any()
 
 
 @each_form
@@ -230,7 +232,7 @@ def test_a_histograms_range_that_is_narrow_has_all_levels(form, launcher):
 
 @each_form
 def test_what_comes_of_a_picture_does_not_depend_on_those_before(form, launcher):
-    """There and back, through pictures and ramps: those of a picture's own range, given ones, and those of histograms."""
+    """There and back, through pictures and ramps: of a picture's own range, given ones, and those of histograms."""
     beside = ((RNG().integers(20, 200, SIZE) + 5e-6 - NUDGE) / 255).astype(np.float32)  # edges between levels
     beside[0, 0] = 1
     pictures = [*special(2)[:, None], beside[None]]
