@@ -178,8 +178,9 @@ def test_of_nothing_and_of_rounding_errors_comes_what_comes_of_0(form, launcher)
 def test_noise_of_channels_is_a_part_of_the_largest_deviation_of_all(form, launcher):
     """Floats show what is left of the weakest one."""
     y, x = np.mgrid[: SIZE[0], : SIZE[1]]
-    wave = np.cos(2 * np.pi * (5 * y / 12 + 4 * x / 10) + 0.3)
-    images = np.stack([0 * x, 0.9 * wave, 1e-4 * wave]).astype(np.float32)
+    strong = 0.9 * np.cos(2 * np.pi * (5 * y / 12 + 4 * x / 10) + 0.3)
+    weak = 1e-3 * np.cos(2 * np.pi * (4 * y / 12 + 3 * x / 10) + 1.1)
+    images = np.stack([0 * x, strong, weak]).astype(np.float32)
     for first in range(3):
         channels = np.roll(images, first, axis=0)
         assert not made(form, launcher, H.lowpass(3), channels, "f4", 1, one_scale=True).run(channels).any()
