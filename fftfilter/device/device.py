@@ -10,7 +10,7 @@ from numbers import Integral
 import pyopencl as cl
 
 from ..errors import ParameterError, TooLargeError
-from ..memory import lacking
+from ..system import lacking
 from . import embedded_pocl
 from .programs import build
 

@@ -11,8 +11,8 @@ import numpy as np
 from ..arrays import pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
 from ..errors import ParameterError
 from ..output.histogram import ByHistogram
+from ..output.modes import Auto
 from ..output.ramp import ramps
-from ..output.scale import Auto
 from ..output.stack import Stack
 from .repair import repeat_weak
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..arrays import largest_of
 from ..errors import TooLargeError
-from ..output.offset import mean_deviation, spread
-from ..output.rounding import NOISE
+from ..output.rounding import NOISE, mean_deviation, spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable

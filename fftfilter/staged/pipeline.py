@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..output.offset import deviation, offset
-from ..output.quantize import on_ramps
-from ..output.rounding import NOISE, WEAK, most_undecided
+from ..output.ramp import of_values, on_ramps, own_ramps
+from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..output.stack import PIXELS
-from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, UNDECIDED, Launch, X, Y
+from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, RAMPS, UNDECIDED, Launch, X, Y
 from .runner import Workspace
 from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
 from .transform import fft_core, plan_rows
@@ -104,7 +103,10 @@ class StagedPipeline:
             Box("extremes", extremes(values, pictures, group), upright),
         )
         if stack.white is not None:
-            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
+            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out]),), upright),)
+        own = own_ramps(stack)
+        if launcher.real != np.float32:
+            own["undecided"] = 0  # double precision decides every sample
         self._pairs, self._clipped, self._undecided = (pair, pictures), np.zeros(pictures), [0.0] * pictures
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
@@ -119,6 +121,7 @@ class StagedPipeline:
                 MASK: mask_table(height, width, radial, table, launcher.real),
                 GROUND: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
+                RAMPS: of_values(own),
                 UNDECIDED: np.zeros(pictures, np.uint32),
             },
         )

@@ -27,6 +27,7 @@ SPIN = "spin"
 MASK = "mask"
 GROUND = "ground"
 NOISE_FLOOR = "noise floor"
+RAMPS = "ramps"
 UNDECIDED = "undecided"
 FLIP = "flip"
 
