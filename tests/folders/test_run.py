@@ -594,7 +594,7 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures)
     def shaky(self, *arguments):
         calls.append(arguments)
         finish(self, *arguments)  # or the device would write into memory that others have by then
-        if 2 < len(calls) <= 2 + failures:
+        if 4 < len(calls) <= 4 + failures:  # in the second stack
             raise DeviceError("device lost: OUT_OF_RESOURCES")
 
     with monkeypatch.context() as patch:
