@@ -39,7 +39,7 @@ class Pipeline(Protocol):
         """Return how many samples of each picture are undecided, divided by how many may be (``rounding.py``)."""
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run, ``(pictures,)``."""
+        """Return the largest deviation from its offset of each picture of the last run, ``(pictures,)``."""
 
 
 MakePipeline = Callable[["Launcher", "Transfer", "Stack"], Pipeline]

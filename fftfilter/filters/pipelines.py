@@ -234,7 +234,7 @@ class Mirrored:
         return np.stack([np.zeros_like(self._largest), self._largest], axis=1)
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
         return self._far
 
     def _with_mirror_images(self, images: Array) -> Array:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-KERNEL = "ground.cl"
+KERNEL = "offset.cl"
 
 
 def offset(planes: Array) -> NDArray[np.float64]:

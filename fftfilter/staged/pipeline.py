@@ -11,7 +11,7 @@ from ..output.offset import deviation, offset
 from ..output.quantize import on_ramps
 from ..output.rounding import NOISE, WEAK, most_undecided
 from ..output.stack import PIXELS
-from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, UNDECIDED, Launch, X, Y
+from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, UNDECIDED, Launch, X, Y
 from .runner import Workspace
 from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
 from .transform import fft_core, plan_rows
@@ -35,7 +35,7 @@ LOADED = PIXELS | {np.dtype(np.float64): "double"}
 class Box(NamedTuple):
     """A box of the flow chart: its launches, the name of what they leave in X, and the shape that this has there.
 
-    What the transforms leave lacks the ground: times ``gain``, it belongs to the numbers at ``place``.
+    What the transforms leave lacks the offset: times ``gain``, it belongs to the numbers at ``place``.
     """
 
     leaves: str
@@ -117,7 +117,7 @@ class StagedPipeline:
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
                 MASK: mask_table(height, width, radial, table, launcher.real),
-                GROUND: np.zeros(count, launcher.real),
+                OFFSET: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
                 UNDECIDED: np.zeros(pictures, np.uint32),
             },
@@ -133,7 +133,7 @@ class StagedPipeline:
         real = space.launcher.real
         base = offset(images)
         self._far: Array = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
-        space.write(GROUND, base.astype(real))
+        space.write(OFFSET, base.astype(real))
         space.write(NOISE_FLOOR, (NOISE * self._far).astype(real))
         space.write(UNDECIDED, np.zeros(self.stack.pictures, np.uint32))
         space.write(IMAGE, np.ascontiguousarray(images))
@@ -179,5 +179,5 @@ class StagedPipeline:
         return self._undecided
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
         return self._far

@@ -135,7 +135,7 @@ def test_the_table_lists_the_names_that_kernels_use(programs, form):
 def test_every_kernel_file_is_used(programs, form):
     files = {name for names, _ in programs[form] for name in names}
     here = {file.relative_to(folder()).as_posix() for file in (folder() / "fused" / form).rglob("*.cl")}
-    assert files == here | {"edges.cl", "shapes.cl", "ground.cl", "ramp.cl"}
+    assert files == here | {"edges.cl", "shapes.cl", "offset.cl", "ramp.cl"}
 
 
 @pytest.mark.parametrize("form", ["cpu", "gpu"])

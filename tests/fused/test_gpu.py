@@ -42,7 +42,7 @@ def room_for(numbers, **more):
 
 # Sides from 25 up go in two steps, and those of a large prime from 13 up.
 TINY = room_for(24)
-# Small images have several tiles of columns, in and out of reach.
+# Small images have several tiles of columns, within the support and beyond it.
 NARROW = Limits(group_wanted=8)
 
 
@@ -154,12 +154,12 @@ def test_passes_and_shapes(launcher, transfer):
     ],
     ids=str,
 )
-def test_only_the_columns_in_reach_are_computed(launcher, height, width, transfer):
+def test_only_the_columns_within_the_support_are_computed(launcher, height, width, transfer):
     pixels = noise((2, height, width))
     assert_as_the_reference(fused(launcher, pixels, transfer, limits=NARROW), pixels, transfer)
 
 
-def test_only_the_columns_in_reach_are_computed_of_chirp_z(launcher):
+def test_only_the_columns_within_the_support_are_computed_of_chirp_z(launcher):
     pixels, transfer = noise((2, 34, 17)), H.highpass(3)
     assert_as_the_reference(fused(launcher, pixels, transfer), pixels, transfer)
 
@@ -177,7 +177,7 @@ class Spoiled(Launcher):
         return self.allocated[-1]
 
 
-def test_columns_out_of_reach_are_neither_written_nor_read(launcher):
+def test_columns_beyond_the_support_are_neither_written_nor_read(launcher):
     spoiled = Spoiled(launcher.device)
     image = noise((1, 64, 32))
     pipeline = FusedGpuPipeline(spoiled, HIGH, stack_of(image), limits=NARROW)
@@ -203,7 +203,7 @@ def test_what_is_subtracted_leaves_no_noise_and_faint_detail(launcher, dtype):
 
 
 @pytest.mark.parametrize("beyond", [0, 1])
-def test_masks_have_a_reach(launcher, beyond):
+def test_masks_have_a_support(launcher, beyond):
     image = noise((1, 64, 32))
     gains = np.full((64, 32), float(beyond))
     gains[[[0], [2], [-2]], [0, 3, -3]] = 0.25

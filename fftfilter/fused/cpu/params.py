@@ -42,7 +42,7 @@ PARAMS = np.dtype(
                 "shape",
                 "has_inner",
                 "is_complement",
-                "is_twofold",
+                "needs_two_inverses",
             )
         ),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "column_scale", "back")),
@@ -87,7 +87,7 @@ def params(
         "shape": mask.shape,
         "has_inner": mask.has_inner,
         "is_complement": mask.is_complement,
-        "is_twofold": plan.inverses == 2,
+        "needs_two_inverses": plan.inverses == 2,
         "outer_falloff": mask.falloffs[0],
         "inner_falloff": mask.falloffs[1],
         # The mask undoes the scale of the rows alone, so that rows that are filtered and rows that are not stand side

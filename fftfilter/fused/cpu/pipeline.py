@@ -84,8 +84,8 @@ class FusedCpuPipeline:
     ) -> None:
         self.launcher, self.stack, self._edges = launcher, stack, edges
         count, height, width = stack.shape
-        self._is_twofold = self._needs_two(transfer)
-        inverses = 2 if self._is_twofold else 1
+        self._needs_two_inverses = self._needs_two(transfer)
+        inverses = 2 if self._needs_two_inverses else 1
         self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
@@ -138,7 +138,7 @@ class FusedCpuPipeline:
 
     def retune(self, transfer: Transfer) -> bool:
         """Take another transfer function, in the same buffers; return whether these serve it."""
-        if self._needs_two(transfer) != self._is_twofold:
+        if self._needs_two(transfer) != self._needs_two_inverses:
             return False
         stack, edges = self.stack, self._edges
         _, height, width = stack.shape
@@ -146,7 +146,7 @@ class FusedCpuPipeline:
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
         support, table = grid.on_grid()
-        if self._is_twofold:  # all rows, as the other pixels have strips of their own
+        if self._needs_two_inverses:  # all rows, as the other pixels have strips of their own
             support = Support(height, width, 1.0)
         reached = max(support.rows, 1)
         frequencies = columns.frequencies()
@@ -165,7 +165,7 @@ class FusedCpuPipeline:
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
         size, dc = (grid.height, grid.width), transfer.at_dc(table)
         odd_gains = np.zeros(1, np.float32)
-        if self._is_twofold and table is not None:
+        if self._needs_two_inverses and table is not None:
             table, odd = parts_along_axes(table)
             odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
@@ -233,7 +233,7 @@ class FusedCpuPipeline:
         return self._extremes.copy()
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
         self.launcher.finish(self._far_buffer, self._far)
         found: Array = self._far.reshape(self.stack.pictures, -1).max(axis=1)
         return found

@@ -38,7 +38,7 @@ SIDE_TYPE = np.dtype(
 )
 SIZES_TYPE = np.dtype(
     [
-        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "is_twofold")),
+        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "needs_two_inverses")),
         *((name, SIDE_TYPE) for name in ("rows", "columns")),
     ]
 )
@@ -116,7 +116,7 @@ class GenericLaunches(Launches):
             "width": plan.width,
             "pictures": self.count,
             "tile": plan.tile,
-            "is_twofold": self.is_twofold,
+            "needs_two_inverses": self.needs_two_inverses,
         }
         for name, number in numbers.items():
             sizes[name] = number
@@ -163,7 +163,7 @@ class GenericLaunches(Launches):
             "tables": table,
             "largest": self.largest,
             "one_scale": 0,
-            "reach": self.reach,
+            "support": self.support,
             "dc": 0.0,
             "subtracts": 0,
             "other": 0,

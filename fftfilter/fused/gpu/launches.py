@@ -96,38 +96,50 @@ class Launches:
     pixel: str
     """What OpenCL calls the type of the pixels."""
     edges: Edges
-    is_twofold: bool
+    needs_two_inverses: bool
 
     before: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Files in front of a kernel's, beside those that it needs."""
 
     @property
-    def reach(self) -> int:
+    def support(self) -> int:
         """Columns that are stored: whole tiles."""
         return self.tiles * self.plan.tile
 
     @property
     def _kept_columns(self) -> int:
-        """Columns below the reach."""
-        return min(self.reach, self.plan.width // 2 + 1)
+        """Columns below the support."""
+        return min(self.support, self.plan.width // 2 + 1)
 
     def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
         rows, spectrum, largest = self.plan.rows, self.spectrum, self.largest
         pixel = (f"LOAD_PIXEL={self.pixel}",)
         if isinstance(rows, TransformPlan):
-            own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "reach": self.reach}
+            own = {
+                "spectrum": spectrum,
+                "image": None,
+                "tables": tables[0],
+                "largest": largest,
+                "support": self.support,
+            }
             return [self._whole("rows", ROWS, rows, self.plan.pairs, pixel, **own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         first = {"lines": lines, "image": None, "tables": outer, "long_tables": between, "largest": largest}
-        second = {"lines": lines, "tables": middle, "long_tables": between, "reach": self.reach}
+        second = {"lines": lines, "tables": middle, "long_tables": between, "support": self.support}
         launches = [
             self._row_step("rows", LONG_ROWS, rows, rows.outer, pixel, **first),
             self._row_step("rows", LONG_ROWS_MIDDLE, rows, rows.middle, ("INVERSE=0",), **second),
         ]
         if rows.is_bluestein:
-            last = {"spectrum": spectrum, "lines": lines, "tables": outer, "long_tables": between, "reach": self.reach}
+            last = {
+                "spectrum": spectrum,
+                "lines": lines,
+                "tables": outer,
+                "long_tables": between,
+                "support": self.support,
+            }
             launches.append(self._row_step("rows", LONG_ROWS_TO_SPECTRUM, rows, rows.outer, (), **last))
         return launches
 
@@ -143,17 +155,23 @@ class Launches:
         defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(complement)}"
         found = {"largest": self.largest, "one_scale": one_scale}
         if isinstance(rows, TransformPlan):
-            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "reach": self.reach}
+            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": self.support}
             own |= {"dc": dc, "other": other, "image": None}
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, **own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         launches = []
         if rows.is_bluestein:
-            first = {"lines": lines, "spectrum": spectrum, "tables": outer, "long_tables": between, "reach": self.reach}
+            first = {
+                "lines": lines,
+                "spectrum": spectrum,
+                "tables": outer,
+                "long_tables": between,
+                "support": self.support,
+            }
             launches.append(self._row_step(step, LONG_ROWS_FROM_SPECTRUM, rows, rows.outer, (), **first))
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
-        second = {"lines": lines, "tables": middle, "long_tables": between, "reach": self.reach}
+        second = {"lines": lines, "tables": middle, "long_tables": between, "support": self.support}
         launches.append(self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, direction, **second))
         last = {"values": self.values, "lines": lines, "tables": outer, "long_tables": between, **found}
         last |= {"dc": dc, "image": None}
@@ -270,7 +288,7 @@ class Launches:
     ) -> Kernel:
         """Return the kernel of a file, named after it, whose work-items have so many registers."""
         plan = self.plan
-        edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
+        edges = (f"EDGES={self.edges}", f"TWO_INVERSES={int(self.needs_two_inverses)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
         options = compiler_options(self.launcher, registers)
@@ -334,7 +352,7 @@ def ramp_of_histogram(
 
 
 def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
-    """Return the launch that finds the largest deviation from its ground of each picture, a float in ``far``."""
+    """Return the launch that finds the largest deviation from its offset of each picture, a float in ``far``."""
     count, height, width = stack.shape
     arguments = {"far": far, "image": image, "one_scale": stack.one_scale, "height": height, "width": width}
     defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}",)

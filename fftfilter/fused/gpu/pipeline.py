@@ -86,7 +86,7 @@ class _Mask(NamedTuple):
     arguments: MaskArguments
 
 
-def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: bool) -> _Mask:
+def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> _Mask:
     """Return what of a transfer function is computed for images of a plan's size."""
     grid = grid_with(edges, transfer, planned.height, planned.width)
     support, table = grid.on_grid()
@@ -95,7 +95,9 @@ def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: b
     complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
     kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
     dc, size = transfer.at_dc(table), (grid.height, grid.width)
-    arguments = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=is_twofold)
+    arguments = mask(
+        grid.transfer.radial, table, size, dc=dc, complement=complement, needs_two_inverses=needs_two_inverses
+    )
     return _Mask(-(-kept // planned.tile), complement, float(dc), arguments)
 
 
@@ -142,8 +144,8 @@ class FusedGpuPipeline:
         self._refuse_what_it_lacks()
         is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
-        self._is_twofold = edges == "mirror" and not transfer.is_even_along_axes
-        self._mask = _mask(transfer, self.plan, edges, is_twofold=self._is_twofold)
+        self._needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
+        self._mask = _mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
         self._allocate()
         self._waits = _waits(self.device) if one_launch is None else one_launch
         self._is_specialized = not (generic and self.plan.is_in_groups) or is_specialized(self.device, self._kind)
@@ -172,7 +174,7 @@ class FusedGpuPipeline:
         tables = [*row_tables, *column_tables, self._mask.arguments.data]
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
-        spectra = stack.count * (2 if self._is_twofold else 1)
+        spectra = stack.count * (2 if self._needs_two_inverses else 1)
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
         found = 4 * FOUND * stack.count
         small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
@@ -196,7 +198,7 @@ class FusedGpuPipeline:
         """What the programs of this size are compiled for."""
         stack, mask = self.stack, self._mask
         size = stack.height, stack.width, stack.pixel, stack.out
-        return (*size, self._edges, self._is_twofold, mask.complement, mask.arguments.shape)
+        return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.arguments.shape)
 
     @property
     def launch_count(self) -> int:
@@ -210,7 +212,7 @@ class FusedGpuPipeline:
         self._to_values: list[Launch] = []
         self._make = make = self._maker()
         # What waits has no times of steps.
-        can_wait = self._waits and self._is_specialized and not self._is_twofold and not self.launcher.profiles
+        can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
         self._goes_in_one = can_wait and make.goes_in_one()
         if self._goes_in_one:
@@ -225,7 +227,7 @@ class FusedGpuPipeline:
         stack = self.stack
         buffers = self._spectrum, self._work, self._values, self.largest
         given = (self.launcher, self.plan, stack.count, self._mask.tiles, *buffers)
-        kind = (PIXELS[stack.pixel], self._edges, self._is_twofold)
+        kind = (PIXELS[stack.pixel], self._edges, self._needs_two_inverses)
         return Launches(*given, *kind) if self._is_specialized else GenericLaunches(*given, *kind, self._limits)
 
     def _build_to_pixels(self) -> None:
@@ -236,9 +238,9 @@ class FusedGpuPipeline:
         self._launches = [*self._to_spectra, last]
 
     def _build_steps(self) -> None:
-        """Build each step as a launch of its own, or several; what is twofold takes columns and inverse rows twice."""
+        """Build each step as a launch or several; a filter that needs two inverses takes the last two steps twice."""
         self._to_values = self._make.rows(self._row_tables)
-        for other in (True, False)[not self._is_twofold :]:
+        for other in (True, False)[not self._needs_two_inverses :]:
             self._to_values += [*self._columns(other=other), *self._values_of_spectra(other=other)]
         self._launches = self._to_values
         if self.stack.white is not None:
@@ -281,7 +283,7 @@ class FusedGpuPipeline:
             "largest": self.largest,
             "progress": self._progress,
             "pictures": self.stack.count,
-            "reach": self._make.reach,
+            "support": self._make.support,
             "one_scale": self.stack.one_scale,
             "dc": self._mask.dc,
         }
@@ -368,7 +370,7 @@ class FusedGpuPipeline:
         return self._found_last
 
     def deviations(self, image: cl.Buffer | None = None) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run, (pictures,), or of a buffer."""
+        """Return the largest deviation from its offset of each picture of the last run, (pictures,), or of a buffer."""
         far = np.zeros(self.stack.pictures, np.float32)
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 LINES = "fused/gpu/plain_fft/lines.cl"
-NO_GROUND = "fused/gpu/plain_fft/no_ground.cl"
+NO_OFFSET = "fused/gpu/plain_fft/no_offset.cl"
 TO_SPECTRUM = "fused/gpu/plain_fft/to_spectrum.cl"
 FROM_SPECTRUM = "fused/gpu/plain_fft/from_spectrum.cl"
 FLOAT = np.dtype(np.float32)
@@ -35,7 +35,7 @@ FLOAT = np.dtype(np.float32)
 class PairLaunches(Launches):
     """Makes launches of real images with nothing taken off, and without a mask."""
 
-    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_GROUND,))
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_OFFSET,))
 
     def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
         """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
@@ -150,7 +150,7 @@ class GpuTransform:
         # The steps of a filter keep what they find of each image there.
         largest = self._keep(self.launcher.allocate(4 * FOUND * shape.count))
         sizes = shape.count, planned.tiles, self._scratch, None, None, largest
-        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
+        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", needs_two_inverses=False)
         if shape.data == "real":
             (first,) = made.rows([row_table])
             last = made.to_spectrum(column_table, half=shape.half)

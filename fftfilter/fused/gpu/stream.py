@@ -83,7 +83,7 @@ class Started:
         return self._stream.images(self._slot)
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture, (pictures,); as long as :meth:`images`."""
+        """Return the largest deviation from its offset of each picture, (pictures,); as long as :meth:`images`."""
         return self._stream.pipeline.deviations(self._slot.image)
 
     def _both(self) -> tuple[Array, Array]:

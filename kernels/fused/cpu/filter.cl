@@ -55,7 +55,7 @@ void filter(volatile global uint *progress, global const params_t *params, globa
                                tasks_of_quantize(params) * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
-    x += 2 * (size_t)params->workspace * (1 + params->is_twofold) * worker;
+    x += 2 * (size_t)params->workspace * (1 + params->needs_two_inverses) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture) {
         global uint *own_counts = counts + COUNTERS * COPIES * (bins + VECTOR) * (size_t)picture;

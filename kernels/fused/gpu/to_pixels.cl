@@ -96,7 +96,7 @@ INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const ui
 // their way. What may be rounding noise is looked at without the values at hand: they go to memory.
 INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, global const complex_t *spectrum,
                              global const complex_t *tables, global uint *largest,
-                             volatile global uint *progress, const uint reach, const real_t dc,
+                             volatile global uint *progress, const uint support, const real_t dc,
                              global const ramp_t *ramps, const real_t range, global const LOAD_PIXEL *image,
                              const uint group, const uint task, const uint begun, const uint tasks,
                              local exchanged_t *x, local uint *found)
@@ -104,7 +104,7 @@ INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, glo
     complex_t v[PER_ITEM];
     const bool is_first = get_local_id(0) == 0;
     const uint p = group * BATCH + own_transform(INNER);
-    filtered_rows(v, spectrum, tables, reach, dc, image, group, x);
+    filtered_rows(v, spectrum, tables, support, dc, image, group, x);
     keep_largest(largest, visited_rows(values, v, p, 0, false), found);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (is_first) {

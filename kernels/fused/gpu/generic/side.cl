@@ -25,7 +25,7 @@ typedef struct {
 
 // Images, the tiles of their spectrum (spectrum.cl), and whether they are transformed back twice (mirrored_mask.cl)
 typedef struct {
-    uint height, width, pictures, tile, is_twofold;
+    uint height, width, pictures, tile, needs_two_inverses;
     side_t rows, columns;
 } sizes_t;
 

@@ -2,7 +2,7 @@
 //
 // Fused: unpacking of the pairs of rows, chirp, twiddle factors, butterflies.
 //
-// Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of BATCH columns below the support, images) work-items, GROUP a work-group
 // Reads    spectrum[plane][tile][p][column], the pairs of rows b + MIDDLE a     -> coalesced
 // Writes   strips, see long/strips.cl, numbers b + MIDDLE j                     -> coalesced
 //
