@@ -17,7 +17,7 @@ from .tables import HERE, Lines, Published, Table, by_column
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..staged.algorithms import Algorithm
     from .benchmark import Setting
     from .measure import Times

@@ -18,8 +18,8 @@ from .choice import all_devices, choose, open_device, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .device import Device
-    from .pipeline import MakePipeline
+    from .choice import Device
+    from .launcher import MakePipeline
 
 
 class Driver(NamedTuple):

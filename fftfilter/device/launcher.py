@@ -1,10 +1,10 @@
-"""A queue on a device: buffers, kernels, launches, and the times of all steps."""
+"""A queue on a device: buffers, kernels, launches, times; and what every pipeline on one offers."""
 
 from __future__ import annotations
 
 from functools import partial, wraps
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 import pyopencl as cl
@@ -14,7 +14,14 @@ from ..errors import DeviceError, ParameterError, TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from .device import Device
+    from ..output.histogram import Ramps
+    from ..output.stack import Stack
+    from ..transfer import Transfer
+    from .choice import Device
+
+    Array = np.ndarray[Any, Any]
+    MakePipeline = Callable[["Launcher", Transfer, Stack], "Pipeline"]
+    """Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -252,3 +259,29 @@ class Launcher:
         if self.profiles:
             self._events.append((step, event))
         return event
+
+
+class Pipeline(Protocol):
+    """The whole filter for stacks of one kind, ready on a device."""
+
+    weak: float
+    """Results below this part of the input's deviation times the mean gain need double precision (``rounding.py``)."""
+
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
+        """Return the filtered images ``(count, height, width)``: their pixels on the ramp of each picture.
+
+        Without ramps (``output/ramp.py``) they are what the stack says: magnitudes, each picture with its own range, or
+        filtered values as they are.
+        """
+
+    def extremes(self) -> Array:
+        """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, divided by how many may be (``rounding.py``)."""
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its offset of each picture of the last run, ``(pictures,)``."""

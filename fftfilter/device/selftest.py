@@ -27,8 +27,8 @@ from .programs import folder as kernels
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .device import Device
-    from .pipeline import MakePipeline
+    from .choice import Device
+    from .launcher import MakePipeline
 
 # A power of eight: these kernels are built for most images anyway.
 SIDE = 64

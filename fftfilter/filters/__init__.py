@@ -2,9 +2,8 @@
 
 filter.py       the class, with its documentation and the only lock
 description.py  what a filter is made of: options, checked; pickled, written down, with others
-call.py         an image's way to the pipeline and back to the caller; channels that are filtered differently
+call.py         an image's way to the pipeline and back; channels of their own; weak results once more in double
 pipelines.py    a filter on its device: which pipeline an image takes, what is kept; mirrored edges, streams
-repair.py       weak results, once more in double precision
 """
 
 from .description import FilterOptions as FilterOptions

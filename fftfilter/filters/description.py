@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Precision
     from ..output.scale import Scale
     from ..staged.algorithms import Option

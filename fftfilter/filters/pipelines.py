@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from ..device.launcher import Pipeline
     from ..device.memory_pool import PageLocked
-    from ..device.pipeline import Pipeline
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
     from ..output.histogram import Ramps

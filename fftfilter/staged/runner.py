@@ -15,7 +15,7 @@ from .plan import IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Kernel, Launcher
 
     Array = np.ndarray[Any, Any]

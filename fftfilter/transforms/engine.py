@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Precision
     from ..fused.plain_fft import PlainFft, Shape
     from ..staged.algorithms import Option

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import device_bytes

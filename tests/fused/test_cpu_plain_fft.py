@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import plain_fft

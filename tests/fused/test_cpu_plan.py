@@ -9,8 +9,8 @@ import pytest
 
 from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
-from fftfilter.fused.cpu.params import AXIS, PARAMS
 from fftfilter.fused.cpu.plan import FusedCpuPlan, Limits, vector_width
+from fftfilter.fused.cpu.program import AXIS, PARAMS
 
 
 @pytest.mark.parametrize(

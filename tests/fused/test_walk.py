@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.cpu import mixed_radix
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline

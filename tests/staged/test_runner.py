@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.choice import choose
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms

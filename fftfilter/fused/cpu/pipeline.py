@@ -34,10 +34,8 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .mask import TWINS, mask_terms, turns_of, twins_of
-from .params import params, twiddle_factors
 from .plan import plan
-from .program import program
+from .program import TWINS, mask_terms, params, program, turns_of, twiddle_factors, twins_of
 
 if TYPE_CHECKING:
     from ...device.launcher import Launcher

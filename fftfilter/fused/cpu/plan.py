@@ -8,7 +8,7 @@ from . import mixed_radix
 from .mixed_radix import Bluestein
 
 if TYPE_CHECKING:
-    from ...device.device import Device
+    from ...device.choice import Device
     from .mixed_radix import MixedRadix
 
     Axis = MixedRadix | Bluestein

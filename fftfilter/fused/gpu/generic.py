@@ -21,7 +21,7 @@ from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...device.device import Device
+    from ...device.choice import Device
     from .transform import Limits, TransformPlan
 
 STEP = "fused/gpu/generic/step.cl"

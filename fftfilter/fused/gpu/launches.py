@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Kernel, Launcher
     from ...output.stack import Stack
     from ...transfer.edges import Edges
-    from .long import LongPlan
-    from .plan import FusedPlan
+    from .plan import FusedPlan, LongPlan
 
     Buffer = cl.Buffer | None
 

@@ -52,7 +52,7 @@ from .transform import DEFAULT
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from ...device.device import Device
+    from ...device.choice import Device
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.stack import Stack

@@ -2,7 +2,7 @@
 
 Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
 a convolution of such a length, in the same kernels. A work-group holds every length to 8192 and good ones to 16384;
-longer transforms go in two steps (``long.py``).
+longer transforms go in two steps (``plan.py``).
 """
 
 from __future__ import annotations
