@@ -165,20 +165,15 @@ def names_that_fit(flags: set[str]) -> list[str]:
     return []
 
 
-def is_known_to_work() -> bool:
-    """Whether PoCL can build programs on this machine, as far as can be told before it is loaded."""
-    return lack() is None and bool(names_that_fit(_listed_flags()))
-
-
 def is_cpu_sooner(wanted: str | None, file_bytes: float) -> bool:
     """Tell whether files of that size are done on the CPU before a GPU's driver has loaded, if ``wanted`` is auto.
 
     To be asked before any platform loads. False where nothing is known of the CPU, or no GPU is expected.
     """
-    asked = wanted or os.environ.get(drivers.VARIABLE)
-    return (
-        drivers.is_auto(asked) and file_bytes <= SOONER_ON_CPU and bool(drivers.without_gpus()) and is_known_to_work()
-    )
+    if not drivers.is_auto(wanted or os.environ.get(drivers.VARIABLE)) or file_bytes > SOONER_ON_CPU:
+        return False
+    # The last two say that PoCL can build programs, as far as can be told before it is loaded.
+    return bool(drivers.without_gpus()) and lack() is None and bool(names_that_fit(_listed_flags()))
 
 
 def repair(device: cl.Device) -> str | None:

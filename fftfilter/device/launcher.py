@@ -92,10 +92,6 @@ class Kernel:
             self.set(name, value)
 
 
-def _list(event: cl.Event | None) -> list[cl.Event] | None:
-    return None if event is None else [event]
-
-
 class Launcher:
     """A queue on a device, in one precision and with one work-group size.
 
@@ -179,10 +175,9 @@ class Launcher:
         after: cl.Event | None = None,
     ) -> cl.Event:
         """Launch a kernel whose arguments are set, if need be after an event of another queue."""
-        wait_for = _list(after)
-        return self._keep(
-            step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
-        )
+        wait_for = None if after is None else [after]
+        event = cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
+        return self._keep(step, event)
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
@@ -218,7 +213,8 @@ class Launcher:
         self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
     ) -> cl.Event:
         """Copy the buffer's beginning into a contiguous host array, if need be after an event of another queue."""
-        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=_list(after), is_blocking=wait)
+        wait_for = None if after is None else [after]
+        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=wait_for, is_blocking=wait)
         self.queue.flush()
         return self._keep("read", copied)
 
@@ -285,3 +281,24 @@ class Pipeline(Protocol):
 
     def deviations(self) -> Array:
         """Return the largest deviation from its offset of each picture of the last run, ``(pictures,)``."""
+
+
+class FoundOnHost:
+    """What the host has found of each picture of a pipeline's last run."""
+
+    def __init__(self, pictures: int) -> None:
+        self._clipped: Array = np.zeros(pictures)
+        self._undecided = [0.0] * pictures
+        self._far: Array = np.zeros(pictures)
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that was clipped: ``(pictures,)``."""
+        return self._clipped
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
+        return self._undecided
+
+    def deviations(self) -> Array:
+        """Return the largest deviation of each picture from its offset: ``(pictures,)``."""
+        return self._far

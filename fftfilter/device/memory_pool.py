@@ -108,14 +108,12 @@ class MemoryPool:
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an array in memory of the pool; in other memory if too much is in use."""
-        size = math.prod(shape) * np.dtype(dtype).itemsize
+        size, array = math.prod(shape) * np.dtype(dtype).itemsize, None
         with self._lock:
             self._take_back()
             if self._in_use + size <= self._most_bytes:
                 array = self.as_array(self.take(size), shape, dtype)
-                if array is not None:
-                    return array
-        return np.empty(shape, dtype)
+        return np.empty(shape, dtype) if array is None else array
 
     @classmethod
     def holds(cls, array: Array) -> bool:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Observe = Callable[[str, Array], None] | None
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
-    InDouble = Callable[[Array], tuple["Array", "Found"]]
 
 
 class Found(NamedTuple):
@@ -51,6 +50,8 @@ class Found(NamedTuple):
     """How many were filtered once more."""
 
 
+# Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
+LOST_AS_SINGLE = 0.1
 NOTHING = Found(np.empty((0, 2)), [])
 
 
@@ -171,12 +172,7 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
     if description.mode.is_values:
         result = ready.in_grey_levels(result, factor)
-
-    def in_double(images: Array) -> tuple[Array, Found]:
-        axis = 0 if ready.stack.one_scale else None
-        return call(ready.prepared.in_double(), images, axis, ready.of_pixels)
-
-    weak = repeat_weak(ready, done, largest, (result, extremes, clipped), in_double)
+    weak = _repeat_weak(ready, done, largest, (result, extremes, clipped))
     return ready.in_shape(result), Found(extremes, clipped, weak)
 
 
@@ -199,57 +195,47 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, obse
     return np.stack([result for result, _ in made]), Found(np.array([(lows.min(), highs.max())]), [clipped], weak)
 
 
-# Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
-LOST_AS_SINGLE = 0.1
+def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]]) -> int:
+    """Filter pictures whose results are too weak once more in double precision; return how many these were.
 
-
-def repeat_weak(
-    call: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]], in_double: InDouble
-) -> int:
-    """Filter pictures whose results are too weak once more; return how many these were.
-
-    ``largest`` is the largest magnitude of each picture, in the pixels' units. What ``in_double`` makes of one goes
-    ``into`` the pixels, the extremes and the clipped parts where they are.
+    ``largest`` is the largest magnitude of each picture, in the pixels' units. The new pixels, extremes and clipped
+    parts go ``into`` the places of the old ones.
     """
+    prepared, pixel = ready.prepared, ready.stack.pixel
+    if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
+        return 0  # it is in double precision already, or there is none
+    weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
     # Of a small image numpy's minimum would take a hundredth of its time.
-    weak_below = _weak_below(call)
-    if weak_below == 0 or (min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1):
+    if min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1:
         return 0
     (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1
-    limit, deviations, least, weak = call.pipeline.weak, done.deviations(), 0.0, 0
-    images, exponents = call.pixels if done is call.pipeline else cast("Started", done).images(), call.exponents
+    limit, deviations, least, weak = ready.pipeline.weak, done.deviations(), 0.0, 0
+    images, exponents = ready.pixels if done is ready.pipeline else cast("Started", done).images(), ready.exponents
     is_above_noise = largest > NOISE / 2 * deviations
-    if call.is_rounded:
-        images, exponents, least = call.given, np.zeros_like(exponents), LOST_AS_SINGLE
+    if ready.is_rounded:
+        images, exponents, least = ready.given, np.zeros_like(exponents), LOST_AS_SINGLE
         is_above_noise[:] = True  # or not: only what was given can tell
     for i in np.flatnonzero(is_above_noise & (undecided | (largest < limit * np.maximum(deviations, least)))):
-        own = slice(None) if call.stack.one_scale else slice(i, i + 1)
-        to_pixels = exponents[i] - call.exponents[i]
+        own = slice(None) if ready.stack.one_scale else slice(i, i + 1)
+        to_pixels = exponents[i] - ready.exponents[i]
         # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of a
         # wave is 1/sqrt 2.
         mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), to_pixels)
         if mean == 0:
             continue
-        mean_gain, gain_of_constants = call.prepared.gains(*images.shape[1:])
+        mean_gain, gain_of_constants = prepared.gains(*images.shape[1:])
         # What goes through the transforms at the frequency 0 may cancel what went around them.
         with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
             at_dc = np.abs(mean_deviation(images[own])).max() * gain_of_constants
-        at_dc = abs(np.ldexp(at_dc, to_pixels)) / call.prepared.description.transfer.largest
+        at_dc = abs(np.ldexp(at_dc, to_pixels)) / prepared.description.transfer.largest
         if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc) and not undecided[i]:
             continue
         again = images[own]
         if exponents[i]:
             again = np.ldexp(again.astype(np.float64), exponents[i])
         with suppress(TooLargeError):
-            result[own], of_it = in_double(again)
+            axis = 0 if ready.stack.one_scale else None
+            result[own], of_it = call(prepared.in_double(), again, axis, ready.of_pixels)
             extremes[i], clipped[i] = of_it.extremes[0], of_it.clipped[0]
             weak += 1
     return weak
-
-
-def _weak_below(call: Call) -> float:
-    """Return the magnitude from which on no result is too weak for single precision."""
-    launcher, pixel = call.prepared.launcher, call.stack.pixel
-    if launcher.real != np.float32 or not launcher.device.fp64:
-        return 0.0  # it is in double precision already, or there is none
-    return call.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..device.launcher import FoundOnHost
 from ..output.offset import deviation, offset
 from ..output.quantize import on_ramps
 from ..output.rounding import NOISE, WEAK, most_undecided
@@ -45,14 +46,15 @@ class Box(NamedTuple):
     gain: float = 0.0
 
 
-def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.dtype[Any]) -> int:
+def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], precision: str | None) -> int:
     """Return the bytes of the device that a stack takes: two buffers of complex numbers and the pixels."""
+    number = 16 if precision == "double" else 8
     count, height, width = shape
     longest = max(height * plan_rows(width, algorithm).width, width * plan_rows(height, algorithm).width)
-    return count * (2 * longest * number.itemsize + height * width)
+    return count * (2 * longest * number + height * width)
 
 
-class StagedPipeline:
+class StagedPipeline(FoundOnHost):
     """The whole filter for a stack of images: four device buffers and a list of launches.
 
     If the filtered values are wanted as they are, they have the launcher's precision, and are complex if the stack's
@@ -70,6 +72,7 @@ class StagedPipeline:
         algorithm: Algorithm,
         transpose_kind: str | None = None,
     ) -> None:
+        super().__init__(stack.pictures)
         self.stack = stack
         count, height, width = stack.shape
         rows = plan_rows(width, algorithm)
@@ -105,7 +108,7 @@ class StagedPipeline:
         )
         if stack.white is not None:
             self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
-        self._pairs, self._clipped, self._undecided = (pair, pictures), np.zeros(pictures), [0.0] * pictures
+        self._pairs = pair, pictures
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         self._workspace = Workspace(
@@ -132,7 +135,7 @@ class StagedPipeline:
         space = self._workspace
         real = space.launcher.real
         base = offset(images)
-        self._far: Array = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
+        self._far = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
         space.write(OFFSET, base.astype(real))
         space.write(NOISE_FLOOR, (NOISE * self._far).astype(real))
         space.write(UNDECIDED, np.zeros(self.stack.pictures, np.uint32))
@@ -169,15 +172,3 @@ class StagedPipeline:
         first, pictures = self._pairs
         pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
         return np.stack([pairs.real, pairs.imag], axis=1)
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        return self._clipped
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, as a part of how many may be."""
-        return self._undecided
-
-    def deviations(self) -> Array:
-        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
-        return self._far

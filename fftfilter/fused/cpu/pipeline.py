@@ -34,7 +34,7 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .plan import plan
+from .plan import PART_BYTES, plan
 from .program import TWINS, mask_terms, params, program, turns_of, twiddle_factors, twins_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
-    from .plan import Limits
 
     Array = np.ndarray[Any, Any]
 
@@ -63,7 +62,7 @@ class FusedCpuPipeline:
     """The whole filter for a stack of images on a CPU.
 
     The transfer function has to be even: the result is real. ``lanes`` is how many floats a vector register holds,
-    ``workers`` how many work-items share the work; both are the device's by default. ``limits`` are of the caches.
+    ``workers`` how many work-items share the work; both are the device's by default. ``part_bytes`` is for the plan.
     With ``edges`` of "mirror" a transfer function that is not even along each axis takes two inverse transforms.
     """
 
@@ -77,14 +76,14 @@ class FusedCpuPipeline:
         *,
         lanes: int | None = None,
         workers: int | None = None,
-        limits: Limits | None = None,
+        part_bytes: int = PART_BYTES,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.stack, self._edges = launcher, stack, edges
         count, height, width = stack.shape
         self._needs_two_inverses = self._needs_two(transfer)
-        inverses = 2 if self._needs_two_inverses else 1
-        self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
+        size, inverses = (height, width), 2 if self._needs_two_inverses else 1
+        self.plan = plan(launcher.device, *size, lanes=lanes, workers=workers, part_bytes=part_bytes, inverses=inverses)
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
         self._buffers: list[Any] = []
@@ -210,20 +209,6 @@ class FusedCpuPipeline:
             self._clips = bool(made["counts"].any())
         self._filter.bind(**counting)
         self._ramps = ramps
-
-    def strips_after(self, steps: int, images: Array) -> Array:
-        """Return what lies in memory after the first 1, 2 or 3 steps: ``(count, strips, rows, 2, lanes)``.
-
-        After the first two steps a row of a strip is the real and the imaginary parts of its packed columns; after the
-        third it is the values of the left and of the right columns. After the first two, rows are in the plan's order.
-        """
-        bound = self._bind(images)
-        self._launch(0, steps)
-        self._pixels(bound)
-        lanes, count = self.plan.lanes, self.stack.count
-        found = np.empty((count, self.plan.strips, self.plan.strip_stride, 2, lanes), np.float32)
-        self.launcher.read(found, self._strips)
-        return found[:, :, : self.plan.height]
 
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""

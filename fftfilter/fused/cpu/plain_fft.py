@@ -15,8 +15,8 @@ from ...device.memory_pool import aligned
 from ...output.stack import PIXELS
 from ..tables import places_of, twiddles
 from . import mixed_radix, plan
-from .plan import Limits, vector_width
-from .program import PARAMS, fill_axis, program, twiddle_factors
+from .plan import PART_BYTES, vector_width
+from .program import PARAMS, filled, program, twiddle_factors
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -48,13 +48,13 @@ class CpuLayout:
     their own, as a vector has to fit in.
     """
 
-    def __init__(self, shape: Shape, kind: int, *, lanes: int, workers: int, limits: Limits) -> None:
+    def __init__(self, shape: Shape, kind: int, *, lanes: int, workers: int, part_bytes: int) -> None:
         self.shape, self.kind, self.lanes, self.workers = shape, kind, lanes, workers
         # A strip's columns, and the complex numbers of a vector.
         self.strip = lanes if shape.data == "complex" else 2 * lanes
         numbers = lanes // 2
         height, width = shape.height, shape.width
-        part = limits.part // (8 * lanes)
+        part = part_bytes // (8 * lanes)
         self.columns: Axis = mixed_radix.transform(height if self.kind != LINES else 1, part, 1)
         self.rows: Axis = mixed_radix.transform(width if self.kind != COLUMNS else 1, part, 0)
         if self.kind == LINES:
@@ -157,34 +157,26 @@ class CpuLayout:
 
     def params(self) -> Array:
         """Return the fields of params.cl that transforms read."""
-        made = np.zeros(1, PARAMS)
-        for name in ("pitch", "strips", "strip_stride", "workspace"):
-            made[name] = getattr(self, name)
-        made["last_start"] = max(0, self.pitch - self.strip)
-        fill_axis(made["columns"], self.columns)
-        fill_axis(made["rows"], self.rows)
-        return made
+        fields = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
+        fields["last_start"] = max(0, self.pitch - self.strip)
+        return filled(PARAMS, fields, self.columns, self.rows)
 
     def layout(self) -> Array:
         """Return the fields of layout.cl."""
         shape = self.shape
-        columns_first = (self.strips, self.groups) if shape.data != "values" else (self.groups, self.strips)
         of_source, of_target = self.sizes()
         fields = {
             "source_step": of_source,
             "target_step": of_target,
             "images": shape.count,
             "chunk": self.chunk,
-            "tasks": columns_first,
+            "tasks": (self.strips, self.groups) if shape.data != "values" else (self.groups, self.strips),
             "source_pitch": self.source_pitch,
             "target_pitch": self.target_pitch,
             "width": self.spectrum,
             "kind": self.kind,
         }
-        made = np.zeros(1, LAYOUT)
-        for name, value in fields.items():
-            made[name] = value
-        return made
+        return filled(LAYOUT, fields)
 
     def sizes(self) -> tuple[int, int]:
         """Return how many floats (or pixels) an array takes that is given, and that is made."""
@@ -220,14 +212,14 @@ class CpuTransform:
         kind: int | None = None,
         lanes: int | None = None,
         workers: int | None = None,
-        limits: Limits | None = None,
+        part_bytes: int = PART_BYTES,
     ) -> None:
         device = launcher.device
         lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
         workers = workers or device.cl_device.max_compute_units
         self.launcher, self.shape = launcher, shape
         self.kind = KINDS[shape.along] if kind is None else kind
-        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, limits=limits or Limits())
+        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, part_bytes=part_bytes)
         self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()

@@ -21,6 +21,8 @@ from .mixed_radix import LARGEST_PRIME, LARGEST_WRITTEN_OUT, Bluestein
 from .plan import inner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from ...device.choice import Device
@@ -77,20 +79,8 @@ PARAMS = np.dtype(
     [
         *((name, np.uint32) for name in ("count", "pitch", "strips", "last_start", "strip_stride", "strips_per_task")),
         *((name, np.uint32) for name in ("row_groups", "zero_rows", "workspace", "gains", "strips_written", "bands")),
-        *(
-            (name, np.uint32)
-            for name in (
-                "pixel_bytes",
-                "one_scale",
-                "counted_row",
-                "counted_column",
-                "decided_row",
-                "shape",
-                "has_inner",
-                "is_complement",
-                "needs_two_inverses",
-            )
-        ),
+        *((name, np.uint32) for name in ("pixel_bytes", "one_scale", "counted_row", "counted_column", "decided_row")),
+        *((name, np.uint32) for name in ("shape", "has_inner", "is_complement", "needs_two_inverses")),
         *((name, np.float32) for name in ("outer_falloff", "inner_falloff", "row_scale", "column_scale", "back")),
         *((name, AXIS) for name in ("columns", "rows")),
     ]
@@ -109,9 +99,9 @@ def params(
 ) -> NDArray[Any]:
     """Return the parameters of a stack, an array of one :data:`PARAMS`.
 
-    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared;
-    ``dc`` is H(0).
+    ``row_groups`` groups of rows are filtered and ``zero_rows`` rows cleared; ``dc`` is H(0).
     """
+    row, column = counted(plan.height, plan.width)
     fields = {
         "count": stack.count,
         "pitch": plan.pitch,
@@ -127,8 +117,8 @@ def params(
         "bands": plan.bands(stack.out.itemsize),
         "pixel_bytes": stack.out.itemsize,
         "one_scale": stack.one_scale,
-        "counted_row": counted(plan.height, plan.width)[0],
-        "counted_column": counted(plan.height, plan.width)[1],
+        "counted_row": row,
+        "counted_column": column,
         "decided_row": decided_row(plan.height, plan.width),
         "shape": mask.shape,
         "has_inner": mask.has_inner,
@@ -143,11 +133,22 @@ def params(
         "column_scale": 1 / plan.height,
         "back": dc * plan.height,
     }
-    made = np.zeros(1, PARAMS)
+    return filled(PARAMS, fields, plan.columns, plan.rows)
+
+
+def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array:
+    """Return an array of one record with these fields, all others 0; ``axes`` are those of columns and rows."""
+    made = np.zeros(1, kind)
     for name, value in fields.items():
         made[name] = value
-    for name, axis in (("columns", plan.columns), ("rows", plan.rows)):
-        fill_axis(made[name], axis)
+    for name, axis in zip(("columns", "rows"), axes, strict=False):
+        of_axis, plan = made[name], inner(axis)
+        stages = plan.table()
+        of_axis["points"], of_axis["length"] = axis.n, plan.n
+        of_axis["stage_count"], of_axis["whole_stages"] = len(stages), plan.whole_stages
+        # Where the axis's tables begin among its :func:`twiddle_factors`.
+        of_axis["chirp"], of_axis["filter"] = plan.twiddle_count, plan.twiddle_count + axis.n
+        of_axis["stages"][:, : len(stages)] = stages
     return made
 
 
@@ -159,25 +160,12 @@ def twiddle_factors(axis: Axis) -> NDArray[np.complex64]:
     return np.concatenate(tables)
 
 
-def fill_axis(fields: Any, axis: Axis) -> None:
-    """Fill in the fields of an axis, and where its tables begin among :func:`twiddle_factors`."""
-    plan = inner(axis)
-    stages = plan.table()
-    fields["points"], fields["length"] = axis.n, plan.n
-    fields["stage_count"], fields["whole_stages"] = len(stages), plan.whole_stages
-    fields["chirp"] = plan.twiddle_count
-    fields["filter"] = fields["chirp"] + axis.n
-    fields["stages"][:, : len(stages)] = stages
-
-
 # Shapes with gain(a + b) = gain(a) gain(b): the kernel multiplies gains instead of computing them.
 SEPARABLE = ("gaussian",)
 # The number of a mask that is no shape of its own, as in mask.cl
 PRODUCT = 100
 # across_t and twins_t of mask.cl
 ACROSS = np.dtype([("outer", "f4"), ("inner", "f4"), ("k", "i4"), ("unused", "i4")])
-
-
 TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4")])
 
 

@@ -112,33 +112,21 @@ class Launches:
 
     def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
-        rows, spectrum, largest = self.plan.rows, self.spectrum, self.largest
+        rows, spectrum, largest, support = self.plan.rows, self.spectrum, self.largest, self.support
         pixel = (f"LOAD_PIXEL={self.pixel}",)
         if isinstance(rows, TransformPlan):
-            own = {
-                "spectrum": spectrum,
-                "image": None,
-                "tables": tables[0],
-                "largest": largest,
-                "support": self.support,
-            }
+            own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "support": support}
             return [self._whole("rows", ROWS, rows, self.plan.pairs, pixel, **own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         first = {"lines": lines, "image": None, "tables": outer, "long_tables": between, "largest": largest}
-        second = {"lines": lines, "tables": middle, "long_tables": between, "support": self.support}
+        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
         launches = [
             self._row_step("rows", LONG_ROWS, rows, rows.outer, pixel, **first),
             self._row_step("rows", LONG_ROWS_MIDDLE, rows, rows.middle, ("INVERSE=0",), **second),
         ]
         if rows.is_bluestein:
-            last = {
-                "spectrum": spectrum,
-                "lines": lines,
-                "tables": outer,
-                "long_tables": between,
-                "support": self.support,
-            }
+            last = {"spectrum": spectrum, "lines": lines, "tables": outer, "long_tables": between, "support": support}
             launches.append(self._row_step("rows", LONG_ROWS_TO_SPECTRUM, rows, rows.outer, (), **last))
         return launches
 
@@ -150,27 +138,21 @@ class Launches:
         Of a ``complement`` the values are subtracted from the image. Where the image is transformed back twice, they
         are those of the ``other`` pixels, or of the first ones.
         """
-        rows, spectrum, step = self.plan.rows, self.spectrum, "inverse rows"
+        rows, spectrum, support, step = self.plan.rows, self.spectrum, self.support, "inverse rows"
         defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(complement)}"
         found = {"largest": self.largest, "one_scale": one_scale}
         if isinstance(rows, TransformPlan):
-            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": self.support}
+            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": support}
             own |= {"dc": dc, "other": other, "image": None}
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, **own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         launches = []
         if rows.is_bluestein:
-            first = {
-                "lines": lines,
-                "spectrum": spectrum,
-                "tables": outer,
-                "long_tables": between,
-                "support": self.support,
-            }
+            first = {"lines": lines, "spectrum": spectrum, "tables": outer, "long_tables": between, "support": support}
             launches.append(self._row_step(step, LONG_ROWS_FROM_SPECTRUM, rows, rows.outer, (), **first))
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
-        second = {"lines": lines, "tables": middle, "long_tables": between, "support": self.support}
+        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
         launches.append(self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, direction, **second))
         last = {"values": self.values, "lines": lines, "tables": outer, "long_tables": between, **found}
         last |= {"dc": dc, "image": None}

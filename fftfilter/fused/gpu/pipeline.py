@@ -114,7 +114,31 @@ def _waits(device: Device) -> bool:
     return any(name in device.platform for name in WAITING_PLATFORMS)
 
 
-class FusedGpuPipeline:
+class OfPictures:
+    """What is known of the pictures of a run beside their pixels, by what kernels have found of each."""
+
+    stack: Stack
+
+    def found(self) -> Array:
+        """Return what kernels found of each picture: (pictures, FOUND)."""
+        raise NotImplementedError
+
+    def extremes(self) -> Array:
+        """Return 0 and the largest magnitude of each picture: (pictures, 2)."""
+        most = self.found()[:, 0].view(np.float32)
+        return np.stack([np.zeros_like(most), most], axis=1)
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that is clipped to black or white: (pictures,)."""
+        return self.found()[:, 1] * (self.stack.pictures / self.stack.size)
+
+    def undecided(self) -> list[float]:
+        """Return about how many samples of each picture are undecided, as a part of how many may be."""
+        most = most_undecided(self.stack)
+        return [count / most for count in self.found()[:, 2].tolist()]
+
+
+class FusedGpuPipeline(OfPictures):
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
@@ -178,7 +202,6 @@ class FusedGpuPipeline:
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
         found = 4 * FOUND * stack.count
         small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
-        self.most_undecided = most_undecided(stack)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
         self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
@@ -199,11 +222,6 @@ class FusedGpuPipeline:
         stack, mask = self.stack, self._mask
         size = stack.height, stack.width, stack.pixel, stack.out
         return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.arguments.shape)
-
-    @property
-    def launch_count(self) -> int:
-        """How many launches filter a stack."""
-        return len(self._launches)
 
     def _build(self) -> None:
         """Build the kernels and set every argument but the images."""
@@ -349,21 +367,8 @@ class FusedGpuPipeline:
                 set_(buffer)
         self._bound = bound
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        return extremes_of(self._found())
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        if not self._clips:
-            return np.zeros(self.stack.pictures)
-        return clipped_of(self._found(), self.stack)
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
-        return undecided_of(self._found(), self.most_undecided)
-
-    def _found(self) -> Array:
+    def found(self) -> Array:
+        """Return what kernels found of each picture of the last run: (pictures, FOUND)."""
         if self._found_last is None:
             self._found_last = np.empty((self.stack.pictures, FOUND), np.uint32)
             self.launcher.read(self._found_last, self.largest)
@@ -389,11 +394,9 @@ class FusedGpuPipeline:
         if isinstance(ramps, ByHistogram):
             height, width, of_picture = self.stack.height, self.stack.width, self.stack.count // self.stack.pictures
             self.launcher.write(self._by_histogram.wanted, ramps.wanted(counted_samples(height, width) * of_picture))
-            self._clips = True
         else:
             made = own_ramps(self.stack) if ramps is None else ramps
             self.launcher.write(self._ramps_buffer, of_values(made))
-            self._clips = bool(made["counts"].any())
         self._ramps = ramps
 
     @cached_property
@@ -432,19 +435,3 @@ class FusedGpuPipeline:
             self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
             return np.empty(self.stack.shape, self.stack.out)
         return self._results.empty(self.stack.shape, self.stack.out)
-
-
-def extremes_of(found: Array) -> Array:
-    """Return 0 and the largest magnitude of each picture, (pictures, 2), of what :attr:`largest` has of each."""
-    most = found[:, 0].view(np.float32)
-    return np.stack([np.zeros_like(most), most], axis=1)
-
-
-def clipped_of(found: Array, stack: Stack) -> Array:
-    """Return the part of each picture's samples that is clipped, (pictures,), of what :attr:`largest` has of each."""
-    return found[:, 1] * (stack.pictures / stack.size)
-
-
-def undecided_of(found: Array, most: float) -> list[float]:
-    """Return how many samples of each picture are undecided, likewise, as a part of how many may be."""
-    return [count / most for count in found[:, 2].tolist()]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice, pairwise, permutations
+from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -260,7 +260,7 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits
 def _convolution_lengths(n: int, limits: Limits) -> list[int]:
     """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
     good = convolution_lengths(n, min(4 * n, limits.exchanged), SMALL_PRIMES)
-    return list(islice(good, 4)) or [length for length in limits.convolutions if length >= 2 * n - 1]
+    return good[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
 
 
 @cache
