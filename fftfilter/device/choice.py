@@ -1,4 +1,4 @@
-"""OpenCL devices: which there are, which one is taken, and what was built for it."""
+"""OpenCL devices: lists them, chooses one, and keeps the programs built for it."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ _building = threading.RLock()
 
 @dataclass(eq=False)
 class Device:
-    """One OpenCL device and what was built for it.
+    """One OpenCL device, its context and its programs.
 
     ``index`` is its place in the list of all devices, ``repaired`` what had to be repaired before it could build
     (see ``embedded_pocl.py``), None if nothing.
@@ -229,7 +229,7 @@ class Device:
                     f"{what} needs {need:,} bytes {where} and {self.name} has {have:,}: "
                     "take a smaller image or a device with more memory"
                 )
-        # What a CPU takes is this machine's memory, of which it reports all, not what is free.
+        # A CPU uses this machine's memory, and reports all of it, free or not.
         need = sum(buffers)
         if not self.is_gpu and (free := lacking(need)) is not None:
             raise TooLargeError(

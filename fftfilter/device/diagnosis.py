@@ -1,4 +1,4 @@
-"""What OpenCL there is on this machine, what is wrong with it, and the line that repairs it."""
+"""Describes the OpenCL of this machine, and finds problems and the line that repairs each."""
 
 from __future__ import annotations
 

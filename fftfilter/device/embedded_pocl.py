@@ -1,4 +1,4 @@
-"""The PoCL that `pip install pyopencl[pocl]` brings, made to build on every CPU.
+"""Makes the PoCL that `pip install pyopencl[pocl]` installs build programs on every CPU.
 
 `pocl-binary-distribution` 3.0 (PoCL 3.0-rc2 with LLVM 14, of 2022) compiles for the CPU *name* that LLVM
 gives and links a library of builtins that it picks by CPU *features*. The two must fit and often do not:
@@ -81,7 +81,7 @@ def prepare_environment() -> None:
 def load_ahead(device: str | None) -> None:
     """Import OpenCL, and load its platforms in a thread, while files are read; raises DeviceError.
 
-    ``device`` is what will be asked for: the CPU loads no GPU's driver.
+    ``device`` is the one that will be asked for: for the CPU, no GPU's driver is loaded.
     """
     startup.import_ahead()
     prepare_environment()
@@ -152,7 +152,7 @@ def without_header(device: cl.Device) -> tuple[str, ...]:
     """Return the defines that keep PoCL's header of built-in functions out of a program, none for any other OpenCL.
 
     PoCL reads that megabyte at every start, even for a program that its cache holds: 20 of 30 ms. A program without
-    it must declare what it calls.
+    it must declare the functions that it calls.
     """
     return (GUARD,) if device.platform.version.strip() == PLATFORM else ()
 

@@ -45,7 +45,7 @@ class Timing(NamedTuple):
 
 
 def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
-    """Turn OpenCL's errors in a Launcher's method into this package's."""
+    """Turn OpenCL's errors in a method of a Launcher into errors of this package."""
 
     @wraps(method)
     def plain(*args: P.args, **kwargs: P.kwargs) -> R:

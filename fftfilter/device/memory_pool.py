@@ -1,4 +1,4 @@
-"""The host's memory: for vectors; and what takes long to get, page-locked and large, kept and used again."""
+"""Host memory: arrays aligned for vectors, and pools that keep large or page-locked memory to use it again."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class _PageLockedOwner(_Owner):
 
 
 class MemoryPool:
-    """A pool of ordinary memory, ``most_bytes`` of which are in use at most, and as much is kept.
+    """A pool of ordinary memory. At most ``most_bytes`` are in use, and at most as many are kept free.
 
-    Threads may share it. An array may be gone at any moment, even while the pool's lock is held: then its memory is put
-    in line, and the pool takes it back when it is next asked for some.
+    Threads may share it. An array may be garbage-collected at any moment, even while the pool's lock is held. Its
+    memory is then put in a queue, and the pool takes it back when it is next asked for some.
     """
 
     _owner = _Owner

@@ -1,8 +1,8 @@
-"""A device is checked before it is trusted: once with each driver, when it is first used.
+"""Checks a device before it is trusted: on first use, once with each driver.
 
-A small filter is compared with the float64 reference. That a device passed is remembered in the user's cache folder,
-under everything that could change the result: device, driver, platform, fftfilter and its kernels. A device that
-computes wrongly is refused, with its name and the error.
+A small filter is compared with the float64 reference. If the device passes, a file in the user's cache folder says so,
+whose name depends on all that could change the result: device, driver, platform, fftfilter and its kernels. A device
+that computes wrongly is refused, with its name and the error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a filter is made of: a transfer function and options, checked, kept, pickled, written down, and exchanged."""
+"""Describes a filter: checks its transfer function and options, keeps them, pickles them, and shows them as text."""
 
 from __future__ import annotations
 
@@ -79,18 +79,18 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What decides a filter's results, whatever its device is."""
+    """A transfer function and checked options: everything but the device that decides a filter's results."""
 
     transfer: Transfer
     on_grid: Transfer
-    """What is on the grid: to keep the mean of an image is to filter with an H(0) of 1."""
+    """The function that filters: an output that keeps the mean needs an H(0) of 1."""
     output: Output
     scale: Scale | None
     edges: Edges
     engine: Engine
     transpose: Transpose | None
     options: Mapping[str, Any]
-    """What it was made of beside the transfer function, without defaults."""
+    """The given options, without those that are defaults."""
 
     @property
     def mode(self) -> Mode:

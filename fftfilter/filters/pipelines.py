@@ -1,4 +1,4 @@
-"""A filter on its device: which pipeline a picture takes, and what of it is kept for the next."""
+"""A filter on its device: chooses the pipeline of a picture, and keeps it for the next."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ IN_DOUBLE = "stockham"
 class Prepared:
     """A described filter on its device, with all that the next call can use again; for one thread at a time.
 
-    Nothing here refers back to it, so that it is gone with its memory when nobody uses it.
+    No object here refers back to it, so that its memory is released with the last reference to it.
     """
 
     def __init__(self, description: Description, launcher: Launcher) -> None:
@@ -177,7 +177,7 @@ class Prepared:
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
-    """Return the root of the mean square of the gains, of which none exceeds 1, and H(0) before they were divided."""
+    """Return the root mean square of the gains, divided so that none exceeds 1, and H(0), which is not divided."""
     grid = description.grid(height, width)
     parts = grid.gain() / description.transfer.largest
     return float(np.sqrt(np.mean(parts * parts))), grid.at_dc()

@@ -37,7 +37,7 @@ def chirp_filter(own: Complex, length: int) -> Complex:
 
 
 def convolution_lengths(n: int, most: int, primes: tuple[int, ...]) -> list[int]:
-    """Return the lengths from 2n - 1, which hold a convolution of n points, to ``most`` that are made of some primes."""
+    """Return the lengths made of these primes from 2n - 1, which hold a convolution of n points, to ``most``."""
     lengths = [1]
     for p in primes:
         lengths += (length * p for length in lengths if length * p <= most)  # of its own products, too

@@ -1,4 +1,4 @@
-"""Runs plans: builds missing kernels, binds names to buffers, launches in order; and the buffers of a plan."""
+"""Runs plans: builds missing kernels, allocates buffers, binds names to them, and launches in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who transforms: the fused engine, or an algorithm of the papers; what is kept; the range of single precision."""
+"""Transforms by the fused engine or by an algorithm of the papers, kept between calls, for numbers of any size."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MOST_KEPT, MOST_BYTES = 16, 256 << 20
 class Engine:
     """Transforms arrays over their last axes.
 
-    Raises ParameterError for an unknown algorithm or option, and if the fused engine is asked for what it lacks.
+    Raises ParameterError for an unknown algorithm or option, and for an option that the fused engine lacks.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The generic programs, for images of any size: what they launch in place of the specialized ones, compiled for a size.
+"""The launches of the generic program, which serves images of any size, in place of those compiled for one size.
 
-They have the same plans, tables and numbers between the launches, and compute the same, bit for bit. They learn lengths
-only at run time (``kernels/fused/gpu/generic/side.cl``), which makes them about half as fast.
+Plans, tables and the numbers between the launches are the same, and so are results, bit for bit. The program learns
+lengths only at run time (``kernels/fused/gpu/generic/side.cl``), which makes it about half as fast.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def is_specialized(device: Device, kind: Kind) -> bool:
 
 
 def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
-    """Tell whether a kind of stacks, of which so many pixels came, may have specialized programs; note that it has."""
+    """Tell whether a kind of stacks may have specialized programs after so many pixels; if so, remember it."""
     kinds = _specialized.setdefault(device, set())
     if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
         kinds.add(kind)

@@ -1,4 +1,4 @@
-"""What the fused pipeline for GPUs launches: rows, columns and inverse rows, in one step or in two; then pixels."""
+"""Makes the launches of the fused pipeline for GPUs: rows, columns, inverse rows, in one step or in two; pixels."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ class Launches:
         return max(self._row_groups(plan), self.count * -(-self._kept_columns // plan.batch))
 
     def _run_together(self, groups: int, plan: TransformPlan, registers: int) -> bool:
-        """Tell whether a device has registers for so many groups at a time; kernels know what to do if it has not."""
+        """Tell whether a device has registers for so many groups at a time; kernels are right if it has fewer, too."""
         units = int(self.launcher.device.cl_device.max_compute_units)
         return groups * plan.group * registers <= units * UNIT_REGISTERS
 
@@ -356,7 +356,7 @@ def _registers(source: str, plan: TransformPlan) -> int:
 def compiler_options(launcher: Launcher, registers: int = REGISTERS) -> tuple[str, ...]:
     """Return the compiler's own options: how many registers a work-item may have, and that division is exact.
 
-    Of a division by what it knows the compiler makes a multiplication, which rounds otherwise than the division would.
+    The compiler would turn division by a constant into multiplication, which rounds differently.
     """
     if "NVIDIA" not in launcher.device.platform:
         return ()

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# Results in page-locked memory at a time: who keeps more gets others in ordinary memory.
+# Results in page-locked memory at a time; further ones are in ordinary memory.
 RESULTS = 4
 # Chirp-z with twiddle factors made of powers rounds more.
 LESS_EXACT = 3

@@ -1,4 +1,4 @@
-"""A stream of stacks through a GPU: one is copied in, one is filtered, one is copied out, all at the same time.
+"""Streams stacks through a GPU: copies one in, filters one and copies one out at the same time.
 
     start(stack)  host   -> image    queue up      from page-locked memory, which the device reads by itself
                   image  -> output   queue         the pipeline's launches, after the copy in

@@ -1,9 +1,9 @@
-// Filter: all steps in one launch, so that no compute unit sleeps between them; waking one takes as long as a
-// small image.
+// Filter: runs all steps in one launch, so that no compute unit sleeps between them. Waking one takes as long as
+// filtering a small image.
 //
-// There is a work-item for each compute unit, a worker. In each step it does its own tasks, neighbors one after the
-// other, then those that other workers have not begun, and goes on when all are done. A worker only waits for tasks
-// that others have begun, and always finishes its own: no worker waits forever, however many there are and whenever
+// Each compute unit has one work-item, a worker. In each step a worker does its own tasks, neighbors one after the
+// other, then tasks that other workers have not begun, and goes on when all are done. A worker waits only for tasks
+// that others have begun, and always finishes its own. So no worker waits forever, however many there are and whenever
 // they start. Each image of a stack goes through the steps by itself, unless all have one scale.
 //
 // Launch   (workers) work-groups of one work-item

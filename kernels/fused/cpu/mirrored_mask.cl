@@ -1,5 +1,5 @@
-// Mirrored mask: the transfer function where the picture is mirrored without end, as edges.cl has it. A frequency of a
-// row is filtered together with the opposite one: V[ky][kx] with V[ky][width - kx].
+// Mirrored mask: applies the transfer function to a picture that is mirrored without end (edges.cl). It filters each
+// frequency of a row together with the opposite one: V[ky][kx] with V[ky][width - kx].
 //
 // Only filters that need two inverses have an O (edges.cl).
 //

@@ -1,4 +1,4 @@
-// Pixels: how the columns read an image, and what they leave of it in the end.
+// Pixels: the columns read them here, and store the filtered values in the end.
 //
 // Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
 // columns that the one before has too are computed twice: no work-item has an edge.

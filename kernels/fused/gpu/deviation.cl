@@ -1,4 +1,4 @@
-// Deviation: how far any pixel of an image is from its offset at most. Launched only for images of which little is left.
+// Deviation: finds the largest distance of a pixel from its image's offset. Launched only where little passes.
 //
 // Launch   (some groups x GROUP, images) work-items
 // Reads    image[i], every (groups x GROUP)-th     -> coalesced

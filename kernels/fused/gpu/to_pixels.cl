@@ -1,8 +1,8 @@
-// To pixels: values become pixels where the inverse rows have found them, in registers, as soon as all groups have.
+// To pixels: makes pixels of the inverse rows' values while these are still in registers, once all groups have theirs.
 //
-// A group waits for that only if all inverse rows have begun: these are running then, and will be done. If not, its
-// values go to memory, and it goes on. Who has waited makes pixels of them; the group that comes last has always waited.
-// So nobody waits forever, however few groups run at a time and in whatever order they start.
+// A group waits for the others only if all inverse rows have begun: all of them are running then, and will finish.
+// Otherwise it stores its values in memory and goes on, and a group that has waited makes pixels of them. The last group
+// always waits. So no group waits forever, however few run at a time and in whatever order they start.
 //
 // progress: tasks taken, groups that have left, how many tasks of each step are done, groups whose values are in memory,
 // how many of these were taken, and which they are. All but the last are 0 before and after.
@@ -30,7 +30,7 @@
 #define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
 
-// What a group has written is there for others before it says so, and what others have written is not read before.
+// A group announces its values only after they are written, and reads those of others only after they are announced.
 // OpenCL 1.2 promises that of mem_fence within a group only, and NVIDIA's compiler takes it at its word.
 #ifdef __NV_CL_C_VERSION
 #define FENCE asm volatile("membar.gl;" ::: "memory")

@@ -1,4 +1,4 @@
-// Load: the image's pixels, without its offset, become complex numbers with no imaginary part.
+// Load: makes complex numbers of the image's pixels minus its offset, with no imaginary part.
 //
 // Launch   (width, height, images) work-items
 // Reads    image[i]                -> coalesced

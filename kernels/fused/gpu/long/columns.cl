@@ -1,4 +1,4 @@
-// Long columns, outer step: the rows' spectra to what the middle step takes.
+// Long columns, outer step: from the rows' spectra to the middle step.
 //
 // Fused: unpacking of the pairs of rows, chirp, twiddle factors, butterflies.
 //

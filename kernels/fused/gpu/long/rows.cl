@@ -1,4 +1,4 @@
-// Long rows, outer step: pixels to what the middle step takes.
+// Long rows, outer step: from pixels to the middle step.
 //
 // Fused: load, offset taken off, chirp, twiddle factors, butterflies. Number (j, b) of a pair of rows lies where
 // frequency j + OUTER b will.

@@ -1,4 +1,4 @@
-// Long rows, outer step of Bluestein's inverse: the spectrum to what the middle step takes.
+// Long rows, outer step of Bluestein's inverse: from the spectrum to the middle step.
 //
 // Fused: chirp, twiddle factors, butterflies.
 //
