@@ -66,15 +66,16 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class Kernel:
-    """A kernel whose arguments have names, given in the order in which the kernel declares them.
+    """A kernel whose ``arguments`` have names, in the order in which the kernel declares them.
 
-    It does not keep its buffers alive.
+    It keeps these buffers alive, but not those that are set later, in place of None or of another.
     """
 
-    def __init__(self, made: cl.Kernel, real: np.dtype[Any], names: Iterable[str] = ()) -> None:
+    def __init__(self, made: cl.Kernel, real: np.dtype[Any], arguments: Mapping[str, Any]) -> None:
         self.cl_kernel = made
-        self._real = real.type
-        self._places = {name: place for place, name in enumerate(names)}
+        self._real, self._kept = real.type, arguments
+        self._places = {name: place for place, name in enumerate(arguments)}
+        self.bind(**{name: value for name, value in arguments.items() if value is not None})
 
     def set(self, name: str, value: Any) -> None:
         """Set an argument: a buffer or a number; int and bool become uint, float becomes real."""
@@ -160,9 +161,7 @@ class Launcher:
         ``options`` are the compiler's own.
         """
         program = self.device.program(names, (f"REAL={self.real_name}", *defines), options)
-        made = Kernel(cl.Kernel(program, kernel), self.real, arguments)
-        made.bind(**{name: value for name, value in arguments.items() if value is not None})
-        return made
+        return Kernel(cl.Kernel(program, kernel), self.real, arguments)
 
     @_plain_errors
     def enqueue(

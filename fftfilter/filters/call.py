@@ -88,10 +88,6 @@ class Call:
         with np.errstate(over="ignore"):
             return np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
 
-    def in_shape(self, result: Array) -> Array:
-        """Return a result in the shape of what was given."""
-        return result.reshape(self.shape) if self.channel_axis is None else np.moveaxis(result, 0, self.channel_axis)
-
 
 def call(
     prepared: Prepared,
@@ -173,7 +169,8 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     if description.mode.is_values:
         result = ready.in_grey_levels(result, factor)
     weak = _repeat_weak(ready, done, largest, (result, extremes, clipped))
-    return ready.in_shape(result), Found(extremes, clipped, weak)
+    axis = ready.channel_axis
+    return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
 def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:

@@ -86,9 +86,8 @@ class FusedCpuPipeline:
         self.plan = plan(launcher.device, *size, lanes=lanes, workers=workers, part_bytes=part_bytes, inverses=inverses)
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
-        self._buffers: list[Any] = []
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        progress = self._kept(launcher.wrap(counters))
+        progress = launcher.wrap(counters)
         self._strips = self._in_huge_pages(strips)
         # In the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far = np.zeros((count, self.plan.strips), np.float32)
@@ -97,9 +96,9 @@ class FusedCpuPipeline:
         self._undecided = self._counted[..., 1].reshape(stack.pictures, -1)
         self._per_undecided = decided_row(height, width) / most_undecided(stack)
         found = (self._far, self._extremes, self._counted)
-        self._far_buffer, self._extremes_buffer, self._counted_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        self._far_buffer, self._extremes_buffer, self._counted_buffer = (launcher.wrap(each) for each in found)
         self._ramps: Ramps = own_ramps(stack)
-        self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
+        self._ramps_buffer = launcher.allocate(ON_DEVICE.itemsize * stack.pictures)
         self._results: MemoryPool | None = None
         self._steps = ALL_STEPS
         # None is set later: by `retune` the parameters and tables that the transfer function decides.
@@ -111,9 +110,9 @@ class FusedCpuPipeline:
             "image": None,
             "pixels": None,
             "deviation": self._far_buffer,
-            "largest": self._kept(launcher.allocate(self._far.nbytes)),
-            "column_twiddles": self._constant(twiddle_factors(self.plan.columns)),
-            "row_twiddles": self._constant(twiddle_factors(self.plan.rows)),
+            "largest": launcher.allocate(self._far.nbytes),
+            "column_twiddles": self._copied(twiddle_factors(self.plan.columns)),
+            "row_twiddles": self._copied(twiddle_factors(self.plan.rows)),
             **dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns")),
             "ramps": self._ramps_buffer,
             "counted": self._counted_buffer,
@@ -276,14 +275,6 @@ class FusedCpuPipeline:
         width = self.stack.width
         return result if self.plan.pitch == width else np.ascontiguousarray(result[:, :, :width])
 
-    def _kept(self, buffer: Any) -> Any:
-        """Keep a buffer as long as the pipeline: a kernel does not keep its buffers alive."""
-        self._buffers.append(buffer)
-        return buffer
-
-    def _constant(self, array: Array) -> Any:
-        return self._kept(self._copied(array))
-
     def _copied(self, array: Array) -> Any:
         """Return a buffer with a copy of an array, which kernels read."""
         return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
@@ -295,8 +286,8 @@ class FusedCpuPipeline:
         holds. OpenCL cannot ask for huge pages, but NumPy does.
         """
         if size < HUGE:
-            return self._kept(self.launcher.allocate(size))
-        return self._kept(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
+            return self.launcher.allocate(size)
+        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))
 
 
 def _with_opposite(k: Array, n: int) -> Array:

@@ -231,11 +231,10 @@ class CpuTransform:
             [self.device_bytes, shape.count * of_source * pixel.itemsize, shape.count * of_target * 4],
         )
 
-        self._kept: list[Any] = []
         self._largest = np.zeros(workers, np.uint32)
-        self._largest_buffer = self._keep(launcher.wrap(self._largest))
+        self._largest_buffer = launcher.wrap(self._largest)
         arguments = {
-            "progress": self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))),
+            "progress": launcher.wrap(np.zeros(layout.progress, np.uint32)),
             "params": self._constant(layout.params()),
             "layout": self._constant(layout.layout()),
             "z": self._scratch(max(64, layout.strip_bytes)),
@@ -280,13 +279,8 @@ class CpuTransform:
             return target, largest
         return np.ascontiguousarray(target[:, :, :made]), largest
 
-    def _keep(self, buffer: Any) -> Any:
-        """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
-        self._kept.append(buffer)
-        return buffer
-
     def _constant(self, array: Array) -> Any:
-        return self._keep(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
+        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
 
     def _scratch(self, size: int) -> Any:
-        return self._keep(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
+        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))

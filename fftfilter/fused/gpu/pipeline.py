@@ -33,12 +33,11 @@ from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .generic import GenericLaunches, Kind, is_specialized, may_specialize
+from .generic import Kind, is_specialized, may_specialize
 from .launches import (
     FOUND,
     QUANTIZE_GROUP,
     Launch,
-    Launches,
     deviation,
     histogram,
     quantize,
@@ -102,11 +101,10 @@ def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, needs_two_inv
 
 
 class _ByHistogram(NamedTuple):
-    """All launches of a filter whose ramps a histogram finds, what it finds them by, and the buffers to be kept."""
+    """All launches of a filter whose ramps a histogram finds, and the buffer of the ramps that are wanted."""
 
     launches: list[Launch]
     wanted: cl.Buffer
-    kept: list[cl.Buffer]
 
 
 def _waits(device: Device) -> bool:
@@ -228,7 +226,14 @@ class FusedGpuPipeline(OfPictures):
         self._bound: tuple[object, ...] = (None,) * 4
         self._to_spectra: list[Launch] = []
         self._to_values: list[Launch] = []
-        self._make = make = self._maker()
+        given = (self.launcher, self.plan, self.stack.count, self._mask.tiles)
+        buffers = self._spectrum, self._work, self._values, self.largest
+        kind = PIXELS[self.stack.pixel], self._edges, self._needs_two_inverses
+        self._make = make = (
+            Launches(*given, *buffers, *kind)
+            if self._is_specialized
+            else GenericLaunches(*given, *buffers, *kind, self._limits)
+        )
         # What waits has no times of steps.
         can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
@@ -239,14 +244,6 @@ class FusedGpuPipeline(OfPictures):
             self._build_to_pixels()
         else:
             self._build_steps()
-
-    def _maker(self) -> Launches:
-        """Return what makes the launches, specialized or generic ones."""
-        stack = self.stack
-        buffers = self._spectrum, self._work, self._values, self.largest
-        given = (self.launcher, self.plan, stack.count, self._mask.tiles, *buffers)
-        kind = (PIXELS[stack.pixel], self._edges, self._needs_two_inverses)
-        return Launches(*given, *kind) if self._is_specialized else GenericLaunches(*given, *kind, self._limits)
 
     def _build_to_pixels(self) -> None:
         """Build the launches of rows and columns, and the one that makes pixels of spectra."""
@@ -404,17 +401,17 @@ class FusedGpuPipeline(OfPictures):
         """What is launched where a histogram finds the ramps, which are buffers of their own."""
         launcher, stack, values, largest = self.launcher, self.stack, self._values, self.largest
         sizes = WANTED.itemsize, 4 * BINS * stack.pictures, ON_DEVICE.itemsize * stack.pictures
-        wanted, counts, ramps = kept = [launcher.allocate(size) for size in sizes]
+        wanted, counts, ramps = [launcher.allocate(size) for size in sizes]
         launcher.write(counts, np.zeros((stack.pictures, BINS), np.uint32))
         if self._goes_in_one:
-            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
+            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted)
         launches = [
             *(self._to_values or [*self._to_spectra, *self._values_of_spectra()]),
             histogram(launcher, stack, values, largest, counts),
             ramp_of_histogram(launcher, stack, largest, counts, wanted=wanted, ramps=ramps),
             quantize(launcher, stack, values, largest, ramps),
         ]
-        return _ByHistogram(launches, wanted, kept)
+        return _ByHistogram(launches, wanted)
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""

@@ -211,7 +211,6 @@ class GpuTransform:
         self.target_bytes = math.prod(held) * made.itemsize
         """Bytes of what is made on the device."""
         self._held = held
-        self._kept: list[cl.Buffer] = []
         self._buffers: tuple[cl.Buffer, cl.Buffer] | None = None
         self._bound: tuple[Any, ...] = ()
         self._launches: list[Launch] = []
@@ -288,7 +287,7 @@ class GpuTransform:
         planned = images.plan(shape.height, shape.width, limits)
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep what they find of each image there.
-        largest = self._keep(self.launcher.allocate(4 * FOUND * shape.count))
+        largest = self.launcher.allocate(4 * FOUND * shape.count)
         sizes = shape.count, planned.tiles, self._scratch, None, None, largest
         made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", needs_two_inverses=False)
         if shape.data == "real":
@@ -307,14 +306,9 @@ class GpuTransform:
         return self._constant(table)
 
     def _constant(self, array: Array) -> cl.Buffer:
-        buffer = self._keep(self.launcher.allocate(max(8, array.nbytes)))
+        buffer = self.launcher.allocate(max(8, array.nbytes))
         if array.nbytes:
             self.launcher.write(buffer, array)
-        return buffer
-
-    def _keep(self, buffer: cl.Buffer) -> cl.Buffer:
-        """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
-        self._kept.append(buffer)
         return buffer
 
 
