@@ -2,14 +2,14 @@
 
     start.py          the command as a whole process, beside a NumPy and Pillow script
     folder.py         a folder of files, beside the programs in by_others/ and coding alone
-    cluster.py        what a Dask cluster costs
+    cluster.py        the cost of a Dask cluster
     explore.py        the page of `fftfilter explore` in a browser, while a handle is dragged
     stream.py         a stream of images beside copying and filtering alone
     outputs.py        every output, scale and edge beside the magnitude
     png_levels.py     time and size of each --png-level
     numpy_tests.py    NumPy's own tests of its transforms, run against ours
 
-    command.py        what makes a module here a command
+    command.py        makes a module of this folder a command
     environment.py    the environment of the processes that are timed
     photographs.py    pictures like photographs, made from samples/
     by_others/        a folder filtered by other programs

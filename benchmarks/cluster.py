@@ -1,4 +1,4 @@
-"""``python -m benchmarks.cluster``: what a cluster costs: tasks and images a second, bytes of messages, memory."""
+"""``python -m benchmarks.cluster``: the cost of a cluster: tasks and images a second, bytes of messages, memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fftfilter.bench.benchmark import Benchmark, Setting
-from fftfilter.bench.compare import Stats
+from fftfilter.bench.measure import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
 from fftfilter.folders.chunks import pack
@@ -28,7 +28,7 @@ from fftfilter.system import cores
 from fftfilter.transfer import highpass
 from fftfilter.work.recipe import Recipe
 
-from .command import benchmark_command, format_option, main, run
+from .command import benchmark_command, format_option, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ _FILES_A_CHUNK = 64
     help="Megapixels of all files of a size.",
 )
 def command(
-    *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int, **given: Any
-) -> None:
-    """Measure what a Dask cluster costs: tasks and images a second, bytes, memory.
+    setting: Setting, *, address: str, formats: tuple[str, ...], sides: tuple[int, ...], tasks: int, megapixels: int
+) -> Benchmark:
+    """Measure the cost of a Dask cluster: tasks and images a second, bytes of messages, memory.
 
     Its workers have to see this machine's folder for temporary files (TMPDIR).
 
@@ -92,10 +92,7 @@ def command(
              python -m benchmarks.cluster --cluster tcp://127.0.0.1:8786 --side 1024
     """
     pixels = megapixels * 1_000_000
-    run(
-        lambda setting: cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels),
-        **given,
-    )
+    return cluster(setting, address=address, formats=formats, sides=sides, tasks=tasks, pixels=pixels)
 
 
 def cluster(
@@ -161,7 +158,7 @@ def cluster(
 
 
 def _everywhere(client: Client, measure: Callable[[], float]) -> dict[str, float]:
-    """Return a number that is measured in the client, in the scheduler, and in all workers: the largest of those."""
+    """Return a number measured in the client, in the scheduler, and in all workers, of which the largest counts."""
     return {
         "client": measure(),
         "scheduler": client.run_on_scheduler(measure),

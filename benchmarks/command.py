@@ -1,4 +1,4 @@
-"""What makes a module here a command: the options of ``fftfilter bench``, and errors as one line."""
+"""Makes a module of this folder a command, with the options of ``fftfilter bench`` and errors in one line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fftfilter.commands.bench import benchmark_command, pairs, run, size_option
+from fftfilter.commands.bench import benchmark_command, pairs, size_option
 from fftfilter.errors import FftfilterError
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from fftfilter.commands.shared.options import F
 
-__all__ = ["benchmark_command", "format_option", "main", "pairs", "run", "size_option"]
+__all__ = ["benchmark_command", "format_option", "main", "pairs", "size_option"]
 
 
 def format_option() -> Callable[[F], F]:

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 CLONE = Path(__file__).parent.parent
 """The root of the repository, the working directory of processes that are timed."""
-# What this program sets for itself, and what makes every start of Python slower.
+# Variables that this program sets for itself, and one that slows down every start of Python.
 _NOT_THEIRS = {"OPENBLAS_NUM_THREADS", "POCL_AFFINITY", "PYTHONDONTWRITEBYTECODE"}
 
 
 def users_environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment as a user has it, without what this program has set in it, with ``more``."""
+    """Return a user's environment, without the variables that this program sets, and with ``more``."""
     return {name: value for name, value in os.environ.items() if name not in _NOT_THEIRS} | dict(more or {})

@@ -13,17 +13,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from PIL import Image
 
 from fftfilter.bench.benchmark import SPREAD, Benchmark, images
-from fftfilter.bench.compare import Stats
+from fftfilter.bench.measure import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import RefusedError
 
-from .command import benchmark_command, main, run, size_option
+from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096))
 WINDOW = (1280, 720)
 MOVES = 75
-"""A second: some more than the browser makes pictures. Each costs the driver what a mouse would not."""
+"""Moves a second, somewhat more than the browser paints. Unlike a mouse's, each costs time in the driver."""
 SECONDS = 1.0
 """In and out once, a run."""
 FILTER = "bandpass --inner 20px --outer 4px --shape gaussian"
 
-# Runs in the page before its own scripts: notes when the pointer moved, and what came of it.
+# Runs in the page before its own scripts: records when the pointer moved, and when its result was painted.
 WATCH = """
 (() => {
   const moves = new Map();
@@ -85,7 +85,7 @@ WATCH = """
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(*, shapes: tuple[Shape, ...], **given: Any) -> None:
+def command(setting: Setting, *, shapes: tuple[Shape, ...]) -> Benchmark:
     """Count the results that a real browser shows while a handle is dragged, and time how long they take.
 
     Needs Chromium, and the package playwright.
@@ -94,7 +94,7 @@ def command(*, shapes: tuple[Shape, ...], **given: Any) -> None:
     Example: python -m benchmarks.explore
              python -m benchmarks.explore --size 1024x1024 --runs 20
     """
-    run(lambda setting: explore(setting, shapes=shapes), **given)
+    return explore(setting, shapes=shapes)
 
 
 def explore(setting: Setting, *, shapes: Sequence[Shape] = (), seconds: float = SECONDS) -> Benchmark:
@@ -158,7 +158,7 @@ def chromium() -> str:
 
 
 async def dragged(browser: str, shape: Shape, device: str, runs: int, seconds: float) -> list[list[dict[str, float]]]:
-    """Return what was watched each time that the outer cutoff was dragged in and out."""
+    """Return the recorded results of each drag of the outer cutoff in and out."""
     from playwright.async_api import async_playwright
 
     with TemporaryDirectory(prefix="fftfilter-bench-") as folder:
@@ -171,7 +171,7 @@ async def dragged(browser: str, shape: Shape, device: str, runs: int, seconds: f
             await page.goto(url)
             await page.locator("#peaks[aria-busy=false]").wait_for()
             await page.locator("#command").filter(has_text="fftfilter").wait_for()
-            await drag(page, seconds)  # whatever is slow at first
+            await drag(page, seconds)  # to warm up
             found = []
             for _ in range(runs):
                 await page.evaluate("watched.length = 0")

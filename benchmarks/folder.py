@@ -20,7 +20,7 @@ import numpy as np
 
 from fftfilter import images
 from fftfilter.bench.benchmark import SPREAD, Benchmark
-from fftfilter.bench.compare import Stats, ratio
+from fftfilter.bench.measure import Stats, ratio
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import RefusedError
 from fftfilter.images import Picture
@@ -30,7 +30,7 @@ from fftfilter.transfer.reference import filter_image
 from . import by_others
 from .by_others import gmic, imagemagick
 from .by_others.pool import CORES
-from .command import benchmark_command, format_option, main, pairs, run
+from .command import benchmark_command, format_option, main, pairs
 from .environment import CLONE, users_environment
 from .photographs import photograph
 
@@ -80,13 +80,13 @@ def _files(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tup
     help="Compression of every program's output.",
 )
 def command(
+    setting: Setting,
     *,
     files: tuple[tuple[int, int], ...],
     formats: tuple[str, ...],
     others: tuple[str, ...],
     png_level: int,
-    **given: Any,
-) -> None:
+) -> Benchmark:
     """Time the filter of a folder beside other programs and coding alone, whole commands in turn.
 
     Those that are installed take part: NumPy with Pillow and OpenCV in pools of processes, ImageMagick, G'MIC. The
@@ -99,7 +99,7 @@ def command(
     """
     wanted = [Files(count, side, kind) for count, side in files for kind in formats]
     programs = [OURS, *others] if others else None
-    run(lambda setting: folder(setting, files=wanted, level=png_level, programs=programs), **given)
+    return folder(setting, files=wanted, level=png_level, programs=programs)
 
 
 class Files(NamedTuple):
@@ -165,7 +165,7 @@ def installed() -> list[str]:
 
 
 class Prepared:
-    """The files of a folder, and what the scripts of others need beside them."""
+    """The files of a folder, and the prepared files that the scripts of others need."""
 
     def __init__(self, setting: Setting, files: Files, root: Path, level: int) -> None:
         self.level, self.device = level, setting.asked

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 NAMES = ("fft", "ifft", "fft2", "ifft2", "rfft2", "irfft2")
 MODULE = "numpy.fft.tests.test_pocketfft"
-# Of the largest number: a bound of the transforms there and back for the lengths of NumPy's tests.
+# Error of a transform and its inverse at the lengths of NumPy's tests, relative to the largest number.
 SINGLE = 4e-6
 
 

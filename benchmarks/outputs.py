@@ -7,12 +7,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fftfilter import transfer
-from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
-from fftfilter.bench.compare import in_turn, ratio
-from fftfilter.bench.peers.table import shown_size
+from fftfilter.bench.benchmark import SPREAD, Benchmark
+from fftfilter.bench.measure import MS, in_turn, ratio
+from fftfilter.bench.peer_filters import shown_size
 from fftfilter.bench.tables import Lines, Table
 
-from .command import benchmark_command, main, run, size_option
+from .command import benchmark_command, main, size_option
 from .photographs import photograph
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ WAYS = {
 
 @benchmark_command
 @size_option("512x512, 1024x1024, 2048x2048, 4096x4096")
-def command(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchmark:
     """Time every output, scale and edge beside the magnitude with its own range, and slanted filters beside wrap.
 
     Calls from an array to an array in the host's memory, wall time.
@@ -64,11 +64,11 @@ def command(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     Example: python -m benchmarks.outputs
              python -m benchmarks.outputs --size 1920x1080
     """
-    run(lambda setting: outputs(setting, shapes=shapes), **given)
+    return outputs(setting, shapes=shapes)
 
 
 def outputs(setting: Setting, *, shapes: Sequence[tuple[int, int]] = (), calls: int = CALLS) -> Benchmark:
-    """Return what a call takes in each way, for images ``(height, width)``."""
+    """Return the time of a call in each way, for images ``(height, width)``."""
     table = Table(
         "Milliseconds of a call, and times the magnitude with wrapped edges of the same filter",
         {"size": "size", "way": "way", "ms": "call", "ratio": "ratio"},

@@ -1,22 +1,22 @@
-"""``python -m benchmarks.png_levels``: what each level of PNG's compression costs and saves."""
+"""``python -m benchmarks.png_levels``: time and size of each level of PNG's compression."""
 
 from __future__ import annotations
 
 import io
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from PIL import Image
 
-from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
-from fftfilter.bench.compare import Stats
+from fftfilter.bench.benchmark import SPREAD, Benchmark
+from fftfilter.bench.measure import MS, Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.images import Coding, Picture
 from fftfilter.images.writing import encode
 from fftfilter.transfer import highpass
 
-from .command import benchmark_command, main, run
+from .command import benchmark_command, main
 from .photographs import photograph
 
 if TYPE_CHECKING:
@@ -42,13 +42,13 @@ LEVELS = range(10)
     show_default=True,
     help="Side of the square pictures.",
 )
-def command(*, side: int, **given: Any) -> None:
+def command(setting: Setting, *, side: int) -> Benchmark:
     """Measure time and size of high-passed photographs for each --png-level, and Pillow's beside them.
 
     \b
     Example: python -m benchmarks.png_levels
     """
-    run(lambda setting: png_levels(setting, side=side), **given)
+    return png_levels(setting, side=side)
 
 
 def png_levels(setting: Setting, *, side: int = 512, pictures: int = PICTURES) -> Benchmark:

@@ -20,15 +20,14 @@ import click
 import numpy as np
 from PIL import Image
 
-from fftfilter.bench.benchmark import MS, SPREAD, Benchmark
-from fftfilter.bench.compare import Stats, ratio
-from fftfilter.bench.measure import check_peer
+from fftfilter.bench.benchmark import SPREAD, Benchmark
+from fftfilter.bench.measure import MS, Stats, check_peer, ratio
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import ReadError, RefusedError
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
 
-from .command import benchmark_command, main, run, size_option
+from .command import benchmark_command, main, size_option
 from .environment import CLONE, users_environment
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ spectrum[distance < shorter / 8] = 0
 magnitude = np.abs(np.fft.ifft2(spectrum))
 Image.fromarray((magnitude * (255 / magnitude.max())).astype(np.uint8)).save(sys.argv[2])
 """
-# What every program with OpenCL takes.
+# The start that every program with OpenCL needs.
 CONTEXT_CODE = """
 import sys
 import pyopencl as cl
@@ -84,7 +83,7 @@ SHAPES: tuple[Shape, ...] = ((512, 512), (1024, 1024), (2048, 2048), (4096, 4096
     metavar="FILE",
     help="Picture to filter, mirrored until it fills each size.  [default: a drawn one]",
 )
-def command(*, shapes: tuple[Shape, ...], image: Path | None, **given: Any) -> None:
+def command(setting: Setting, *, shapes: tuple[Shape, ...], image: Path | None) -> Benchmark:
     """Time the command from start to end, beside a NumPy and Pillow script that does the same.
 
     Measures the help, the high-pass of a PGM, its first use with empty caches, and the peak memory; also a program that
@@ -94,7 +93,7 @@ def command(*, shapes: tuple[Shape, ...], image: Path | None, **given: Any) -> N
     Example: python -m benchmarks.start
              python -m benchmarks.start --size 640x480 --image photo.jpg
     """
-    run(lambda setting: start(setting, shapes=shapes, image=image), **given)
+    return start(setting, shapes=shapes, image=image)
 
 
 @dataclass(frozen=True)

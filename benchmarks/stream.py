@@ -8,10 +8,9 @@ from itertools import repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from fftfilter.bench.benchmark import MS, SPREAD, Benchmark, images
-from fftfilter.bench.compare import in_turn, ratio
-from fftfilter.bench.measure import check_picture
-from fftfilter.bench.peers.table import shown_size
+from fftfilter.bench.benchmark import SPREAD, Benchmark, images
+from fftfilter.bench.measure import MS, check_picture, in_turn, ratio
+from fftfilter.bench.peer_filters import shown_size
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
@@ -19,7 +18,7 @@ from fftfilter.output.stack import Stack
 from fftfilter.transfer import highpass
 from fftfilter.transfer.reference import filter_image
 
-from .command import benchmark_command, main, run, size_option
+from .command import benchmark_command, main, size_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from fftfilter.bench.benchmark import Setting
-    from fftfilter.bench.compare import Stats
+    from fftfilter.bench.measure import Stats
     from fftfilter.filters import Filter
 
     Array = np.ndarray[Any, Any]
@@ -53,7 +52,7 @@ SHAPES: tuple[Shape, ...] = ((32, 512, 512), (1, 2048, 2048), (1, 4096, 4096), (
 
 @benchmark_command
 @size_option("512x512 (32 at once), 2048x2048, 4096x4096, 8192x8192")
-def command(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
+def command(setting: Setting, *, shapes: tuple[tuple[int, int], ...]) -> Benchmark:
     """Time a stream of images beside copying in, filtering and copying out alone.
 
     On a GPU the three overlap. Wall time.
@@ -62,13 +61,13 @@ def command(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
     Example: python -m benchmarks.stream
              python -m benchmarks.stream --size 1920x1080
     """
-    run(lambda setting: stream(setting, shapes=[(1, *shape) for shape in shapes]), **given)
+    return stream(setting, shapes=[(1, *shape) for shape in shapes])
 
 
 def stream(
     setting: Setting, *, shapes: Sequence[Shape] = (), parts: bool | None = None, seconds: float = SECONDS
 ) -> Benchmark:
-    """Return what a stack ``(count, height, width)`` takes in a stream, and its parts alone.
+    """Return the time of a stack ``(count, height, width)`` in a stream, and that of its parts alone.
 
     ``parts`` measures copies and filter alone, by default on a GPU. A measurement takes ``seconds``.
     """

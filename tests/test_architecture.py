@@ -96,7 +96,7 @@ def for_type_checkers(nodes):
 def origins(name):
     """Return what a module imports as absolute names, within functions, too."""
     nodes = list(ast.walk(tree(name)))
-    is_package = name == "fftfilter" or (PACKAGE / name.replace(".", "/")).is_dir()
+    is_package = MODULES[name].name == "__init__.py"
     path = [] if name == "fftfilter" else name.split(".")
     home = ["fftfilter", *(path if is_package else path[:-1])]
     found = []

@@ -1,4 +1,4 @@
-"""Decoding and encoding alone, with Pillow in processes: what a folder costs without a filter."""
+"""Decoding and encoding alone, with Pillow in processes: the time of a folder without a filter."""
 
 from __future__ import annotations
 

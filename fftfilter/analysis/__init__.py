@@ -1,11 +1,9 @@
-"""What a picture is made of: its power spectrum, and the periodic structures that stand out from it. Filters nothing.
+"""Finds the periodic structures of a picture in its power spectrum.
 
-    power.py        the power spectrum of a picture without the cross of its borders, and the mean over many pictures
-    surroundings.py how far a frequency stands out from those around it
-    search.py       find_peaks: the periodic structures of a picture, or of many; notches for them
-    spread.py       how wide a notch has to be; waves of a part of the picture
-    grouping.py     each peak once, with its harmonics
-    found.py        what it returns: a peak with its period, angle, strength and harmonics
+    search.py        find_peaks: the periodic structures of a picture, or of many; notches for them
+    power.py         the power spectrum of a picture without the cross of its borders, and the mean of many pictures
+    surroundings.py  how far a frequency stands out from those around it; the width of a notch; broad peaks
+    found.py         a peak with its period, angle, strength and harmonics; each peak once, with its harmonics
 
-`transfer` takes peaks out; here they are found.
+The room filters nothing: ``transfer`` removes the peaks that are found here.
 """

@@ -1,19 +1,39 @@
-"""A peak of the spectrum that was found: a wave in the picture, with what people ask about it. Works without NumPy."""
+"""A peak of the spectrum: a wave in the picture, with its properties; and one list of peaks for all channels."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from .. import transfer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from ..transfer import Transfer
     from ..transfer.shapes import ShapeName
+    from .power import Spectrum
 
+    Array = NDArray[Any]
 
 COLORS = ("red", "green", "blue")
+# Two peaks that are fewer bins apart are the spot of one.
+APART = 3
+# The same for peaks of different channels, whose screens may be almost alike: two nearer ones have one frequency.
+APART_BY_CHANNEL = 1
+MULTIPLES = range(2, 41)
+# Sums of multiples of the two waves of a screen. Their periods are equal up to ALIKE, and so is their right angle.
+SUMS: list[tuple[int, ...]] = [(m, n) for m in range(1, 6) for n in range(-5, 6) if n]
+ALIKE = 0.02
+# Largest distance in bins of a harmonic from a multiple of its peak. Multiples of HIGH or more that lie beyond the
+# highest frequency are aliased to any place, and have to be closer.
+OFF, OFF_BEYOND, HIGH = 1.5, 0.25, 4
 
 
 @dataclass(frozen=True)
@@ -24,17 +44,17 @@ class Peak:
     fy: float
     """Cycles per pixel, x to the right and y downward; fx is above 0, or about 0 and fy is."""
     strength_db: float
-    """Its power above that of the frequencies around it."""
+    """Its power relative to the frequencies around it."""
     amplitude: float
-    """Of the wave, white being 255; the root of the mean square over several pictures."""
+    """The wave's amplitude, with white as 255; over several pictures, the root of the mean square."""
     width: float
-    """Of the notch that removes it, in cycles per pixel."""
+    """The width of the notch that removes it, in cycles per pixel."""
     channels: tuple[int, ...] = (0,)
-    """Those in which it was found."""
+    """The channels in which it was found."""
     searched: int = 1
-    """How many channels there are."""
+    """The number of channels of the picture."""
     harmonics: tuple[Harmonic, ...] = ()
-    """Its multiples that were found, too."""
+    """The peaks that were found at its multiples."""
 
     @property
     def period_px(self) -> float:
@@ -48,7 +68,7 @@ class Peak:
 
     @property
     def angle_deg(self) -> float:
-        """Along the stripes, counterclockwise from 0, which are horizontal ones, to 180."""
+        """The direction of the stripes, counterclockwise from 0, which is horizontal, to 180."""
         return (math.degrees(math.atan2(self.fx, self.fy))) % 180
 
     def all(self) -> tuple[Peak, ...]:
@@ -62,24 +82,24 @@ class Peak:
 
     @property
     def colors(self) -> str:
-        """The channels in which it was found, as text: all, red, green blue; 0 3 if they are not red, green, blue."""
+        """The channels in which it was found: "all", "green blue", or "0 3" if there are not three channels."""
         if self.is_in_all:
             return "all"
         return " ".join(COLORS[i] if self.searched == len(COLORS) else str(i) for i in self.channels)
 
     @property
     def at(self) -> str:
-        """What ``notch --at`` takes to remove it, without its harmonics."""
+        """The value of ``notch --at`` that removes it, without its harmonics."""
         return f"{_rounded(self.fx)},{_rounded(self.fy)},{self.width:.3g}cyc"
 
     def described(self) -> dict[str, Any]:
-        """Return all that is known of it, for JSON."""
+        """Return all of its properties, for JSON."""
         harmonics = []
         for each in self.harmonics:
-            known = each.peak.described()
+            own = each.peak.described()
             harmonics.append(
                 {"multiples": list(each.multiples)}
-                | {key: known[key] for key in ("fx", "fy", "strength_db", "amplitude", "notch")}
+                | {key: own[key] for key in ("fx", "fy", "strength_db", "amplitude", "notch")}
             )
         return {
             "fx": self.fx,
@@ -112,7 +132,7 @@ class Harmonic:
     """A peak at a multiple of another one."""
 
     multiples: tuple[int, ...]
-    """One number; two for a sum of multiples of the two waves of a screen."""
+    """One number, or two for a sum of multiples of the two waves of a screen."""
     peak: Peak
 
     @property
@@ -126,7 +146,73 @@ def _rounded(frequency: float) -> str:
 
 
 def canonical(fx: float, fy: float, nothing: float) -> tuple[float, float]:
-    """Return a frequency, or its conjugate, with fx above 0, or fy if fx is about 0; both from -0.5 to 0.5."""
+    """Return a frequency or its conjugate, whichever has fx above 0, or fy if fx is at most ``nothing``.
+
+    Both are from -0.5 to 0.5.
+    """
     fx, fy = fx - round(fx), fy - round(fy)
     is_other = fy < 0 if abs(fx) <= nothing else fx < 0
     return (-fx, -fy) if is_other else (fx, fy)
+
+
+# One list of the peaks of all channels
+
+
+def bins_apart(one: Array, other: Peak, mean: Spectrum) -> Array:
+    """Return the distance of frequencies ``(..., 2)`` from a peak or its conjugate, in bins."""
+    size = np.array([mean.width, mean.height])
+    both = (one - sign * np.array([other.fx, other.fy]) for sign in (1, -1))
+    return np.asarray(np.minimum(*(np.linalg.norm((apart - np.rint(apart)) * size, axis=-1) for apart in both)))
+
+
+def without_doubles(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
+    """Return the peaks of all channels, each once, the strongest first."""
+    alone: list[Peak] = []
+    for peak in sorted(peaks, key=lambda each: -each.strength_db):
+        places = np.array([(each.fx, each.fy) for each in alone]).reshape(-1, 2)
+        nearest = np.array([APART if {*each.channels} & {*peak.channels} else APART_BY_CHANNEL for each in alone])
+        same = np.flatnonzero(bins_apart(places, peak, mean) < nearest)
+        if not len(same):
+            alone.append(peak)
+            continue
+        known = alone[same[0]]
+        alone[same[0]] = replace(
+            known,
+            channels=tuple(sorted({*known.channels, *peak.channels})),
+            amplitude=max(known.amplitude, peak.amplitude),
+            width=max(known.width, peak.width),
+        )
+    return alone
+
+
+def grouped(peaks: list[Peak], mean: Spectrum) -> list[Peak]:
+    """Return peaks, the strongest first; weaker ones at multiples of a peak become its harmonics.
+
+    Two peaks of one period at a right angle are a screen: peaks at sums of their multiples are harmonics of the first.
+    """
+    groups: list[Peak] = []
+    for peak in sorted(peaks, key=lambda each: -each.amplitude):
+        for i, multiples, places in _families(groups):
+            is_low = np.array([sum(map(abs, each)) < HIGH for each in multiples])
+            allowed = np.where(is_low | (np.abs(places).max(axis=-1) <= 0.5), OFF, OFF_BEYOND)
+            apart = bins_apart(places, peak, mean) / allowed
+            if apart.min() < 1:
+                harmonic = Harmonic(multiples[int(apart.argmin())], peak)
+                groups[i] = replace(groups[i], harmonics=(*groups[i].harmonics, harmonic))
+                break
+        else:
+            groups.append(peak)
+    in_order = (
+        replace(each, harmonics=tuple(sorted(each.harmonics, key=lambda one: one.multiples))) for each in groups
+    )
+    return sorted(in_order, key=lambda each: -each.strength_db)
+
+
+def _families(groups: list[Peak]) -> Iterator[tuple[int, list[tuple[int, ...]], Array]]:
+    """Yield a group's index, multiples and their frequencies: first of each peak, then the sums of each screen."""
+    for i, peak in enumerate(groups):
+        yield i, [(m,) for m in MULTIPLES], np.outer(MULTIPLES, (peak.fx, peak.fy))
+    for (i, one), (_, other) in combinations(enumerate(groups), 2):
+        turned = abs(abs(one.angle_deg - other.angle_deg) - 90)
+        if turned < ALIKE * 90 and abs(one.period_px / other.period_px - 1) < ALIKE:
+            yield i, SUMS, np.array(SUMS) @ ((one.fx, one.fy), (other.fx, other.fy))

@@ -1,7 +1,7 @@
-"""The power spectrum of a picture, and the mean over many, which is searched for peaks; and transforms of planes.
+"""The power spectrum of a picture, the mean spectrum of many pictures, and transforms of planes.
 
-A picture goes on beyond its border as it began, and what does not meet there leaves a bright cross in the spectrum. A
-Hann window fades the borders out; a wave then is a small spot whose shape is known, five bins across.
+A transform continues a picture periodically, and the jumps at its borders leave a bright cross in the spectrum. A Hann
+window fades the borders out; a wave then is a small spot of known shape, five bins across.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Power = NDArray[np.float32]
 
-# Values, as parts of white, whose power single precision holds.
+# Single precision holds the power of values in this range, as parts of white.
 LEAST, MOST = 1e-12, 1e12
-# Numbers of a plane whose transform takes NumPy 0.2 s, and more if a side has a large prime factor. Opening a device
-# takes as long; then it takes a tenth of that.
+# Pixels of a plane that NumPy transforms in 0.2 s, or more if a side has a large prime factor. Opening a device takes
+# as long, and its transform a tenth of that.
 LARGE = 1 << 23
 
 
@@ -32,8 +32,8 @@ class Spectrum:
     """The mean power of pictures of one size."""
 
     power: Power
-    """(channels, height, width // 2 + 1): that of the waves with kx from 0 up; 1 for white noise whose deviation is
-    white. The conjugates have the same."""
+    """(channels, height, width // 2 + 1), for kx from 0 up; its mean is 1 for noise with a standard deviation of
+    white."""
     width: int
     step: float = 0.0
     """A grey level as a part of white; 0 for floats."""
@@ -45,9 +45,9 @@ class Spectrum:
         return int(self.power.shape[1])
 
     def add(self, other: Spectrum) -> None:
-        """Take more pictures into the mean; gray ones count for each channel of color ones.
+        """Add pictures to the mean; gray ones count for each channel of color ones.
 
-        Of two other numbers of channels the mean of all is left.
+        Other unequal numbers of channels are reduced to the mean of all channels.
         """
         share = np.float32(other.pictures / (self.pictures + other.pictures))
         power = other.power
@@ -62,16 +62,16 @@ class Spectrum:
 
 
 def spectrum(planes: Array, white: float = 1.0, device: str | int | None = None) -> Spectrum:
-    """Return the power spectrum of planes ``(channels, height, width)``; ``white`` is the value that counts as 1.
+    """Return the power spectrum of planes ``(channels, height, width)`` relative to ``white``.
 
-    Large planes are transformed by ``device``, as :class:`Filter` has it.
+    Large planes are transformed on ``device``, as :class:`Filter` takes it.
     """
     _, height, width = planes.shape
     power = np.empty((len(planes), height, width // 2 + 1), np.float32)
     down, along = window(height)[:, None], window(width)
     if planes.dtype.kind == "f":
         largest = float(np.abs(planes).max())
-        # What has squares beyond single precision counts as parts of its largest value.
+        # Values whose squares exceed single precision are taken relative to the largest one.
         planes = (planes / (white if LEAST < largest / white < MOST else largest or 1)).astype(np.float32)
         white, step = 1.0, 0.0
     else:
@@ -99,9 +99,9 @@ def middle(planes: Array, height: int, width: int) -> Array:
 
 
 def forward(plane: NDArray[np.float32], device: str | int | None = None) -> NDArray[np.complex64]:
-    """Return the transform of a real plane, kx from 0 up; ``device`` is that of large ones, as for :class:`Filter`."""
+    """Return the half spectrum of a real plane; a large one is transformed on ``device``, as for :class:`Filter`."""
     if plane.size >= LARGE:
-        # Without a device, or on one that is too small, NumPy is slow but right.
+        # Without a device, or on one with too little memory, NumPy does it.
         with suppress(DeviceError, TooLargeError):
             from ..transforms import rfft2
 
@@ -112,7 +112,7 @@ def forward(plane: NDArray[np.float32], device: str | int | None = None) -> NDAr
 def backward(
     half: NDArray[np.complex64], shape: tuple[int, int], device: str | int | None = None
 ) -> NDArray[np.float32]:
-    """Return the real plane of a shape ``(height, width)`` whose transform is given; ``device`` as for forward."""
+    """Return the real plane ``(height, width)`` of a half spectrum; ``device`` as for :func:`forward`."""
     if half.size >= LARGE // 2:
         with suppress(DeviceError, TooLargeError):
             from ..transforms import irfft2

@@ -2,10 +2,10 @@
 
     spectrum -> what stands out, by channel -> refined below a bin -> one list for all channels -> harmonics grouped
 
-A wave of several channels is one peak. Where it stands out enough in one channel, less is enough in the others.
+A wave of several channels is one peak. If it stands out enough in one channel, less is enough in the others.
 
 Under a Hann window a wave has the power W(x)^2 at x bins from its frequency, W(x) = sinc(x) / (1 - x^2). Of two
-neighbors W(1 - x) / W(x) = (1 + x) / (2 - x), so that their ratio says where between them the frequency lies (Grandke,
+neighbors, W(1 - x) / W(x) = (1 + x) / (2 - x): their ratio gives the place of the frequency between them (Grandke,
 Interpolation algorithms for discrete Fourier transforms of weighted signals, 1983).
 """
 
@@ -20,11 +20,9 @@ import numpy as np
 from ..arrays import channels_first, check_finite, check_stack, white_of_input
 from ..errors import ParameterError, check_unmasked
 from ..transfer import Transfer
-from .found import Peak, canonical
-from .grouping import APART, bins_apart, grouped, without_doubles
+from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
-from .spread import broad_peaks, of_skirt, of_tails
-from .surroundings import Bins, around, at, standing_out
+from .surroundings import Bins, around, at, broad_peaks, of_skirt, of_tails, standing_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,14 +37,14 @@ if TYPE_CHECKING:
 USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
 WEAKEST = 10.0
-# More than any wave has.
+# Stronger than any wave.
 STRONGEST = 300.0
 SMALLEST = 32
-"""Pixels of the shorter side: less has no surroundings that a peak could stand out from."""
-# Fewer periods across the picture are no periodic structure. Windows, bricks and rows of people come by the dozen: a
-# structure of few periods has to be stronger by OF_FEW decibels.
+"""Pixels of the shorter side: a smaller spectrum has no surroundings that a peak could stand out from."""
+# A periodic structure has at least PERIODS across the picture. Windows, bricks and rows of people come by the dozen: a
+# structure of fewer than MANY periods has to be stronger by OF_FEW decibels.
 PERIODS, MANY, OF_FEW = 8, 16, 6.0
-# Of a grey level: fainter waves may be what rounding to grey levels made of stronger ones, and nobody sees them.
+# Amplitude in grey levels: fainter waves are invisible, and may come from rounding stronger ones to grey levels.
 FAINTEST = 0.2
 
 
@@ -55,10 +53,10 @@ def find_peaks(
 ) -> list[Peak]:
     """Return the periodic structures of an image ``(height, width)``, the strongest first.
 
-    Those are waves that go through the whole image or most of it, with at least eight periods: screens of prints,
-    moire, hum, patterns of a sensor. ``strength`` is how far their power has to exceed that of the frequencies around
-    them, in dB. With ``channel_axis`` the array is a picture with channels, which are searched one by one; without it
-    an array ``(count, height, width)`` is a stack, whose mean power is searched.
+    These are waves of at least eight periods that go through all or most of the image: screens of prints, moire, hum,
+    patterns of a sensor. Their power has to exceed that of the frequencies around them by ``strength`` in dB. With
+    ``channel_axis`` the array is a picture with channels, which are searched one by one; without it, an array ``(count,
+    height, width)`` is a stack, whose mean power is searched.
 
     ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
 
@@ -106,20 +104,20 @@ def peaks_of(mean: Spectrum, strength: float = USUAL_STRENGTH) -> list[Peak]:
 
 
 def nothing_of(strength: float) -> str:
-    """Return the line on pictures in which nothing is found."""
+    """Return the message for pictures without peaks."""
     few = f"{strength + OF_FEW:g} if it has fewer than {MANY} periods"
     return f"no periodic structure of {strength:g} dB or more, {few}"
 
 
 def too_few(mean: Spectrum) -> str | None:
-    """Return what says that pictures are too small to be searched, if they are."""
+    """Return the message for pictures that are too small to search, else None."""
     if min(mean.height, mean.width) >= SMALLEST:
         return None
     return f"{mean.width} x {mean.height} pixels are too few to look for periodic structures"
 
 
 def check_strength(strength: float) -> None:
-    """Raise ParameterError for a strength that noise may reach, or nothing."""
+    """Raise ParameterError for a strength that noise may reach, or that no wave reaches."""
     if not WEAKEST <= strength <= STRONGEST:
         raise ParameterError(
             f"strength {min(strength, 1e300):g} is invalid: give {WEAKEST:g} dB, which noise hardly reaches, to "
@@ -161,11 +159,11 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
 
 
 def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
-    """Return the channels that have a peak: also those in which it is too weak to be found by itself."""
+    """Return the channels that have a peak, also those in which it is too weak to be found alone."""
     if len(peak.channels) == len(mean.power):
         return peak.channels
     place = np.array([peak.fx, peak.fy])
-    # What stands out there may be another peak's spot.
+    # In these channels, another peak's spot may cover the place.
     beside = {i for other in others if bins_apart(place, other, mean) < APART for i in other.channels}
     ky, kx = np.rint(place[::-1] * (mean.height, mean.width)).astype(np.int64)
     here, steps = Bins(ky[None], kx[None]), np.arange(-1, 2)
@@ -179,13 +177,13 @@ def _with(peak: Peak, others: list[Peak], mean: Spectrum) -> tuple[int, ...]:
 
 
 def _is_of(broad: Peak, sharp: list[Peak], mean: Spectrum) -> bool:
-    """Whether a broad peak is what surrounds a sharp one."""
+    """Whether a broad peak only surrounds a sharp one."""
     n = min(mean.height, mean.width)
     return any(bins_apart(np.array([each.fx, each.fy]), broad, mean) < n * (each.width + broad.width) for each in sharp)
 
 
 def _between(before: Array, here: Array, after: Array) -> NDArray[np.float64]:
-    """Return how far peaks lie from their bins along an axis, -0.5 to 0.5, by the power of three bins."""
+    """Return the distance of peaks from their bins along an axis, -0.5 to 0.5, from the power of three bins."""
     ratio = np.sqrt(np.maximum(np.maximum(before, after), 0) / here)
     return np.asarray(np.clip((2 * ratio - 1) / (ratio + 1), 0, 0.5) * np.where(after >= before, 1, -1))
 
@@ -195,21 +193,21 @@ def _spot(x: Array) -> NDArray[np.float64]:
     return np.asarray(np.sinc(x) / (1 - np.square(x)))
 
 
-# Notches for what is found: one for each peak, and for each of its harmonics
+# Notches: one for each peak, and for each of its harmonics
 
 
 class AutoNotches(NamedTuple):
-    """Notches for each picture by itself."""
+    """Searches each picture by itself for peaks to remove."""
 
     strength: float
-    """That a periodic structure has to have, in dB."""
+    """The least strength of a peak, in dB."""
     shape: ShapeName = "gaussian"
     by_channel: bool = True
-    """Whether a wave is taken out of the channels that have it only, or out of all."""
+    """Whether a wave is removed only from the channels that have it, not from all."""
 
     @property
     def nothing(self) -> str:
-        """The line on a picture without peaks."""
+        """The message for a picture without peaks."""
         return f"{nothing_of(self.strength)}: nothing is removed"
 
     def peaks(self, spectrum: Spectrum) -> list[Peak]:
@@ -225,7 +223,7 @@ def _in_all(peak: Peak) -> Peak:
 
 
 def notches(peaks: Sequence[Peak], shape: ShapeName = "gaussian") -> Transfer:
-    """Return the transfer function that removes peaks and their harmonics; of no peaks, that passes everything."""
+    """Return the transfer function that removes peaks and their harmonics; without peaks, one that passes all."""
     return math.prod((peak.notch(shape) for peak in peaks), start=Transfer(()))
 
 

@@ -1,9 +1,13 @@
-"""How far a frequency stands out from those around it.
+"""How far a frequency stands out from those around it, and how far the power of a wave spreads.
 
-A wave is a spot: whichever line one follows through it, a few bins farther the power is that of the surroundings. Not
-so the trace of a bright line or of an edge, which goes on along one direction, and not the cloud of low frequencies. So
-the power at a frequency is compared, on lines through it in all directions, with the median beside it, and the highest
-of these medians counts.
+A wave is a spot in the spectrum: along every line through it, the power falls to that of the surroundings within a few
+bins. The trace of a bright line or an edge goes on along one direction, and the low frequencies are a cloud. So the
+power at a frequency is compared with the medians beside it on lines in all directions, and the highest of these counts.
+
+A notch should leave little of a wave and take little else from the picture. Broad peaks are waves that go through only
+a part of the picture, or whose period drifts, as moire often does. The smaller the part, the more frequencies share its
+power. So the search uses the mean power of 5 x 5 frequencies, on a grid of a fourth as many along each axis, as if the
+picture were cut into 16 parts. The center of its power is the place of a peak.
 """
 
 from __future__ import annotations
@@ -11,6 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from .found import Peak, canonical
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,20 +26,20 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 DIRECTIONS = 32
-# Bins from the frequency on a line: the spot of a wave ends before them.
+# Distances in bins along a line; the spot of a wave ends before the nearest.
 NEAREST, FARTHEST = 4, 16
-# Bins of a block, whose mean is a first guess.
+# Side in bins of a block, whose mean is a first guess of the surroundings.
 BLOCK = 16
 # The median of the power of noise, as a part of its mean.
 MEDIAN_OF_NOISE = np.log(2)
 # The logarithm of such power has this mean: minus Euler's constant.
 LOG_OF_NOISE = -0.5772
-# The part of the largest power that single precision leaves of nothing.
+# Rounding in single precision leaves this part of the largest power where there is none.
 ROUNDING = 1e-12
-# How many times as low as the first guess the surroundings may be; within STEEP blocks of DC they may be lower.
+# The surroundings may be lower than the first guess by this factor; within STEEP blocks of DC, by any.
 GUESS = 2.0
 STEEP = 2
-# Frequencies that are looked at closely; those at a time.
+# Frequencies that are compared with their surroundings: in all, and at a time.
 MOST, AT_ONCE = 4096, 512
 
 
@@ -45,7 +51,7 @@ class Bins(NamedTuple):
 
 
 def at(power: Power, width: int, ky: Array, kx: Array) -> Array:
-    """Return the power at any frequencies of a half ``(height, width // 2 + 1)``, the others being conjugates."""
+    """Return the power at any frequencies, from a half spectrum ``(height, width // 2 + 1)`` and its conjugates."""
     height = len(power)
     kx = kx % width
     is_conjugate = kx > width // 2
@@ -54,7 +60,7 @@ def at(power: Power, width: int, ky: Array, kx: Array) -> Array:
 
 
 def around(power: Power, width: int, bins: Bins) -> NDArray[np.float64]:
-    """Return the mean power that the surroundings of frequencies lead one to expect there."""
+    """Return the mean power to expect at frequencies from that of their surroundings."""
     angles = np.arange(DIRECTIONS)[:, None] * np.pi / DIRECTIONS
     steps = np.concatenate([-np.arange(NEAREST, FARTHEST + 1), np.arange(NEAREST, FARTHEST + 1)])
     dy, dx = (np.rint(side(angles) * steps).astype(np.int64) for side in (np.sin, np.cos))
@@ -81,7 +87,7 @@ def standing_out(power: Power, width: int, times: float) -> Bins:
     means = np.add.reduceat(np.add.reduceat(logs, rows, axis=0), columns, axis=1) / counts - LOG_OF_NOISE
     limit = (means + np.log(times / GUESS)).astype(np.float32)
     limit[:STEEP, :STEEP] = limit[-STEEP:, :STEEP] = -np.inf
-    # By strips: no other array as large as the spectrum is made.
+    # By strips, to save memory: each is far smaller than the spectrum.
     found = []
     for row, of_strip in zip(rows, limit, strict=True):
         strip = logs[row : row + BLOCK]
@@ -89,7 +95,7 @@ def standing_out(power: Power, width: int, times: float) -> Bins:
         found.append(np.stack([ky + row, kx]))
     ky, kx = np.concatenate(found, axis=1)
     values = at(power, width, ky, kx)
-    # A column that holds conjugates of its own gives one of each pair.
+    # A column that holds both of a pair of conjugates gives one of them.
     once = ~((kx % (width / 2) == 0) & (ky > height / 2))
     for dy, dx in ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)):
         once &= values >= at(power, width, ky + dy, kx + dx)
@@ -99,3 +105,91 @@ def standing_out(power: Power, width: int, times: float) -> Bins:
     bins = Bins(ky[strongest], kx[strongest])
     stands = values[strongest] >= times * around(power, width, bins)
     return Bins(bins.ky[stands], bins.kx[stands])
+
+
+# The spread of a wave's power: the width of its notch, and broad peaks
+
+# Width of a notch against tails: at least so many bins, at most this part of the distance from DC.
+NARROWEST, WIDEST = 1.5, 0.2
+# Rings around a peak, for its skirt: radius of the first in bins, growth from ring to ring, radius of the last as a
+# part of the distance from DC. A skirt has SKIRT times the power of the last ring.
+INNERMOST, LARGER, OUTERMOST, SKIRT = 3.0, 1.25, 0.4, 4.0
+RAYS = 48
+COARSER = 4
+# Frequencies to either side: of a mean, and of the area in which a peak's center is computed.
+BESIDE, REACH = 2, 8
+# Means of noise reach less far than noise, by so many decibels: these are added to the strength of a broad peak.
+LESS = 4.0
+# The smallest grid that is searched, and the fewest periods across the picture.
+SMALLEST, PERIODS = 32, 32
+# Only power of at least this many times that of the surroundings counts for the center, as these rise toward DC.
+OVER = 4.0
+
+
+def of_tails(fx: float, fy: float, ratio: float, height: int, width: int) -> float:
+    """Return the width of the notch that is best for a wave's tails, in cycles per pixel.
+
+    Filters see the picture without a window: a wave that does not continue across the borders has tails along both
+    axes, which fall with the square of the distance. A Gaussian notch of width w leaves 1.73 / w of their energy, and
+    takes pi / (2 ln 2) w^2 of the surroundings. Within limits, the returned width makes the sum of both least.
+    """
+    along, down = (np.sin(np.pi * f * n) ** 2 / n for f, n in ((fx, width), (fy, height)))
+    best = np.cbrt(0.087 * ratio * (along + down) / (height * width))
+    narrowest = NARROWEST / min(height, width)
+    return float(np.clip(best, narrowest, max(narrowest, WIDEST * np.hypot(fx, fy))))
+
+
+def of_skirt(power: Power, width: int, fx: float, fy: float) -> float:
+    """Return the radius of the skirt of a peak, in cycles per pixel.
+
+    The dots of a screen are large where the picture is dark and small where it is bright. So the picture's spectrum is
+    repeated around the peak: a skirt, which falls until it is lost among other frequencies.
+    """
+    height = len(power)
+    shorter, angles = min(height, width), np.arange(RAYS) * 2 * np.pi / RAYS
+    rings = [INNERMOST]
+    while rings[-1] * LARGER < OUTERMOST * shorter * np.hypot(fx, fy):
+        rings.append(rings[-1] * LARGER)
+    radii = np.array(rings)[:, None] / shorter
+    ky, kx = (fy + radii * np.sin(angles)) * height, (fx + radii * np.cos(angles)) * width
+    levels = np.median(at(power, width, np.rint(ky).astype(np.int64), np.rint(kx).astype(np.int64)), axis=1)
+    is_over = levels < SKIRT * levels[-1]
+    reached = int(np.argmax(is_over))
+    return float(radii[reached - 1, 0]) if reached else 0.0
+
+
+def broad_peaks(power: Power, width: int, strength: float, channel: int) -> list[Peak]:
+    """Return the broad peaks in the power of one channel ``(height, width // 2 + 1)``."""
+    height = len(power)
+    if min(height, width) < COARSER * SMALLEST:
+        return []
+    coarse, coarse_width = _coarse(power, width), width // COARSER
+    bins = standing_out(coarse, coarse_width, 10 ** ((strength - LESS) / 10))
+    levels = around(coarse, coarse_width, bins)
+    ratios = at(coarse, coarse_width, bins.ky, bins.kx) / levels
+    steps = np.arange(-REACH, REACH + 1)
+    found = []
+    for y, x, level, ratio in zip(bins.ky, bins.kx, levels, ratios, strict=True):
+        ky, kx = round(y * height / len(coarse)), round(x * width / coarse_width)
+        near = at(power, width, ky + steps[:, None], kx + steps)
+        over = np.where(near > OVER * level, near - level, 0)
+        whole = float(over.sum())
+        fy = (ky + float(over.sum(axis=1) @ steps) / whole) / height
+        fx = (kx + float(over.sum(axis=0) @ steps) / whole) / width
+        fx, fy = canonical(fx, fy, 0.5 / width)
+        if np.hypot(fx * width, fy * height) < PERIODS:
+            continue
+        reach = max(of_skirt(power, width, fx, fy), COARSER / min(height, width))
+        # The power of a wave is a fourth of its amplitude's square for each pixel.
+        amplitude = 255 * 2 * np.sqrt(whole / (height * width))
+        found.append(Peak(fx, fy, 10 * float(np.log10(ratio)) + LESS, float(amplitude), reach, (channel,)))
+    return found
+
+
+def _coarse(power: Power, width: int) -> Power:
+    """Return the mean power around each frequency of a coarser grid."""
+    ky, kx = (np.rint(np.arange(n // COARSER) * n / (n // COARSER)).astype(np.int64) for n in (len(power), width))
+    rows, columns = ky[:, None], kx[: width // COARSER // 2 + 1]
+    steps = range(-BESIDE, BESIDE + 1)
+    total = sum(at(power, width, rows + dy, columns + dx) for dy in steps for dx in steps)
+    return np.asarray(total / len(steps) ** 2, np.float32)

@@ -1,15 +1,14 @@
-"""What ``fftfilter bench`` measures: the papers' tables on this device, and the peers.
+"""The tables of ``fftfilter bench``: those of papers, on this device, and those beside other libraries.
 
-    paper_filters.py      the papers' tables of filters, with the published figures: stages, engines
-    paper_transforms.py   those of transforms: radix, sizes, speedup
-    peers/                the same high-pass and the same transforms by other libraries
+    paper_filters.py      tables of whole filters, with the published figures: steps, engines
+    paper_transforms.py   tables of transforms, with the published figures: radix, sizes, speedup
+    peer_filters.py       the same high-pass by this program and by other libraries
+    peer_transforms.py    the same plain FFTs by this program and by other libraries
 
-    benchmark.py   a table that is filled step by step, the setting that it is measured in, and with what
-    measure.py     checks a result, then takes the times of OpenCL's events, or wall time
-    compare.py     statistics: median and spread, ratios, Gflop/s
-    tables.py      a table as text, markdown, CSV or JSON; published figures
-    plot.py        a table as a diagram
+    benchmark.py   a table that is filled step by step, the setting that it is measured in, and the input arrays
+    measure.py     checks results, times work, and computes statistics
+    tables.py      tables as text, Markdown, CSV, JSON or a diagram; published figures
 
-Every result is compared with the float64 reference before it is timed. What only developers measure is in the folder
+Every result is compared with the float64 reference before it is timed. Benchmarks for developers are in the folder
 ``benchmarks/`` of the repository.
 """

@@ -1,4 +1,4 @@
-"""A benchmark: a table that is filled step by step, in a setting, with images and numbers that are always the same."""
+"""A benchmark: a table that is filled step by step, the setting that it is measured in, and the input arrays."""
 
 from __future__ import annotations
 
@@ -23,20 +23,18 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .tables import Table
 
-MS = 1e3
-"""Milliseconds in a second."""
 TOO_SLOW = 2.0
-"""Seconds of one run; what takes longer is left out at larger sizes."""
+"""Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 SEED = 61
 SPREAD = "\u00b1 is half the distance between the quartiles."
 
 
 @dataclass
 class Benchmark:
-    """A table, the measurements that fill it, and what completes it.
+    """A table, the measurements that fill it, and a function that completes it.
 
-    Iterating over ``steps`` measures; each item names what is measured next. If that ends early, the table holds what
-    was measured until then. ``finish`` adds what is computed from the rows, and the published figures.
+    Iterating over ``steps`` measures; each item names the next measurement. If the iteration ends early, the table
+    holds the measurements made so far. ``finish`` adds cells that are computed from other rows, and published figures.
     """
 
     table: Table
@@ -45,15 +43,15 @@ class Benchmark:
 
 
 def left_out(what: Iterable[str], too_slow: float) -> str:
-    """Return the note about what was left out at larger sizes."""
+    """Return the note that names the engines or columns left out at larger sizes."""
     return f"Left out where a smaller size took more than {too_slow:g} s: {', '.join(sorted(what))}."
 
 
 class Setting:
-    """The device, the precision, and how often each thing is measured.
+    """The device, the precision, and the number of runs of each measurement.
 
-    ``device`` is as :class:`fftfilter.Filter` takes it; ``asked`` is what was given. Raises DeviceError without a
-    usable device.
+    ``device`` is as :class:`fftfilter.Filter` takes it, and is kept as ``asked``. Raises DeviceError without a usable
+    device.
     """
 
     def __init__(self, device: str | None = None, precision: str = "single", runs: int = 9) -> None:
@@ -63,7 +61,7 @@ class Setting:
         self.runs = runs
 
     def launcher(self, work_group_size: int | None = None) -> Launcher:
-        """Return a launcher that keeps the times of its steps."""
+        """Return a launcher that records the time of each step."""
         return Launcher(self.device, precision=self.precision, work_group_size=work_group_size, profile=True)
 
     def filter(self, transfer: Transfer, **options: Any) -> Filter:
@@ -71,7 +69,7 @@ class Setting:
         return Filter(transfer, device=str(self.device.index), **options)
 
     def about(self) -> dict[str, str]:
-        """Return what a reader has to know about every table that is made here."""
+        """Return the lines above every table: device, driver, precision, date and version."""
         return {
             "device": f"{self.device.name} ({self.device.platform})",
             "driver": str(self.device.cl_device.driver_version),
@@ -82,12 +80,12 @@ class Setting:
 
 
 def images(*shape: int) -> NDArray[np.uint8]:
-    """Return an image ``(height, width)`` or a stack ``(count, height, width)``."""
+    """Return a random image ``(height, width)`` or stack ``(count, height, width)``, the same in every run."""
     return np.random.default_rng(SEED).integers(0, 256, shape, dtype=np.uint8)
 
 
 def complex_numbers(shape: tuple[int, int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return normally distributed numbers of a complex type."""
+    """Return normally distributed numbers of a complex type, the same in every run."""
     real = np.float32 if dtype == np.complex64 else np.float64
     parts = np.random.default_rng(SEED).standard_normal((*shape[:-1], 2 * shape[-1]), dtype=real)
     return parts.view(dtype)

@@ -1,13 +1,16 @@
-"""Measuring: a result is checked, then the work is timed, by OpenCL's events, or by the clock for other libraries.
+"""Check results, time work, and compute the statistics of repeated measurements.
 
-By the clock peers are timed in turn, and one measurement is several calls in a row with one wait at the end. On the CPU
-each comes after a rest: the workers of some libraries go on spinning after their work and would slow down the next one.
+This program is timed by OpenCL's events. Beside other libraries all are timed by the clock, in turn: one measurement is
+several calls in a row with one wait at the end. On a CPU each measurement comes after a rest, because the threads of
+some libraries keep spinning after their work and would slow down the next library.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from math import log2
+from statistics import median, quantiles
 from time import monotonic, perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
@@ -15,23 +18,73 @@ import numpy as np
 
 from ..errors import RefusedError
 from ..output.difference import Difference, transform_bound
-from .compare import Stats, in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..device.launcher import Launcher
-    from ..staged.transform import Transform
+    from .benchmark import Setting
+    from .tables import Cell
 
     Array = np.ndarray[Any, Any]
 
+MS = 1e3
+"""Milliseconds in a second."""
 TRANSFERS = ("write", "read")
 FEWEST_RUNS = 3
+# Largest relative error of another library's transform, in norm: single precision stays below it.
+WRONG = 1e-5
 OURS = "fftfilter"
 """This program's name among its peers."""
-# Seconds that one measurement by the clock takes, long beside the launch of a single call, and that a rest takes.
+# Seconds of one measurement by the clock, long compared with the launch of a single call, and of a rest.
 SECONDS = 0.03
 REST = 0.25
+
+
+@dataclass(frozen=True)
+class Stats:
+    """The median and the quartiles of ``runs`` measurements, all in one unit."""
+
+    median: float
+    low: float
+    high: float
+    runs: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Stats:
+        """Return the statistics of measurements, at least one."""
+        if len(values) == 1:
+            return cls(values[0], values[0], values[0], 1)
+        low, _, high = quantiles(values, n=4, method="inclusive")
+        return cls(median(values), low, high, len(values))
+
+    @property
+    def spread(self) -> float:
+        """Half the distance between the quartiles, relative to the median."""
+        return (self.high - self.low) / 2 / self.median if self.median > 0 else 0.0
+
+    def times(self, factor: float) -> Stats:
+        """Return the same measurements in another unit."""
+        return Stats(self.median * factor, self.low * factor, self.high * factor, self.runs)
+
+
+def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
+    """Return the statistics of measurements, each taken ``runs`` times, in turn: noise then affects all alike."""
+    found: dict[str, list[float]] = {name: [] for name in measurements}
+    for _ in range(runs):
+        for name, measured in measurements.items():
+            found[name].append(measured())
+    return {name: Stats.of(each) for name, each in found.items()}
+
+
+def gflops(n: int, seconds: float) -> float:
+    """Return the Gflop/s of a transform of length n, counted as 5 n log2 n operations by convention."""
+    return 5 * n * log2(n) / seconds / 1e9
+
+
+def ratio(value: float, unit: float) -> float:
+    """Return ``value / unit``, infinite if ``unit`` is 0."""
+    return value / unit if unit > 0 else float("inf")
 
 
 @dataclass
@@ -70,27 +123,6 @@ def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patien
     return times
 
 
-def measure_transform(
-    what: str,
-    launcher: Launcher,
-    transform: Transform,
-    data: Array,
-    wanted: Array,
-    *,
-    runs: int,
-) -> Times:
-    """Return the times of a transform with its transfers; raises RefusedError if the result is not ``wanted``."""
-
-    def work() -> Array:
-        # Loaded in every run: a transform of a transform of ... leaves the range of numbers.
-        transform.load(data)
-        transform.run()
-        return transform.result()
-
-    check_transform(what, launcher, work(), wanted.reshape(data.shape), data.shape[-1])
-    return measure(launcher, work, runs=runs)
-
-
 def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
     """Raise RefusedError if the error of a transform of length n is larger than the contract allows."""
     bound = transform_bound(n, launcher.complex)
@@ -106,16 +138,6 @@ def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> N
         raise _refused(what, launcher, str(found))
 
 
-def check_peer(who: str, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if another library's 8-bit picture differs by more than 1 level, or in over 1 pixel of 100."""
-    off = np.abs(got.reshape(wanted.shape).astype(np.int16) - wanted)
-    if off.max() > 1 or np.count_nonzero(off) > max(1, off.size // 100):
-        raise RefusedError(
-            f"{who} computes another picture: {np.count_nonzero(off)} of {off.size} pixels differ, by up to "
-            f"{off.max()} levels; a wrong result is not timed: take other sizes (--size), or uninstall this library"
-        )
-
-
 def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
     return RefusedError(
         f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
@@ -128,10 +150,10 @@ def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
 
 @dataclass
 class Peer:
-    """A library that is ready to filter images of one size: plans, masks and buffers are made.
+    """A library that is ready to work on arrays of one size: plans, masks and buffers are made.
 
-    ``call`` filters once; ``finish`` waits until all calls are done. ``result`` returns the picture, and is None for
-    what only copies or transforms.
+    ``call`` works once; ``finish`` waits until all calls are done. ``result`` returns the output, and is None for a
+    peer that only copies, or whose output is not comparable.
     """
 
     name: str
@@ -140,26 +162,48 @@ class Peer:
     result: Callable[[], Array] | None = None
 
 
-def calls_of(peer: Peer, check: Callable[[Array], None]) -> int:
-    """Return how many calls of a peer make one measurement; ``check`` raises RefusedError for a wrong result."""
-    peer.call()
-    peer.finish()
-    if peer.result is not None:
-        check(peer.result())
-    return max(1, round(SECONDS / seconds_of(peer, 2)))
+def check_peer(name: str, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if another library's result is wrong.
+
+    An 8-bit picture may differ by 1 level in 1 pixel of 100, a transform by a small relative error.
+    """
+    if wanted.dtype == np.uint8:
+        off = np.abs(got.reshape(wanted.shape).astype(np.int16) - wanted)
+        count = np.count_nonzero(off)
+        is_right = off.max() <= 1 and count <= max(1, off.size // 100)
+        how = f"picture: {count} of {off.size} pixels differ, by up to {off.max()} levels"
+    else:
+        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+        is_right = error <= WRONG  # NaN is wrong
+        how = f"transform: its relative error is {error:.1e}"
+    if not is_right:
+        raise RefusedError(
+            f"{name} computes another {how}; a wrong result is not timed: take other sizes (--size), or uninstall this "
+            "library"
+        )
 
 
-def timed(peers: Iterable[Peer], repeats: Mapping[str, int], runs: int, rest: float) -> dict[str, Stats]:
-    """Return the seconds of a call of each peer, all measured in turn, each after a rest."""
+def timed(setting: Setting, peers: Sequence[Peer], wanted: Array) -> dict[str, dict[str, Cell]]:
+    """Check all peers, then time them in turn; return each one's milliseconds and their ratio to this program's."""
+    repeats = {}
+    for peer in peers:
+        peer.call()
+        peer.finish()
+        if peer.result is not None:
+            check_peer(peer.name, peer.result(), wanted)
+        repeats[peer.name] = max(1, round(SECONDS / _seconds_of(peer, 2)))
 
     def measured(peer: Peer) -> float:
-        sleep(rest)
-        return seconds_of(peer, repeats[peer.name])
+        if not setting.device.is_gpu:
+            sleep(REST)
+        return _seconds_of(peer, repeats[peer.name])
 
-    return in_turn({peer.name: partial(measured, peer) for peer in peers}, runs)
+    stats = in_turn({peer.name: partial(measured, peer) for peer in peers}, setting.runs)
+    ours = stats[OURS].median
+    return {name: {"ms": each.times(MS), "ratio": ratio(each.median, ours)} for name, each in stats.items()}
 
 
-def seconds_of(peer: Peer, repeats: int) -> float:
+def _seconds_of(peer: Peer, repeats: int) -> float:
     """Return the seconds of one call, the mean of several with one wait at the end."""
     begin = perf_counter()
     for _ in range(repeats):

@@ -1,22 +1,20 @@
-"""The papers' tables of whole filters: the book's Table 6.1, and every engine beside the others."""
+"""Tables of whole filters: the steps of the book's Table 6.1, and all engines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ..engine import FUSED
 from ..staged import algorithms
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .benchmark import MS, SPREAD, TOO_SLOW, Benchmark, images, left_out
-from .compare import Stats, ratio
-from .measure import check_picture, measure
-from .tables import HERE, Lines, Published, Table, by_column
+from .benchmark import SPREAD, TOO_SLOW, Benchmark, images, left_out
+from .measure import MS, Stats, check_picture, measure, ratio
+from .tables import HERE, Lines, Published, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
 
     from ..filters import Filter
     from .benchmark import Setting
@@ -27,22 +25,20 @@ BOOK = Published(
     "The OpenCL Programming Book (Fixstars), Table 6.1",
     "GT200, 2009",
     "a GT200-class GPU of NVIDIA with 30 compute units, December 2009",
-    by_column(
-        ("1", "16", "32", "64", "128", "256", "512"),
-        {
-            "write": (0.54, 0.53, 0.36, 0.52, 0.53, 0.54, 0.53),
-            "spin_factors": (0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
-            "bit_reversal": (6.54, 0.60, 0.47, 0.47, 0.49, 0.50, 0.51),
-            "butterfly": (37.75, 3.12, 2.87, 3.02, 3.41, 3.60, 3.88),
-            "normalize": (2.86, 0.20, 0.12, 0.09, 0.09, 0.10, 0.10),
-            "transpose": (2.83, 1.53, 1.49, 1.42, 1.07, 0.95, 0.96),
-            "mask": (1.51, 0.10, 0.07, 0.06, 0.06, 0.06, 0.07),
-            "read": (0.62, 0.57, 0.57, 0.61, 0.58, 0.56, 0.58),
-        },
-    ),
+    ("1", "16", "32", "64", "128", "256", "512"),
+    {
+        "write": (0.54, 0.53, 0.36, 0.52, 0.53, 0.54, 0.53),
+        "spin_factors": (0.01, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01),
+        "bit_reversal": (6.54, 0.60, 0.47, 0.47, 0.49, 0.50, 0.51),
+        "butterfly": (37.75, 3.12, 2.87, 3.02, 3.41, 3.60, 3.88),
+        "normalize": (2.86, 0.20, 0.12, 0.09, 0.09, 0.10, 0.10),
+        "transpose": (2.83, 1.53, 1.49, 1.42, 1.07, 0.95, 0.96),
+        "mask": (1.51, 0.10, 0.07, 0.06, 0.06, 0.06, 0.07),
+        "read": (0.62, 0.57, 0.57, 0.61, 0.58, 0.56, 0.58),
+    },
 )
 
-# Those of the book, and all powers of two that devices have beyond.
+# Work-group sizes: those of the book, and the larger powers of two of other devices.
 SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
 
@@ -54,7 +50,7 @@ def stages(
     transpose: str | None = None,
     sizes: Sequence[int] = SIZES,
 ) -> Benchmark:
-    """Return milliseconds of each step of a high-pass for work-group ``sizes``, as far as the device has them."""
+    """Return the milliseconds of each step of a high-pass for the work-group ``sizes`` that the device allows."""
     sizes = [size for size in sizes if size <= setting.device.work_group_limit]
     table = Table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
@@ -90,11 +86,7 @@ def stages(
                 table.put((step, HERE), **{str(size): times.of(step).times(MS)})
             table.put(("all", HERE), **{str(size): times.of(*times.steps).times(MS)})
 
-    def finish() -> None:
-        if engine == "book":
-            table.beside(BOOK, lambda row: str(row["step"]))
-
-    return Benchmark(table, steps(), finish)
+    return Benchmark(table, steps(), lambda: table.beside(BOOK) if engine == "book" else None)
 
 
 def engine_names() -> list[str]:
@@ -109,9 +101,9 @@ def engines(
     names: Sequence[str] = (),
     too_slow: float = TOO_SLOW,
 ) -> Benchmark:
-    """Return milliseconds of a high-pass by each engine on images ``(height, width)``, by default by all engines.
+    """Return the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
 
-    An engine is left out after a run that takes ``too_slow`` seconds.
+    An engine whose run takes over ``too_slow`` seconds is left out at larger sizes.
     """
     table = Table(
         "A high-pass by every engine",
@@ -141,21 +133,12 @@ def engines(
                 yield f"{size}: {name}"
                 with setting.filter(transfer, engine=name, precision=setting.precision, profile=True) as filter_:
                     check_picture(name, filter_.launcher, filter_(image), wanted)
-
-                    def work(filter_: Filter = filter_, image: NDArray[Any] = image) -> None:
-                        filter_(image)
-
-                    times = measure(filter_.launcher, work, runs=setting.runs)
+                    times = measure(filter_.launcher, partial(filter_, image), runs=setting.runs)
                 seconds = times.without_transfers()
                 if seconds.median > too_slow:
                     slow.add(name)
-                whole = times.of(*times.steps)
-                table.put(
-                    (size, name),
-                    pixels=height * width,
-                    ms=seconds.times(MS),
-                    **{"with transfers": whole.times(MS)},
-                )
+                whole = {"with transfers": times.of(*times.steps).times(MS)}
+                table.put((size, name), pixels=height * width, ms=seconds.times(MS), **whole)
 
     def finish() -> None:
         _set_ratios(table)

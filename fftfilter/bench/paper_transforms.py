@@ -1,4 +1,4 @@
-"""The papers' tables of transforms: one long one against the radix, many sizes, and many work-items against one."""
+"""Tables of transforms: radix (Bainville), sizes (the stream paper), speedup by parallel work-items (McCarthy)."""
 
 from __future__ import annotations
 
@@ -9,62 +9,69 @@ import numpy as np
 from ..staged import algorithms
 from ..staged.algorithms import workgroup_coalesced
 from ..staged.transform import Transform
-from .benchmark import MS, SPREAD, TOO_SLOW, Benchmark, complex_numbers, left_out
-from .compare import gflops, ratio
-from .measure import measure_transform
-from .tables import HERE, Lines, Published, Table, by_column
+from .benchmark import SPREAD, TOO_SLOW, Benchmark, complex_numbers, left_out
+from .measure import MS, check_transform, gflops, measure, ratio
+from .tables import HERE, Lines, Published, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from ..device.choice import Device
     from ..staged.algorithms import Algorithm
     from .benchmark import Setting
     from .measure import Times
 
+    Array = NDArray[Any]
+
+
+def times_of(
+    setting: Setting,
+    what: str,
+    algorithm: Algorithm,
+    data: Array,
+    wanted: Array,
+    *,
+    axes: int = 1,
+    work_group_size: int | None = None,
+) -> Times:
+    """Return the times of a transform with its transfers; raises RefusedError if the result is not ``wanted``."""
+    launcher = setting.launcher(work_group_size)
+    transform = Transform(launcher, algorithm, data.shape, axes)
+
+    def work() -> Array:
+        # Loaded in every run: repeated transforms of one array would overflow.
+        transform.load(data)
+        transform.run()
+        return transform.result()
+
+    check_transform(what, launcher, work(), wanted, data.shape[-1])
+    return measure(launcher, work, runs=setting.runs)
+
+
 # Bainville: one long transform against the radix
 
-_BAINVILLE = "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision"
-
-# One work-group per DFT: milliseconds and Gflop/s against r.
-BAINVILLE = (
+# Milliseconds and Gflop/s of one work-group per DFT, by r.
+_GTX_285 = {1: (3500, 0.57), 2: (1300, 1.5), 4: (560, 3.6), 8: (300, 6.7), 32: (420, 4.8), 128: (685, 2.9)}
+_HD_5870 = {1: (8100, 0.25), 2: (3700, 0.54), 4: (2000, 1.0), 8: (1200, 1.7), 32: (810, 2.5), 128: (920, 2.2)}
+BAINVILLE = tuple(
     Published(
-        _BAINVILLE,
-        "GTX 285, 2010",
-        "GeForce GTX 285",
-        by_column(
-            ("ms", "gflops"),
-            {
-                "workgroup r=1": (3500, 0.57),
-                "workgroup r=2": (1300, 1.5),
-                "workgroup r=4": (560, 3.6),
-                "workgroup r=8": (300, 6.7),
-                "workgroup r=32": (420, 4.8),
-                "workgroup r=128": (685, 2.9),
-            },
-        ),
-    ),
-    Published(
-        _BAINVILLE,
-        "HD 5870, 2010",
-        "Radeon HD 5870",
-        by_column(
-            ("ms", "gflops"),
-            {
-                "workgroup r=1": (8100, 0.25),
-                "workgroup r=2": (3700, 0.54),
-                "workgroup r=4": (2000, 1.0),
-                "workgroup r=8": (1200, 1.7),
-                "workgroup r=32": (810, 2.5),
-                "workgroup r=128": (920, 2.2),
-            },
-        ),
-    ),
+        "E. Bainville, OpenCL Fast Fourier Transform (2010, updated 2011), n = 2^24, single precision",
+        label,
+        hardware,
+        ("ms", "gflops"),
+        {f"workgroup r={r}": figures for r, figures in by_r.items()},
+    )
+    for label, hardware, by_r in (
+        ("GTX 285, 2010", "GeForce GTX 285", _GTX_285),
+        ("HD 5870, 2010", "Radeon HD 5870", _HD_5870),
+    )
 )
 
 
 def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
-    """Return time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
+    """Return the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
     table = Table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
@@ -80,20 +87,14 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
         for name, options, value in _radices(setting.device, n, data.itemsize):
             label = " ".join([name, *(f"{key}={option}" for key, option in options.items())])
             yield label
-            launcher = setting.launcher()
-            transform = Transform(launcher, algorithms.load(name, **options), (1, 1, n), 1)
-            seconds = measure_transform(label, launcher, transform, data, wanted, runs=setting.runs).without_transfers()
-            table.put(
-                (label, HERE),
-                line=name,
-                radix=value,
-                ms=seconds.times(MS),
-                gflops=gflops(n, seconds.median),
-            )
+            times = times_of(setting, label, algorithms.load(name, **options), data, wanted)
+            seconds = times.without_transfers()
+            rate = gflops(n, seconds.median)
+            table.put((label, HERE), line=name, radix=value, ms=seconds.times(MS), gflops=rate)
 
     def finish() -> None:
         for source in BAINVILLE:
-            table.beside(source, lambda row: str(row["algorithm"]))
+            table.beside(source)
         for row in table.rows:  # the published ones have no radix yet
             name, _, r = str(row["algorithm"]).partition(" r=")
             row.setdefault("line", name)
@@ -104,7 +105,7 @@ def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
 
 
 def _radices(device: Device, n: int, number_bytes: int) -> Iterator[tuple[str, dict[str, Any], int]]:
-    """Yield algorithm, options and radix of each row of the table, up to the device's limits."""
+    """Yield the algorithm, options and radix of each row of the table, up to the limits of the device."""
     yield from (("stockham", {"radix": value}, value) for value in (2, 4, 8, 16) if value <= n)
     fits = min(device.work_group_limit, device.cl_device.local_mem_size // (2 * number_bytes), n // 2)
     for name, largest in (("workgroup", fits), ("workgroup-coalesced", min(fits, workgroup_coalesced.ITEMS))):
@@ -119,22 +120,20 @@ STREAM = Published(
     "(2005), Table 1",
     "FX 5900 XT, 2005",
     "GeForce FX 5900 XT (nv35), BrookGPU, AGP 8x",
-    by_column(
-        ("write", "read", "rows", "long", "image"),
-        {
-            "64": (0.02, 0.16, 0.96, 1.71, 1.85),
-            "128": (0.07, 0.58, 1.2, 2.0, 2.9),
-            "256": (0.37, 1.6, 2.8, 4.5, 6.5),
-            "512": (1.7, 5.8, 9.2, 17.9, 22.6),
-            "1024": (7.2, 23.2, 39, 99, 121),
-        },
-    ),
+    ("write", "read", "rows", "long", "image"),
+    {
+        "64": (0.02, 0.16, 0.96, 1.71, 1.85),
+        "128": (0.07, 0.58, 1.2, 2.0, 2.9),
+        "256": (0.37, 1.6, 2.8, 4.5, 6.5),
+        "512": (1.7, 5.8, 9.2, 17.9, 22.6),
+        "1024": (7.2, 23.2, 39, 99, 121),
+    },
 )
 SMALLEST = 64
 
 
 def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_slow: float = TOO_SLOW) -> Benchmark:
-    """Return milliseconds by N = 64, 128 ... ``largest``; a column ends where a run takes ``too_slow`` seconds."""
+    """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``too_slow`` seconds."""
     columns = {
         "write": "to device",
         "read": "from device",
@@ -160,7 +159,10 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
                 if column in slow:
                     continue
                 yield f"N = {n}: {columns[column]}"
-                times = _measured(setting, algorithm, column, n)
+                shape, axes = {"rows": ((1, n, n), 1), "long": ((1, 1, n * n), 1), "image": ((1, n, n), 2)}[column]
+                data = complex_numbers(shape, setting.launcher().complex)
+                wanted = np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
+                times = times_of(setting, f"{engine} at N = {n}", algorithm, data, wanted, axes=axes)
                 seconds = times.without_transfers()
                 if seconds.median > too_slow:
                     slow.add(column)
@@ -170,21 +172,11 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
             n *= 2
 
     def finish() -> None:
-        table.beside(STREAM, lambda row: str(row["N"]))
+        table.beside(STREAM)
         if slow:
             table.notes.append(left_out((columns[column] for column in slow), too_slow))
 
     return Benchmark(table, steps(), finish)
-
-
-def _measured(setting: Setting, algorithm: Algorithm, column: str, n: int) -> Times:
-    """Return the times of one column."""
-    shape, axes = {"rows": ((1, n, n), 1), "long": ((1, 1, n * n), 1), "image": ((1, n, n), 2)}[column]
-    launcher = setting.launcher()
-    data = complex_numbers(shape, launcher.complex)
-    wanted = np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
-    transform = Transform(launcher, algorithm, shape, axes)
-    return measure_transform(f"{algorithm.name} at N = {n}", launcher, transform, data, wanted, runs=setting.runs)
 
 
 # McCarthy: the parallel against the sequential transform on the same device
@@ -194,7 +186,7 @@ LARGEST_GROUP = 64
 
 
 def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
-    """Return milliseconds and speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
+    """Return the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
     table = Table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
@@ -209,19 +201,16 @@ def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
 
     def steps() -> Iterator[str]:
         yield "iterative"
-        launcher = setting.launcher()
-        transform = Transform(launcher, algorithms.load("iterative"), (1, 1, n), 1)
-        times = measure_transform("iterative", launcher, transform, data, wanted, runs=setting.runs)
-        sequential = times.of("iterative")
+        algorithm = algorithms.load("iterative")
+        sequential = times_of(setting, "iterative", algorithm, data, wanted).of("iterative")
         table.put(("iterative", 1), ms=sequential.times(MS), speedup=1.0)
         p = 1
         while p <= n:
             yield f"p = {p}"
             # A work-group runs on one compute unit: while there are units left, each work-item has its own.
-            launcher = setting.launcher(min(LARGEST_GROUP, setting.device.work_group_limit, max(1, -(-p // units))))
-            transform = Transform(launcher, algorithms.load("binary-exchange", p=p), (1, 1, n), 1)
-            what = f"binary-exchange p={p}"
-            times = measure_transform(what, launcher, transform, data, wanted, runs=setting.runs)
+            group = min(LARGEST_GROUP, setting.device.work_group_limit, max(1, -(-p // units)))
+            what, algorithm = f"binary-exchange p={p}", algorithms.load("binary-exchange", p=p)
+            times = times_of(setting, what, algorithm, data, wanted, work_group_size=group)
             seconds = times.of("binary_exchange")
             table.put(("binary-exchange", p), ms=seconds.times(MS), speedup=ratio(sequential.median, seconds.median))
             p *= 2

@@ -1,4 +1,4 @@
-"""Tables of measurements and published figures, as text, markdown, CSV or JSON: each format is one function."""
+"""Tables of measurements and published figures, as text, Markdown, CSV, JSON or a diagram."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ParameterError, WriteError
 from ..text_table import text_table
-from .compare import Stats
+from .measure import Stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from pathlib import Path
 
 Cell = Stats | float | int | str
 Row = dict[str, Cell]
@@ -25,19 +27,19 @@ HERE = "here"
 class Published:
     """The figures of one source on one piece of hardware.
 
-    ``label`` names the hardware in a table, ``hardware`` in full. ``rows`` maps the name of a row to its figures by
-    column.
+    ``label`` names the hardware in a table, ``hardware`` in full. ``rows`` maps the name of a row to its figures in the
+    order of ``columns``.
     """
 
     source: str
     label: str
     hardware: str
-    rows: Mapping[str, Mapping[str, float]]
+    columns: tuple[str, ...]
+    rows: Mapping[str, tuple[float, ...]]
 
-
-def by_column(names: tuple[str, ...], rows: Mapping[str, tuple[float, ...]]) -> dict[str, dict[str, float]]:
-    """Return rows of figures as :class:`Published` has them, the columns named once."""
-    return {key: dict(zip(names, values, strict=True)) for key, values in rows.items()}
+    def figures(self, name: str) -> dict[str, float]:
+        """Return the figures of a row by column."""
+        return dict(zip(self.columns, self.rows[name], strict=True))
 
 
 @dataclass(frozen=True)
@@ -81,16 +83,18 @@ class Table:
                 return
         self.rows.append({**given, **cells})
 
-    def beside(self, published: Published, name: Callable[[Row], str]) -> None:
-        """Insert each published row after the last row of the same name, if there is one."""
+    def beside(self, published: Published) -> None:
+        """Insert each published row after the last row of the same name, if there is one.
+
+        A row's name is the first column of ``key``; the other one is the hardware.
+        """
+        names = [str(row[self.key[0]]) for row in self.rows]
         rows: list[Row] = []
-        for i, row in enumerate(self.rows):
+        for i, (name, row) in enumerate(zip(names, self.rows, strict=True)):
             rows.append(row)
-            own = name(row)
-            is_last = all(name(later) != own for later in self.rows[i + 1 :])
-            if own in published.rows and is_last:
-                same = {key: row[key] for key in self.key if key != "hardware"}
-                rows.append({**same, "hardware": published.label, **published.rows[own]})
+            if name in published.rows and name not in names[i + 1 :]:
+                first = {self.key[0]: row[self.key[0]], "hardware": published.label}
+                rows.append({**first, **published.figures(name)})
         self.rows = rows
         self.notes.append(f"{published.label}: {published.hardware}; {published.source}.")
 
@@ -179,3 +183,64 @@ def _sides(table: Table) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
+
+
+# As a diagram
+
+
+def check_plot(path: Path) -> None:
+    """Raise ParameterError if no diagram can be drawn to a file; call this before anything is measured."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+    except ImportError as error:
+        raise ParameterError("--plot needs matplotlib: pip install matplotlib") from error
+    known = FigureCanvasAgg.get_supported_filetypes()
+    if path.suffix.lower().removeprefix(".") not in known:
+        raise ParameterError(f"cannot draw {str(path)!r}: choose one of the extensions {', '.join(sorted(known))}")
+
+
+def series(table: Table) -> dict[str, list[tuple[float, float]]]:
+    """Return the points of each line by its label; the labels of published figures name their hardware."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    lines = table.lines
+    for row in table.rows:
+        by = [str(row[key]) for key in lines.by if row.get(key, HERE) != HERE]
+        for column in lines.y:
+            y = _value(row.get(column, ""))
+            x = _value(row.get(lines.x, "")) if lines.x else float(column)
+            if x is None or y is None:
+                continue
+            several = lines.x is not None and len(lines.y) > 1
+            label = ", ".join([*([table.columns[column]] if several else []), *by])
+            found.setdefault(label or HERE, []).append((x, y))
+    return found
+
+
+def draw(table: Table, path: Path) -> None:
+    """Write a table to a picture, as a diagram with logarithmic axes; raises WriteError."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 6), layout="constrained")
+    axes = figure.add_subplot()
+    drawn = series(table)
+    for label, points in drawn.items():
+        xs, ys = zip(*points, strict=True)
+        axes.plot(xs, ys, marker="o", markersize=4, label=label)
+    if table.lines.linear and drawn:
+        p = sorted({x for points in drawn.values() for x, _ in points})
+        axes.plot(p, p, linestyle="--", color="gray", label="linear speedup")
+    axes.set(xscale="log", yscale="log", xlabel=table.lines.x_label, ylabel=table.lines.y_label)
+    axes.set_title("\n".join([table.title, ", ".join(table.about.values())]), fontsize=10)
+    axes.grid(visible=True, which="major", alpha=0.3)
+    if drawn:
+        axes.legend(fontsize=8)
+    try:
+        figure.savefig(path, dpi=120)
+    except OSError as error:
+        raise WriteError(f"{path} cannot be written: {error.strerror or error}; choose another folder") from error
+
+
+def _value(cell: Cell) -> float | None:
+    if isinstance(cell, Stats):
+        return cell.median
+    return None if isinstance(cell, str) else float(cell)

@@ -1,9 +1,10 @@
-"""``bench``: the papers' tables on this device, and the peers."""
+"""``bench``: tables of papers and of other libraries, measured on this device."""
 
 from __future__ import annotations
 
 import re
 import sys
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import click
 
 from .. import startup
 from ..memory import lacking
-from .shared.options import combined, device_option, verbose_option
+from .shared.options import combined, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,18 +20,18 @@ if TYPE_CHECKING:
     from ..bench.benchmark import Benchmark, Setting
     from .shared.options import F
 
-# Of a number: itself, its transform here and on the device, and what is between.
+# Memory of a number of the input: itself, its transforms on the host and on the device, and the steps in between.
 BYTES_PER_NUMBER = 64
 
 
 @click.group()
 def bench() -> None:
-    """Measure the papers' tables and other libraries on this device.
+    """Measure this device: the tables of papers, and other libraries.
 
-    Prints a table with the median and the spread of several runs, after one to warm up. Times are those of OpenCL's
-    events; `peers` and `transforms` take wall time. Every result is compared with the reference first: a wrong one is
-    not timed. Published figures stand in the table with the hardware that they were taken on. Ctrl-C prints what was
-    measured so far.
+    Prints a table with the median and the spread of several runs, after one run to warm up. Times come from OpenCL's
+    events; `peers` and `transforms` measure wall time. Every result is first compared with a reference, and a wrong
+    one is not timed. Published figures are shown beside yours, with their hardware. Ctrl-C prints the rows measured so
+    far.
 
     \b
     Example: fftfilter bench engines
@@ -38,17 +39,11 @@ def bench() -> None:
     """
 
 
-# What makes a function a benchmark's command, and how it is run
+# The options of all benchmarks, and how they are run
 
 _options = combined(
     device_option,
-    click.option(
-        "--precision",
-        type=click.Choice(["single", "double"]),
-        default="single",
-        show_default=True,
-        help="Precision of all computation.",
-    ),
+    precision_option,
     click.option(
         "--runs",
         type=click.IntRange(1, 10_000),
@@ -70,46 +65,49 @@ _options = combined(
 )
 
 
-def benchmark_command(function: Callable[..., Any]) -> click.Command:
-    """Return the command of a function that calls :func:`run`, with the options of all benchmarks."""
-    return click.command(context_settings={"help_option_names": ["-h", "--help"]})(_options(function))
+def benchmark_command(function: Callable[..., Benchmark]) -> click.Command:
+    """Return the command that measures the benchmark which a function returns.
+
+    The function takes a :class:`Setting` and its own options; the command adds the options of all benchmarks. It prints
+    and draws the table, even if the measurement ends early.
+    """
+
+    @wraps(function)
+    def measured(
+        *,
+        device: str | None,
+        precision: str,
+        runs: int,
+        form: str | None,
+        plot: Path | None,
+        verbose: int,  # noqa: ARG001  its callback does it
+        **own: Any,
+    ) -> None:
+        from ..bench import tables
+        from ..bench.benchmark import Setting
+
+        startup.resume_collector()
+        if plot is not None:
+            tables.check_plot(plot)
+        benchmark = function(Setting(device, precision, runs), **own)
+        try:
+            for i, step in enumerate(benchmark.steps):
+                _show_progress(f"{i + 1}: {step}")
+        finally:
+            _show_progress("")
+            if benchmark.table.rows:
+                benchmark.finish()
+                click.echo(tables.FORMATS[form or "text"](benchmark.table))
+                if plot is not None:
+                    tables.draw(benchmark.table, plot)
+
+    return click.command(context_settings={"help_option_names": ["-h", "--help"]})(_options(measured))
 
 
-def run(
-    prepare: Callable[[Setting], Benchmark],
-    *,
-    device: str | None,
-    precision: str,
-    runs: int,
-    form: str | None,
-    plot: Path | None,
-    verbose: int,  # noqa: ARG001  its callback does it
-) -> None:
-    """Measure a benchmark; print and draw its table, also if the measurement ends early."""
-    from ..bench import plot as diagram
-    from ..bench.benchmark import Setting
-    from ..bench.tables import FORMATS
-
-    startup.resume_collector()
-    if plot is not None:
-        diagram.check(plot)
-    benchmark = prepare(Setting(device, precision, runs))
-    try:
-        for i, step in enumerate(benchmark.steps):
-            _show_progress(f"{i + 1}: {step}")
-    finally:
-        _show_progress("")
-        if benchmark.table.rows:
-            benchmark.finish()
-            click.echo(FORMATS[form or "text"](benchmark.table))
-            if plot is not None:
-                diagram.draw([benchmark.table], plot)
-
-
-def _show_progress(what: str) -> None:
-    """Show on stderr what is measured, in place of what was shown before; only on a terminal."""
+def _show_progress(text: str) -> None:
+    """Replace the line of progress on stderr; only on a terminal."""
     if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{what}", err=True, nl=False)
+        click.echo(f"\r\x1b[K{text}", err=True, nl=False)
 
 
 # Options of several benchmarks: sizes and lengths
@@ -117,27 +115,24 @@ def _show_progress(what: str) -> None:
 
 def refuse_oversize(given: object, numbers: int) -> None:
     """Raise BadParameter if a benchmark of that many numbers takes more memory than is free."""
-    if (free := lacking(BYTES_PER_NUMBER * numbers)) is not None:
-        taken = BYTES_PER_NUMBER * numbers
-        raise click.BadParameter(f"{given} takes {taken:,} bytes, more than the {free:,} of memory that are free")
+    taken = BYTES_PER_NUMBER * numbers
+    if (free := lacking(taken)) is not None:
+        raise click.BadParameter(f"{given} takes {taken:,} bytes, more than the {free:,} of free memory")
 
 
-def pairs(given: tuple[str, ...], what: str) -> tuple[tuple[int, int], ...]:
-    """Return pairs of numbers that are given as 500x512; raises BadParameter, which says ``what`` is expected."""
+def pairs(given: tuple[str, ...], advice: str) -> tuple[tuple[int, int], ...]:
+    """Return pairs of numbers given as 500x512; raises BadParameter with ``advice``."""
     found = []
     for text in given:
         match = re.fullmatch(r"([1-9]\d{,8})x([1-9]\d{,8})", text)
         if match is None:
-            raise click.BadParameter(f"{text!r} is invalid: {what}")
+            raise click.BadParameter(f"{text!r} is invalid: {advice}")
         found.append((int(match[1]), int(match[2])))
     return tuple(found)
 
 
 def size_option(shown_default: str, *default: str) -> Callable[[F], F]:
-    """Return the decorator for --size, whose values arrive as ``shapes``, (height, width).
-
-    ``shown_default`` is the default in the help.
-    """
+    """Return the decorator for --size, which gives ``shapes`` (height, width); the help shows ``shown_default``."""
     return click.option(
         "--size",
         "shapes",
@@ -199,73 +194,75 @@ def length_option(name: str, usual: str, text: str) -> Callable[[F], F]:
     type=click.Choice(["tiled", "plain", "float4"]),
     help="How the image is transposed.  [default: the engine's own]",
 )
-def stages(*, engine: str, side: int, transpose: str | None, **given: Any) -> None:
-    """Time each step against the work-group size (the book's Table 6.1).
+def stages(setting: Setting, **options: Any) -> Benchmark:
+    """Time each step by work-group size (the book's Table 6.1).
 
     \b
     Example: fftfilter bench stages
              fftfilter bench stages --transpose plain --csv
     """
-    from ..bench.paper_filters import stages as prepare
+    from ..bench import paper_filters
 
-    run(lambda setting: prepare(setting, engine=engine, side=side, transpose=transpose), **given)
+    return paper_filters.stages(setting, **options)
 
 
 @benchmark_command
 @length_option("--n", "2^24", "Length of the transform, a power of two.")
-def radix(*, n: int, **given: Any) -> None:
-    """Time one long transform against the radix (Bainville).
+def radix(setting: Setting, **options: Any) -> Benchmark:
+    """Time one long transform by radix (Bainville).
 
     \b
     Example: fftfilter bench radix
              fftfilter bench radix --n 2^20 --plot radix.png
     """
-    from ..bench.paper_transforms import radix as prepare
+    from ..bench import paper_transforms
 
-    run(lambda setting: prepare(setting, n=n), **given)
+    return paper_transforms.radix(setting, **options)
 
 
 @benchmark_command
 @engine_option
 @length_option("--largest", "4096", "Largest size, a power of two; the first is 64.")
-def sizes(*, engine: str, largest: int, **given: Any) -> None:
-    """Time transfers, N transforms of N, one of N^2, one 2-D of N x N (the stream paper's Table 1).
+def sizes(setting: Setting, **options: Any) -> Benchmark:
+    """Time transfers and FFTs by size (the stream paper's Table 1).
+
+    For each N: transfers, N transforms of N, one of N^2, and one 2-D of N x N.
 
     \b
     Example: fftfilter bench sizes --engine pease
              fftfilter bench sizes --largest 1024 --json
     """
-    from ..bench.paper_transforms import sizes as prepare
+    from ..bench import paper_transforms
 
-    run(lambda setting: prepare(setting, engine=engine, largest=largest), **given)
+    return paper_transforms.sizes(setting, **options)
 
 
 @benchmark_command
 @length_option("--n", "2^14", "Length of the transform, a power of two.")
-def speedup(*, n: int, **given: Any) -> None:
-    """Time p work-items against one on the same device (McCarthy).
+def speedup(setting: Setting, **options: Any) -> Benchmark:
+    """Compare p work-items with one on the same device (McCarthy).
 
     \b
     Example: fftfilter bench speedup --plot speedup.png
     """
-    from ..bench.paper_transforms import speedup as prepare
+    from ..bench import paper_transforms
 
-    run(lambda setting: prepare(setting, n=n), **given)
+    return paper_transforms.speedup(setting, **options)
 
 
 @benchmark_command
 @size_option("256x256, 512x512, 1000x750, 1024x1024", "256x256", "512x512", "1000x750", "1024x1024")
 @click.option("--engine", "names", metavar="NAME", multiple=True, help="Only this engine; may be given several times.")
-def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **given: Any) -> None:
+def engines(setting: Setting, **options: Any) -> Benchmark:
     """Time every engine on the same images.
 
     \b
     Example: fftfilter bench engines
              fftfilter bench engines --size 640x480 --engine book --engine stockham
     """
-    from ..bench.paper_filters import engines as prepare
+    from ..bench import paper_filters
 
-    run(lambda setting: prepare(setting, shapes=shapes, names=names), **given)
+    return paper_filters.engines(setting, **options)
 
 
 # Beside other libraries
@@ -274,37 +271,37 @@ def engines(*, shapes: tuple[tuple[int, int], ...], names: tuple[str, ...], **gi
 @benchmark_command
 @size_option("seven sizes on a CPU, eleven on a GPU")
 @click.option("--radius", metavar="R", help="Radius of the high-pass, as highpass takes it.  [default: n/8]")
-def peers(*, shapes: tuple[tuple[int, int], ...], radius: str | None, **given: Any) -> None:
-    """Time the same high-pass by this program and by other libraries, in turn.
+def peers(setting: Setting, shapes: tuple[tuple[int, int], ...], radius: str | None) -> Benchmark:
+    """Time the same high-pass by fftfilter and other libraries.
 
-    Those that are installed take part: NumPy, SciPy, pyFFTW, mkl_fft, OpenCV, PyTorch on the CPU; CuPy with planned
-    cuFFT, the same as a CUDA graph, cuFFT alone, PyTorch, VkFFT on a GPU. Wall time. The extra "peers" of this package
-    has those for the CPU.
+    Measures wall time, in turn, of the installed libraries: on a CPU NumPy, SciPy, pyFFTW, mkl_fft, OpenCV and PyTorch;
+    on a GPU CuPy with planned cuFFT, the same as a CUDA graph, cuFFT alone, PyTorch and VkFFT. The extra "peers" of
+    this package installs those for the CPU.
 
     \b
     Example: fftfilter bench peers
              fftfilter bench peers --size 640x480 --radius 50%
     """
-    from ..bench.peers.table import peers as prepare
+    from ..bench import peer_filters
 
-    run(lambda setting: prepare(setting, shapes=[(1, *shape) for shape in shapes], radius=radius), **given)
+    return peer_filters.peers(setting, shapes=[(1, *shape) for shape in shapes], radius=radius)
 
 
 @benchmark_command
 @size_option("six sizes on a CPU, seven on a GPU")
-def transforms(*, shapes: tuple[tuple[int, int], ...], **given: Any) -> None:
-    """Time plain FFTs by this program and by other libraries, in turn.
+def transforms(setting: Setting, shapes: tuple[tuple[int, int], ...]) -> Benchmark:
+    """Time the same FFTs by fftfilter and other libraries.
 
-    fft2, ifft2, rfft2, irfft2, and fft of rows, of single precision. Those that are installed take part: NumPy, SciPy,
-    pyFFTW, mkl_fft, PyTorch on the CPU; planned cuFFT by CuPy on a GPU, on data that stay there. Wall time.
+    Measures fft2, ifft2, rfft2, irfft2 and fft of rows by wall time, in turn, for the installed libraries: on a CPU
+    NumPy, SciPy, pyFFTW, mkl_fft and PyTorch; on a GPU planned cuFFT by CuPy, with data that stay there.
 
     \b
     Example: fftfilter bench transforms
              fftfilter bench transforms --size 1531x1021
     """
-    from ..bench.peers.transforms import transforms as prepare
+    from ..bench import peer_transforms
 
-    run(lambda setting: prepare(setting, shapes=[(1, *shape) for shape in shapes]), **given)
+    return peer_transforms.transforms(setting, shapes=[(1, *shape) for shape in shapes])
 
 
 for each in (stages, radix, sizes, speedup, engines, peers, transforms):

@@ -1,4 +1,4 @@
-"""``devices``: what OpenCL there is, which device is taken and why, what is wrong, and a report of all results."""
+"""``devices``: list the OpenCL devices, the one that is chosen and why, and problems; or check all of a device."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ BYTES = ("local memory", "global memory", "largest allocation")
     metavar="[DEVICE]",
     help="Compare every engine and form with the reference, on a device or the one taken. Takes minutes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 @verbose_option
 def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: int) -> None:  # noqa: ARG001  -v acts by itself
-    """List OpenCL devices, their limits, and which one is taken.
+    """List the OpenCL devices and their limits, and which one is taken.
 
-    Tries each device with a small filter and says what is wrong with the line that repairs it. Exit code 3 if
-    no device can be used. --check prints a report to send to the developers; exit code 1 if a result is wrong.
+    Tries a small filter on each device, and prints each problem with the command that repairs it. --check prints a
+    report to send to the developers. The exit code is 3 if no device can be used, and 1 if a result is wrong.
 
     \b
     Example: fftfilter devices
@@ -65,7 +65,7 @@ def devices(*, device: str | None, checked: str | None, as_json: bool, verbose: 
 
 
 def _check(wanted: str | None) -> None:
-    """Print what is known of a device, then the row of each form; raise VerifyError if one is wrong."""
+    """Print the facts of a device, then a row for each form; raises VerifyError if one is wrong."""
     from .. import device_check
     from ..device.choice import choose, open_device
     from ..fused import fused
@@ -73,14 +73,14 @@ def _check(wanted: str | None) -> None:
 
     try:
         device = open_device(wanted, fused)
-    except RefusedError:  # how wrong it is, the report says
+    except RefusedError:  # a wrong device is what the report is for
         device = choose(wanted)
     click.echo(f"{device_check.facts(device)}\n\n{device_check.HEADER}")
     rows = []
     for told in device_check.check(device):
         if isinstance(told, device_check.Row):
             rows.append(told)
-        # A form's name comes first: a driver that ends the process has said where.
+        # A form's name comes first: if the driver ends the process, it is the last one printed.
         click.echo(told, nl=isinstance(told, device_check.Row))
     left = max((row.found.left for row in rows if row.form.precision == "single"), default=0.0)
     click.echo(
@@ -94,7 +94,7 @@ def _check(wanted: str | None) -> None:
 
 
 def _text(described: dict[str, Any], why: str | None) -> str:
-    """Return a device as lines: its name, then what is known of it."""
+    """Return a device as lines: its name, then its properties."""
     lines = [f"{described['index']}  {described['name']}" + (f"   <- taken ({why})" if why else "")]
     for key, value in described.items():
         if key in ("index", "name") or value is None:

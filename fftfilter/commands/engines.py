@@ -1,4 +1,4 @@
-"""``engines``: the catalogue of the FFT algorithms."""
+"""``engines``: print the catalogue of FFT algorithms."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ FUSED: dict[str, Any] = {
 @click.option("--json", "as_json", is_flag=True, help="Print the catalogue as JSON.")
 @verbose_option
 def engines(names: tuple[str, ...], as_json: bool, verbose: int) -> None:  # noqa: ARG001  its callback does it
-    """List the FFT algorithms: idea, radix, passes through global memory, limits, source.
+    """List the FFT algorithms with their idea, radix, trips through global memory, limits and source.
 
-    Each is an --engine of the filters, and in Python an algorithm= of fftfilter.fft, which takes their options.
+    Filters take each as --engine, and fftfilter.fft in Python as algorithm=, with its options.
 
     \b
     Example: fftfilter engines
@@ -58,14 +58,11 @@ def _text(entry: Entry) -> str:
     """Return an algorithm as a title and labeled paragraphs."""
     paragraphs = {label: getattr(entry, label.lower()) for label in ("Idea", "Radix", "Trips", "Limits")}
     if entry.options:
-        paragraphs["Options"] = ", ".join(_option(*option) for option in entry.options.items())
+        # Without a default that is a value, an option is its name alone.
+        options = (name if usual is None else f"{name}={usual}" for name, usual in entry.options.items())
+        paragraphs["Options"] = ", ".join(options)
     paragraphs["Source"] = entry.source
     lines = [f"{entry.name}: {entry.title}"]
     for label, text in paragraphs.items():
         lines += textwrap.wrap(text, WIDTH, initial_indent=f"   {label:<9}", subsequent_indent=" " * 12)
     return "\n".join(lines)
-
-
-def _option(name: str, default: object) -> str:
-    """Return an option with its default, where that is a value of its own."""
-    return name if default is None else f"{name}={default}"

@@ -1,14 +1,14 @@
-"""``explore``: a page in the browser, where a filter is dragged over the spectrum."""
+"""``explore``: a page in the browser, where the user drags a filter over the spectrum."""
 
 from __future__ import annotations
 
 import os
 import socket
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,13 +17,13 @@ from ..errors import ParameterError
 from .shared.options import GroupedCommand, combined, device_option, option, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ..explore.request import Described
 
-R = TypeVar("R")
-
 REDIRECT = "open.html"
+# OUT of a command whose result is only shown.
+NOWHERE = "OUT"
 START = "lowpass --radius 8px --shape gaussian --output keep"
 
 
@@ -37,15 +37,15 @@ START = "lowpass --radius 8px --shape gaussian --output keep"
         group="Page",
         metavar='"FILTER OPTIONS"',
         default=START,
-        short="The filter to begin with.",
-        help=f"The filter to begin with, as a command line has it.  [default: {START}]",
+        short="The filter to start with.",
+        help=f"The filter to start with, as on a command line.  [default: {START}]",
     ),
     option(
         "--no-browser",
         group="Page",
         is_flag=True,
-        short="Print the address, and open no browser.",
-        help="Print the address, and open no browser.",
+        short="Print the address instead of opening a browser.",
+        help="Print the address instead of opening a browser.",
     ),
     option(
         "--port",
@@ -70,10 +70,10 @@ def explore(
     device: str | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> None:
-    """Choose a filter by looking: a page in the browser with the picture, its spectrum, and the filter to be dragged.
+    """Choose a filter by eye: drag it over the picture's spectrum, on a page in the browser.
 
-    The page is served by this program, for this machine's browser alone, until Ctrl-C. It shows the command line of
-    what is on the screen, and saves what that command writes: to OUT, or beside IN. It asks before it overwrites.
+    This program serves the page, to this machine's browser alone, until Ctrl-C. The page shows the command line for the
+    picture on the screen, and saves the output of that command: to OUT, or beside IN. It asks before it overwrites.
 
     \b
     Example: fftfilter explore scan.png
@@ -110,7 +110,7 @@ def explore(
         if not no_browser:
             redirect.open(url)
 
-    # Threads are in the middle of something that cannot be interrupted: nobody waits for them.
+    # The work of the threads cannot be interrupted: the program does not wait for them at its end.
     with signals.ending_at_once(clean):
         if os.path.isfile(source):  # noqa: PTH113  likewise
             load_ahead(device)
@@ -126,12 +126,12 @@ def explore(
 
 
 class Redirect:
-    """A file that leads the browser to the page: a process's arguments, which all users see, do not have the token."""
+    """A file that leads the browser to the page, so that the token is not in a process's arguments, which all see."""
 
     _folder: str | None = None
 
     def open(self, url: str) -> None:
-        """Show a page in the browser, which may take a while to start."""
+        """Open a page in the browser, without waiting for its start."""
         import tempfile
         import threading
         import webbrowser
@@ -145,7 +145,7 @@ class Redirect:
             threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
 
     def remove(self) -> None:
-        """Remove the file: the browser has read it, or will not."""
+        """Remove the file, once the browser has read it or the program ends."""
         folder, self._folder = self._folder, None
         if folder:
             with suppress(OSError):
@@ -154,7 +154,7 @@ class Redirect:
 
 
 def forwarding(url: str) -> str:
-    """Return the ssh command that makes an address of this machine one of the machine that it was entered from."""
+    """Return the ssh command that forwards an address of this machine to the user's own machine."""
     port = url.split(":")[2].partition("/")[0]
     given = os.environ.get("SSH_CONNECTION", "").split()
     return f"ssh -L {port}:127.0.0.1:{port} {given[2] if len(given) > 2 else socket.gethostname()}"
@@ -169,39 +169,28 @@ class Commands:
     always: tuple[str, ...]
 
     @property
-    def options(self) -> Mapping[str, tuple[str, ...]]:
-        """The filters that a page has, each with the options that it may set."""
-        from .kinds import on_page
-
-        return on_page()
-
-    def defaults(self, command: str) -> Mapping[str, Any]:
-        """Return the options of a filter's command with their defaults."""
-        return _defaults(command)
+    def options(self) -> Mapping[str, Mapping[str, Any]]:
+        """The filters of the page, each with the options that it may set and their defaults."""
+        return _options()
 
     def describe(self, words: Sequence[str]) -> Described:
-        """Return what a command and its options describe, of those that a page may set; raises FftfilterError."""
-
-        def described() -> Described:
-            name, *options = words
+        """Return the filter that a command and its options describe; raises FftfilterError."""
+        name, *options = words
+        with _own_errors():
             command, others = _for_page(self.context, name)
             made = command.make_context(name, [*options, "--", self.source, NOWHERE], parent=self.context.find_root())
             return self._described(name, {**others, **made.params})
-
-        return _in_words(described)
 
     def run(self, words: Sequence[str], target: str) -> None:
         """Run the command with its options from IN to a file; raises FftfilterError."""
         from .filters import context_of
 
-        def invoke() -> None:
+        with _own_errors():
             made = context_of(self.context, words, self.source, target)
             made.command.invoke(made)
 
-        _in_words(invoke)
-
     def start(self, text: str) -> dict[str, Any]:
-        """Return the first request, as ``--with`` gives it; raises UsageError and FftfilterError."""
+        """Return the first request, from the value of ``--with``; raises UsageError and FftfilterError."""
         from ..errors import check_option
         from .filters import context_of, parsed, split
 
@@ -237,28 +226,25 @@ class Commands:
         return Described(transfer, options.recipe.output, given["scale"], filter_)
 
 
-# OUT of what is only shown.
-NOWHERE = "OUT"
-
-
 @cache
-def _defaults(command: str) -> Mapping[str, Any]:
+def _options() -> Mapping[str, Mapping[str, Any]]:
     from .filters import COMMANDS
+    from .kinds import on_page
 
-    return {str(each.name): each.default for each in COMMANDS[command].params}
+    defaults = {name: {each.name: each.default for each in COMMANDS[name].params} for name in on_page()}
+    return {name: {each: defaults[name][each] for each in options} for name, options in on_page().items()}
 
 
 @cache
 def _for_page(context: click.Context, name: str) -> tuple[click.Command, Mapping[str, Any]]:
-    """Return a filter's command with those options alone that a page may set, and the values of its others.
+    """Return a filter's command with only the options that a page may set, and the values of its others.
 
-    click takes as long for an option that is not given as for one that is: for all of them a third of a request's time.
+    click needs as much time for an option that is missing as for a given one: for all of them a third of a request's.
     """
     from .filters import COMMANDS
-    from .kinds import on_page
 
     params = COMMANDS[name].params
-    asked = [each for each in params if each.name in (*on_page()[name], "device", "sources", "target")]
+    asked = [each for each in params if each.name in (*_options()[name], "device", "sources", "target")]
     others = click.Command(name, params=[each for each in params if each not in asked])
     values = others.make_context(name, [], parent=context.find_root()).params
     return click.Command(name, params=asked, add_help_option=False), values
@@ -268,9 +254,10 @@ def _is_typed(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
 
 
-def _in_words(function: Callable[[], R]) -> R:
-    """Call a function, and turn click's errors into the package's own."""
+@contextmanager
+def _own_errors() -> Iterator[None]:
+    """Turn click's errors into the package's own."""
     try:
-        return function()
+        yield
     except click.ClickException as error:
         raise ParameterError(error.format_message()) from error

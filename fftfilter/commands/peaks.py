@@ -1,4 +1,4 @@
-"""``peaks``: the periodic structures of a picture, or of all pictures of a folder."""
+"""``peaks``: find the periodic structures of a picture, or of the pictures of a folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .shared.options import GroupedCommand, combined, input_limit_option, option
 if TYPE_CHECKING:
     from ..analysis.found import Peak
 
-# Meters: smaller ones are those of microscopes.
+# Meters; smaller pixels are those of microscopes.
 PIXEL_OF_PRINTS = 5e-6
 
 
@@ -36,16 +36,23 @@ PIXEL_OF_PRINTS = 5e-6
         short="For periods in physical units: 65nm, 300dpi.",
         help="The size of a pixel, for periods in physical units: 65nm, 300dpi.  [default: what the file says]",
     ),
-    option("-r", "--recursive", group="Folders", is_flag=True, short="Folders in IN, too.", help="Folders in IN, too."),
-    option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name fits."),
-    option("-q", "--quiet", group="Options", is_flag=True, help="No progress, no notes; errors only."),
+    option(
+        "-r",
+        "--recursive",
+        group="Folders",
+        is_flag=True,
+        short="Search folders in IN, too.",
+        help="Search folders in IN, too.",
+    ),
+    option("--pattern", group="Folders", multiple=True, metavar="GLOB", help="Only files whose name matches."),
+    option("-q", "--quiet", group="Options", is_flag=True, help="Print no progress and no notes, only errors."),
     option(
         "--json",
         "as_json",
         group="Options",
         is_flag=True,
-        short="Print all that is known as JSON.",
-        help="Print all that is known as JSON.",
+        short="Print all properties as JSON.",
+        help="Print all properties as JSON.",
     ),
     pages_option,
     input_limit_option,
@@ -64,21 +71,21 @@ def peaks(
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
-    """Find the waves in a picture: screens of prints, moire, hum, patterns of a sensor.
+    """Find waves in a picture: screens of prints, moire, hum, patterns of a sensor.
 
     Prints a line for each wave, the strongest first, and the command that removes them all.
 
     \b
-    period     from crest to crest; in mm and lines per inch, too, if the
+    period     from crest to crest; also in mm and lines per inch if the
                size of a pixel is known
     angle      of the stripes, counterclockwise; 0 is horizontal
     fx, fy     cycles per pixel to the right and down, for 'notch --at'
-    strength   above the frequencies around it, in dB
-    amplitude  of the wave, white being 255
-    channels   of a color picture: those that have it
-    harmonics  its multiples that were found, too
+    strength   in dB above the frequencies around it
+    amplitude  of the wave, with white as 255
+    channels   that have the wave, in a color picture
+    harmonics  multiples of the wave that were found, too
 
-    Of a folder, several IN or a file with pages, the mean of all spectra is searched.
+    For a folder, several IN or a file with pages, it searches the mean of all spectra.
 
     \b
     Example: fftfilter peaks scan.png
@@ -118,7 +125,8 @@ def peaks(
         click.echo(json.dumps({"peaks": described, **about}, indent=2))
     elif found:
         click.echo(table(found, pixel))
-        click.echo(f"\nfftfilter notch {at_options(found)} {shlex.quote(name)} OUT")
+        at = " ".join(f"--at {each.at}" for peak in found for each in peak.all())
+        click.echo(f"\nfftfilter notch {at} {shlex.quote(name)} OUT")
         if not all(each.is_in_all for peak in found for each in peak.all()):
             auto = "--auto folder" if len(sources) > 1 or is_folder(sources[0]) else "--auto"
             auto += "" if strength is None else f" --strength {strength:g}"
@@ -130,7 +138,7 @@ def peaks(
 
 
 def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
-    """Return peaks as lines under a header."""
+    """Return peaks as a table; ``pixel`` has the width and the height of a pixel in meters, if known."""
     columns: dict[str, list[str]] = {"period": [f"{each.period_px:.2f} px" for each in found]}
     if pixel:
         columns["length"] = [length_text(each.length(pixel)) for each in found]
@@ -148,8 +156,3 @@ def table(found: list[Peak], pixel: tuple[float, float] | None) -> str:
         columns["channels"] = [each.colors for each in found]
     columns["harmonics"] = [" ".join(one.name for one in each.harmonics) for each in found]
     return text_table(list(columns), list(zip(*columns.values(), strict=True)), right="r" * numbers)
-
-
-def at_options(found: list[Peak]) -> str:
-    """Return the options of ``notch`` that remove peaks and their harmonics."""
-    return " ".join(f"--at {each.at}" for peak in found for each in peak.all())

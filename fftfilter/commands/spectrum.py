@@ -1,4 +1,4 @@
-"""``spectrum``: the log-magnitude spectrum of an image."""
+"""``spectrum``: write the log-magnitude spectrum of an image."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     "filter_",
     group="Filter",
     metavar='"FILTER OPTIONS"',
-    short="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed.",
-    help="Write a page instead: IN, its spectrum with this filter over it, the result and what is removed, and all of "
-    "it by frequency. OUT is a .png, .jpg or .webp.",
+    short="Write a page instead: IN, its spectrum with this filter over it, the result and the removed part.",
+    help="Write a page instead: IN, its spectrum with this filter over it, the result, the removed part, and curves of "
+    "gain and power by frequency. OUT is a .png, .jpg or .webp.",
 )
 @option(
     "--pages",
     group="Input",
     metavar="N",
-    help="Which page of a TIFF, or frame of a GIF, PNG or WebP, counted from 1.",
+    help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1.",
 )
 @device_option
 @precision_option
@@ -59,10 +59,10 @@ def spectrum(
     compression: str | None,
     verbose: int,
 ) -> None:
-    """Write the log-magnitude spectrum, DC in the middle.
+    """Write the log-magnitude spectrum of an image, with DC in the middle.
 
-    Brightness is log(1 + |F|), the largest value white, 8 bits; each channel of a color image has its own
-    spectrum, on one scale.
+    Brightness is log(1 + |F|) in 8 bits, with the largest value as white. Each channel of a color image has its own
+    spectrum, and all share one scale.
 
     \b
     Example: fftfilter spectrum in.png spectrum.png
@@ -88,7 +88,7 @@ def spectrum(
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     remove_leftovers_beside(target)
-    # The papers' algorithms take more than the fused engine.
+    # The papers' algorithms take more memory than the fused engine, so theirs is asked for.
     algorithm = load("book" if engine in (None, FUSED) else engine)
 
     def working(size: images.Size) -> int:
@@ -99,7 +99,7 @@ def spectrum(
     spare = () if in_place else (sources.identity(source),)
     found = images.opened(images.raw(source, input_limit), source, asked, working=working)
     picture = only(found, shown(source, "standard input"))
-    # Frequencies have no transparency, no color profile and no place where they were taken.
+    # A spectrum has no transparency, color profile or other metadata of a picture.
     picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
     planes, unit = within_single(picture.planes)
@@ -112,7 +112,7 @@ def spectrum(
 
 
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
-    """Write a page on what a filter makes of a picture; raises FftfilterError."""
+    """Write a page on the effect of a filter on a picture; raises FftfilterError."""
     from .filters import KEPT, parsed, split, transfer_of
     from .shared.command_options import CommandOptions
     from .shared.file import look

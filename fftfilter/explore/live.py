@@ -1,4 +1,4 @@
-"""The WebSocket: requests come in, as many as a pointer makes; the newest is answered, one after the other."""
+"""The WebSocket: a moving pointer sends many requests, and the newest one is answered, one at a time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from aiohttp import WSMsgType, web
 
 from ..errors import FftfilterError
+from .answers import gain_map, gains_of, words
 from .request import Request, field_of, number_of, read
-from .words import gain_map, gains_of, words
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
     Message = str | bytes
 
-# Bytes of a request.
+# Most bytes of a request.
 LARGEST = 1 << 17
-# Seconds between two of the words that go with results: people read no faster.
+# Seconds between two updates of the words beside the picture: people read no faster.
 APART = 0.2
-# After as many seconds a page is asked whether it is still there.
+# Seconds between two pings to a page.
 HEARTBEAT = 30
 
 
 class Live:
-    """The answers that one page gets. ``thread`` is where all pages have theirs filtered."""
+    """Answers the requests of one page. ``thread`` filters for all pages."""
 
     def __init__(self, session: Session, commands: CommandLine, answers: Answers, thread: Executor) -> None:
         self._session, self._commands, self._answers, self._thread = session, commands, answers, thread
@@ -41,7 +41,7 @@ class Live:
         self._mapped: Transfer | None = None
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
-        """Answer until the page goes."""
+        """Answer until the page closes its socket."""
         socket = web.WebSocketResponse(compress=False, max_msg_size=LARGEST, heartbeat=HEARTBEAT)
         await socket.prepare(request)
         newest = asyncio.Queue[str](1)
@@ -71,12 +71,12 @@ class Live:
                 await _send(socket, message)
             # The picture first: while the browser draws it, there is time for words.
             if unsaid and (text is None or monotonic() - self._said_at >= APART):
-                for message in await run(self._thread, self._words_or_refusal, unsaid):
+                for message in await run(self._thread, self._words, unsaid):
                     await _send(socket, message)
                 unsaid = None
 
     def _answer(self, text: str) -> tuple[Message, Answer | None]:
-        """Return the picture that answers a request, and what words are to be said of; or why there is none."""
+        """Return the frame that answers a request and the answer that words are due for; or an error's message."""
         number = None
         try:
             given = read(text)
@@ -88,19 +88,18 @@ class Live:
 
     def _refusal(self, number: int | None, error: Exception) -> str:
         line = line_of(error)
-        return json.dumps({"id": number, "error": line, "field": field_of(line, self._commands)})
-
-    def _words_or_refusal(self, answer: Answer) -> list[Message]:
-        try:
-            return self._words(answer)
-        except Exception as error:  # noqa: BLE001  likewise
-            return [self._refusal(answer.request.id, error)]
+        # The path of the file may contain the name of an option.
+        field = field_of(line.replace(self._session.source, ""), self._commands)
+        return json.dumps({"id": number, "error": line, "field": field})
 
     def _words(self, answer: Answer) -> list[Message]:
-        """Return what is said of an answer, and the map of its gains if they are others than before."""
+        """Return the words about an answer, and the map of its gains if they changed; or an error's message."""
         self._said_at = monotonic()
-        gains, is_new = gains_of(answer, self._session), answer.transfer != self._mapped
-        about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
+        try:
+            gains, is_new = gains_of(answer), answer.transfer != self._mapped
+            about = words(answer, self._session, gains) | {"gain_map": "changed" if is_new else None}
+        except Exception as error:  # noqa: BLE001  likewise
+            return [self._refusal(answer.request.id, error)]
         self._mapped = answer.transfer
         return [json.dumps(about), *([gain_map(answer, gains)] if is_new else [])]
 
@@ -113,7 +112,7 @@ async def _send(socket: web.WebSocketResponse, message: Message) -> None:
 
 
 def line_of(error: Exception) -> str:
-    """Return an error in one line, as the command line has it, also of one that nobody expects."""
+    """Return an error in one line, as the command line prints it, also for unexpected errors."""
     if isinstance(error, FftfilterError):
         return str(error)
     if isinstance(error, MemoryError):

@@ -1,4 +1,4 @@
-"""A request of the page: a command with its options, in the words of the command line, and which view of its result."""
+"""A request of the page: a command with its options, as on a command line, and the view of its result."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
 
 SHOWN = ("result", "removed")
-# Of a text; longer ones are mistakes.
+# Most characters of a value, and most values: more are a mistake.
 LONGEST = 200
 MOST_VALUES = 500
-# Of numbers.
+# Whole numbers are smaller than this.
 LARGEST = 1 << 31
 
 
 class Described(NamedTuple):
-    """What a command line describes."""
+    """The filter that a command line describes."""
 
     transfer: Transfer
     output: Output
@@ -34,21 +34,18 @@ class Described(NamedTuple):
 
 
 class CommandLine(Protocol):
-    """The program's commands, for the file that is looked at: the one parser of options."""
+    """The program's commands for the open file: the one parser of options."""
 
     @property
     def always(self) -> tuple[str, ...]:
         """Options that every command gets: the device, if one was chosen."""
 
     @property
-    def options(self) -> Mapping[str, tuple[str, ...]]:
-        """The filters that a page has, each with the options that it may set; none of these names a file."""
-
-    def defaults(self, command: str) -> Mapping[str, Any]:
-        """Return all options of one of these filters with their defaults."""
+    def options(self) -> Mapping[str, Mapping[str, Any]]:
+        """The filters of the page, each with the options that it may set and their defaults; none names a file."""
 
     def describe(self, words: Sequence[str]) -> Described:
-        """Return what a command and its options describe; raises FftfilterError."""
+        """Return the filter that a command and its options describe; raises FftfilterError."""
 
     def run(self, words: Sequence[str], target: str) -> None:
         """Run the command with its options from IN to a file; raises FftfilterError."""
@@ -56,24 +53,24 @@ class CommandLine(Protocol):
 
 @dataclass(frozen=True)
 class Request:
-    """What the page asks for."""
+    """A view of the result of a command."""
 
     id: int
     words: tuple[str, ...]
     """The command and its options."""
     page: int = 0
     level: int = 1
-    """The reduction of what is sent."""
+    """The factor by which the sent picture is reduced."""
     rest: bool = True
-    """Whether the picture itself is to be filtered, not one reduced by ``level``: nothing is dragged."""
+    """Whether to filter the picture itself, not one reduced by ``level``: nothing is being dragged."""
     removed: bool = False
-    """Whether what is removed is to be shown, not what is left."""
+    """Whether to show what the filter removes, not the result."""
     view: tuple[int, int, int, int] | None = None
-    """The part of the picture that is sent: from x, y to x, y, in pixels of the picture."""
+    """The part of the picture to send: from x, y to x, y, in pixels of the picture."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any], commands: CommandLine) -> Request:
-        """Return a request of the page; raises ParameterError."""
+        """Check a request of the page and return it; raises ParameterError."""
         show, view = given.get("show", SHOWN[0]), given.get("view")
         if show not in SHOWN:
             raise ParameterError(f"show {_brief(show)} is unknown: choose {' or '.join(SHOWN)}")
@@ -98,7 +95,7 @@ def read(text: str | bytes) -> dict[str, Any]:
     """Return the request in a text of JSON; raises ParameterError."""
     try:
         given = json.loads(text)
-        # Halves of characters, which JSON can have and no file, no socket and no terminal takes.
+        # Refuses lone surrogates, which JSON allows, and files, sockets and terminals do not.
         json.dumps(given, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         given = None
@@ -108,25 +105,25 @@ def read(text: str | bytes) -> dict[str, Any]:
 
 
 def number_of(given: Mapping[str, Any]) -> int:
-    """Return the number by which the page knows a request, 0 if it has none."""
+    """Return the number that the page gave a request, or 0."""
     number = given.get("id")
     return number & 0xFFFFFFFF if isinstance(number, int) else 0
 
 
 def _words(given: Mapping[str, Any], commands: CommandLine) -> list[str]:
-    """Return the command with the options that it takes and that are not its defaults."""
+    """Return the command with those of its options that differ from the defaults."""
     command, options = given.get("command"), given.get("options") or {}
     if not isinstance(command, str) or not isinstance(options, dict):
         raise ParameterError("a request has a command, and options by their names")
     check_option("command", command[:LONGEST], list(commands.options))
-    defaults, words = commands.defaults(command), [command]
-    for name in commands.options[command]:
+    words = [command]
+    for name, usual in commands.options[command].items():
         values = options.get(name)
         for value in values if isinstance(values, list) else [values]:
             if not isinstance(value, str | int | float | None):
                 raise ParameterError(f"{name} {_brief(value)} is not a value")
             text = "" if value is None else str(value).strip()
-            if text in ("", str(defaults[name])):
+            if text in ("", str(usual)):
                 continue
             if text.startswith("--") or len(text) > LONGEST or len(words) > 2 * MOST_VALUES:
                 raise ParameterError(f"{name} {_brief(text)} is not a value")
@@ -143,14 +140,14 @@ def _whole(given: object, name: str, least: int) -> int:
 
 
 def _brief(given: object) -> str:
-    """Return the beginning of something that was given; of what is nested its kind."""
+    """Return the beginning of a value, or the type of a nested one, for a message."""
     if isinstance(given, str | int | float | None):
         return repr(str(given)[:20])
     return f"of the type {type(given).__name__}"
 
 
 def field_of(message: str, commands: CommandLine) -> str | None:
-    """Return the option that an error is about: the first one that its line names outside of examples and choices."""
+    """Return the first option that an error's line names outside of examples and choices, else None."""
     options = set().union(*commands.options.values())
     heard = re.findall(r"\w+", re.sub('"[^"]*"|: choose .*', "", message))
     return next((word for word in heard if word in options), None)

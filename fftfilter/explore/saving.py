@@ -1,10 +1,10 @@
-"""Saving: the command is run, so that its output is the command's, byte for byte, and then the file gets its name.
+"""Saving: run the command, so that its output is the command's, byte for byte, and then give the file its name.
 
-The command writes a hidden file beside it. What has the name is looked at before the work, and again when the file gets
-it. A new name is given by a hard link, which replaces nothing.
+The command writes a hidden file in the same folder. A file that already has the name is checked before the work, and
+again when the name is given. A new name is given by a hard link, which replaces nothing.
 """
 
-# Names are compared as they are given, and looked up in a folder that is open: pathlib has no such functions.
+# Names are compared as they are given, and looked up in an open folder: pathlib has no such functions.
 # ruff: noqa: PTH118, PTH119, PTH120
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .. import images
 from ..errors import FftfilterError, ParameterError, WriteError
 from ..files.atomic import temporary_name
 from ..files.messages import quoted_if_odd, reason
-from .words import command_line
+from .answers import command_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
     from .request import CommandLine
     from .session import Session
 
-# Characters of a name in a message.
+# Most characters of a name in a message.
 _SHOWN = 60
-# Names that Windows has for devices, with any extension, and what it allows in no name or takes off its end.
+# Names of devices on Windows, with any extension, and characters that it allows in no name.
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 _ODD = '<>:"|?*'
 
 
 class ElsewhereError(ParameterError):
-    """A name outside the folder that a page may write into, or of something that is no file."""
+    """A name outside the folder that a page may write into, or the name of something other than a file."""
 
 
 class ExistsError(FftfilterError):
-    """A name that a file has. A request with ``answer`` replaces that file, unless it has changed since."""
+    """The name of an existing file. A request with ``answer`` replaces the file, unless it has changed since."""
 
     def __init__(self, message: str, answer: str) -> None:
         super().__init__(message)
@@ -90,7 +90,7 @@ def name_of(given: object, session: Session) -> str:
 
 
 def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
-    """Whether a file can have a name, on Windows one that means itself."""
+    """Whether a text can name a file; Windows refuses or changes some names."""
     if windows and (
         text.endswith((" ", ".")) or set(_ODD) & set(text) or text.partition(".")[0].rstrip().lower() in _DEVICES
     ):
@@ -99,12 +99,12 @@ def is_name(text: str, *, windows: bool = os.name == "nt") -> bool:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text has no control characters and no halves of characters."""
+    """Whether a text has no control characters and no lone surrogates."""
     return not any(char < " " or char == "\x7f" or "\ud800" <= char <= "\udfff" for char in text)
 
 
 class _Place:
-    """A name in the folder that a page may write into. The folder is held open: what takes its place gets no file."""
+    """A name in the folder that a page may write into. The open folder cannot be swapped for another one."""
 
     def __init__(self, session: Session, name: str) -> None:
         self._session, self._name = session, name
@@ -121,9 +121,9 @@ class _Place:
             os.close(self._folder)
 
     def refuse(self, answer: object = None, *, is_asked: bool = False) -> os.stat_result | None:
-        """Raise FftfilterError for what may not be replaced; return the file that may be, None if there is none.
+        """Return the file to replace, None if there is none; raises FftfilterError if it may not be replaced.
 
-        ``is_asked`` is whether a file needs an answer that means it as it is now.
+        With ``is_asked``, ``answer`` has to be the one that belongs to the file as it is now.
         """
         try:
             found = os.stat(self._at(self._name), dir_fd=self._folder, follow_symlinks=False)
@@ -146,7 +146,7 @@ class _Place:
         return found
 
     def give(self, part: str, answer: object) -> None:
-        """Give the name to a file of the folder, in one step; raises FftfilterError, OSError."""
+        """Give a file of the folder the name, in one step; raises FftfilterError, OSError."""
         old = self.refuse(answer, is_asked=True)
         source, target = self._at(part), self._at(self._name)
         folder = self._folder

@@ -1,8 +1,8 @@
 """The server: routes below a secret path, for pages of this machine alone.
 
-Outside of the path nothing answers; its token is in the URL that the program prints. Two headers guard against other
-sites: a Host that is not a name of this machine is a foreign name for 127.0.0.1, and an Origin other than its own is
-a foreign page. Connections are few, and none is kept that asks for nothing.
+Nothing answers outside of the path; its token is in the URL that the program prints. Two headers guard against other
+sites: a Host that is not a name of this machine is a foreign name for 127.0.0.1, and an Origin other than the server's
+is a foreign page. The number of connections is limited, and idle ones are closed.
 """
 
 from __future__ import annotations
@@ -49,24 +49,24 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-# Bytes of a request.
+# Most bytes of a request.
 LARGEST = 1 << 20
-# Of a number in a request: of thousands Python makes no number.
+# Most digits of a number in a request: Python refuses thousands.
 MOST_DIGITS = 18
-# Seconds that a page has to close its connection at the end, and that Ctrl-C may take to be seen.
+# Seconds in which a page may close its connection at the end, and in which Ctrl-C is noticed.
 PATIENCE = 0.5
-# Connections at a time: a browser has six for all pages of a server, and one for each page's requests.
+# Most connections at a time: a browser opens six for all pages of a server, and one for each page's requests.
 MOST = 32
-# Seconds for which a connection may ask for nothing, and that a request's body may take.
+# Seconds for which a connection may be idle, and in which a request's body has to arrive.
 IDLE = 20
-# What is wrong with strangers' requests is nobody's business.
+# Errors in requests of strangers are not logged.
 SILENT = logging.getLogger(f"{__name__}.silent")
 SILENT.propagate = False
 SILENT.addHandler(logging.NullHandler())
 
 
 def _refusal(error: Exception) -> web.Response:
-    """Return the line and the status for an error."""
+    """Return the response for an error."""
     if isinstance(error, ExistsError):
         return web.json_response({"error": line_of(error), "overwrite": error.answer}, status=409)
     is_known = isinstance(error, FftfilterError | MemoryError)
@@ -79,9 +79,9 @@ async def _head(_: web.Request, response: web.StreamResponse) -> None:
 
 
 class Server:
-    """A file that is explored: the routes, and the threads behind them.
+    """The routes for an open file, and the threads behind them.
 
-    ``start`` is the first request of a page; ``visited`` is called when a browser has come.
+    ``start`` is the first request of a page; ``visited`` is called when a browser loads it.
     """
 
     def __init__(
@@ -93,17 +93,17 @@ class Server:
     ) -> None:
         self._session, self._commands, self._start, self._visited = session, commands, start, visited
         self.token = secrets.token_urlsafe(16)
-        # Filtering has one thread; spectra and peaks, which take long, have another.
+        # One thread filters; another computes spectra and peaks, which takes long.
         self._live = ThreadPoolExecutor(1, "filtering")
         self._aside = ThreadPoolExecutor(1, "aside")
         self._answers = Answers(session, commands)
-        # Of the steps that were gone through last.
+        # Pictures of the last run of the steps.
         self._pictures: list[bytes] = []
-        # Connections that had the token in a request.
+        # Connections that sent a request with the token.
         self._ours: WeakSet[asyncio.BaseTransport] = WeakSet()
 
     def app(self) -> web.Application:
-        """Return the application, for a loop that runs."""
+        """Return the application, for a running loop."""
         app = web.Application(middlewares=[self._guard], client_max_size=LARGEST, logger=SILENT)
         path = f"/{self.token}"
         app.add_routes(
@@ -112,9 +112,7 @@ class Server:
                 web.get(f"{path}/page/{{name}}", self._file),
                 web.get(f"{path}/picture", self._picture),
                 web.get(f"{path}/input", self._of_page(_input)),
-                web.get(
-                    f"{path}/spectrum", self._of_page(lambda page, _: frame(Kind.SPECTRUM, page.spectrum_pixels()))
-                ),
+                web.get(f"{path}/spectrum", self._of_page(_spectrum)),
                 web.get(f"{path}/peaks", self._of_page(lambda page, _: {"peaks": page.peaks()})),
                 web.get(f"{path}/radial", self._of_page(lambda page, _: page.radial())),
                 web.get(f"{path}/steps", self._go_through),
@@ -129,7 +127,7 @@ class Server:
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Answer this machine's pages alone, and say nothing to others."""
+        """Answer this machine's pages alone, and refuse others without details."""
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if host.rpartition(":")[0] not in HOSTS or origin not in (None, f"http://{host}"):
             return web.Response(status=403)
@@ -146,7 +144,7 @@ class Server:
             return _refusal(error)
 
     def _connection(self, server: web.Server | None) -> asyncio.Protocol:
-        """Return what speaks on a new connection; where there are many, the oldest of a stranger ends."""
+        """Return the protocol of a new connection; if there are too many, close the oldest one of a stranger."""
         assert server is not None  # noqa: S101  the runner is set up
         if len(server.connections) >= MOST:
             strangers = (each for each in server.connections if each.transport not in self._ours)
@@ -168,9 +166,9 @@ class Server:
                 raise ParameterError(f"port {port} is taken: leave --port out, or give another one") from error
             async with listening:
                 opened(f"http://{HERE}:{listening.sockets[0].getsockname()[1]}/{self.token}/")
-                # The device is opened while the browser opens the page; what is wrong is told to the page.
+                # Opens the device while the browser opens the page, which will be told of errors.
                 self._live.submit(self._answers.answer, Request.of(self._start, self._commands))
-                # A signal that comes just before the loop begins to wait is handled when the wait ends.
+                # A signal that arrives just before the loop waits is handled when the wait ends.
                 while True:
                     await asyncio.sleep(PATIENCE)
         finally:
@@ -219,7 +217,7 @@ class Server:
         return await Live(self._session, self._commands, self._answers, self._live).serve(request)
 
     def _of_page(self, make: Callable[[FilePage, web.Request], Any]) -> Handler:
-        """Return the handler that sends what is made of the page that a request names, beside the filtering."""
+        """Return the handler that sends the result of ``make`` for a page; it is computed beside the filtering."""
 
         async def handler(request: web.Request) -> web.StreamResponse:
             number = _number(request, "page", 0)
@@ -235,7 +233,7 @@ class Server:
 
 
 def _of_page_file(name: str) -> web.Response:
-    # Names are compared with those that are there: no path leads elsewhere.
+    # Names are compared with existing ones: no path leads elsewhere.
     found = next((each for each in PAGE.iterdir() if each.name == name and each.suffix in TYPES), None)
     if found is None:
         raise web.HTTPNotFound

@@ -1,4 +1,4 @@
-"""What is open: a file, its pages, and what is known of the page that is looked at."""
+"""The open file, its pages, and the properties of the page that is shown."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-# The longer side of a spectrum that is shown.
+# Most pixels of a side of the spectrum.
 LARGEST_SPECTRUM = 1024
-# Decibels of nothing at all.
+# Decibels that stand for no power.
 NOTHING = -400.0
-# The side of maps of what filters do to each frequency.
+# The side of the maps of gain and of power.
 MAP = 256
 
 
 @dataclass(eq=False)
 class FilePage:
-    """A page of the file, and what is known of it; made when it is asked for."""
+    """A page of the file. Its properties are computed when they are first used."""
 
     picture: images.Picture
     device: str | None = None
-    """What transforms a large picture, as :class:`Filter` has it."""
+    """The device that transforms a large picture, as :class:`Filter` takes it."""
 
     def __post_init__(self) -> None:
         self._levels: dict[int, Array] = {1: self.picture.planes}
@@ -68,11 +68,11 @@ class FilePage:
 
     @cached_property
     def cautions(self) -> list[str]:
-        """What users of its samples may not expect of magnitudes."""
+        """The cautions on magnitudes of its samples."""
         return self.picture.cautions(MODES["magnitude"], is_of_floats=True)
 
     def check_level(self, level: int) -> None:
-        """Raise ParameterError for a level that is not one of the picture's."""
+        """Raise ParameterError for a level that the picture does not have."""
         if level not in levels(*self.size):
             raise ParameterError(f"level {level} is not one of {', '.join(map(str, levels(*self.size)))}")
 
@@ -83,13 +83,13 @@ class FilePage:
         return self._levels[level]
 
     def pixels(self, level: int) -> Pixels:
-        """Return the picture as it is shown; raises ParameterError for another level."""
+        """Return the picture to show at a level; raises ParameterError for a level that it does not have."""
         self.check_level(level)
         return joined(eight_bits(self.planes(level), self.white))
 
     @cached_property
     def spectrum(self) -> Spectrum:
-        """Its power spectrum."""
+        """The power spectrum."""
         return spectrum(self.picture.planes, self.picture.maxval, self.device)
 
     @property
@@ -99,7 +99,7 @@ class FilePage:
 
     @cached_property
     def power_map(self) -> NDArray[np.float64]:
-        """The power of all channels as a square of MAP x MAP, DC in the middle; the mean has none."""
+        """The power of all channels, MAP x MAP, DC in the middle; the picture's mean is left out."""
         return square(self.mean_power, self.size[1], (MAP, 1.0), np.add)
 
     def spectrum_pixels(self) -> Pixels:
@@ -109,7 +109,7 @@ class FilePage:
         return np.rint(gray).astype(np.uint8)
 
     def peaks(self) -> list[dict[str, Any]]:
-        """Return its periodic structures, as ``fftfilter peaks --json`` has them; raises ParameterError."""
+        """Return its periodic structures, as ``fftfilter peaks --json`` prints them; raises ParameterError."""
         return [each.described() | {"width_cyc": each.width} for each in peaks_of(self.spectrum)]
 
     def radial(self) -> dict[str, list[float]]:
@@ -120,7 +120,7 @@ class FilePage:
 
 
 class Session:
-    """A file that is looked at, and where its output goes; ``device`` filters it. Threads may share it.
+    """The open file, and the place of its output; ``device`` filters it. Threads may share it.
 
     Raises ReadError, TooLargeError and ParameterError for a file that cannot be read.
     """
@@ -132,20 +132,20 @@ class Session:
         self._page: tuple[int, FilePage] | None = None
         self.target = target or self._proposed()
         self.folder = os.path.realpath(os.path.dirname(self.target) or ".")  # noqa: PTH120  as it is typed
-        """The only one that a page may write into."""
+        """The only folder that a page may write into."""
         self._opened = os.stat(source)  # noqa: PTH116  likewise
-        # Its pixels have a size; of its samples one is enough.
+        # For the size of its pixels, which one sample is enough to keep.
         self._size = self.page(0).size
         first = self.page(0).picture
         self._first = replace(first, planes=first.planes[:, :1, :1].copy(), alpha=None)
 
     @property
     def pages(self) -> int:
-        """How many pages the file has."""
+        """The number of pages of the file."""
         return len(self._found) if isinstance(self._found, images.Pages) else 1
 
     def inputs(self) -> list[os.stat_result]:
-        """Return what no output may replace: the file that was opened, and the one that has its name now."""
+        """Return the files that no output may replace: the one that was opened, and the one that has its name now."""
         with suppress(OSError):
             return [self._opened, os.stat(self.source)]  # noqa: PTH116  likewise
         return [self._opened]
@@ -168,11 +168,11 @@ class Session:
             return self._page[1]
 
     def for_pixels(self, transfer: Transfer) -> Transfer:
-        """Return a transfer function that knows the size of the file's pixels; raises ParameterError."""
+        """Return a transfer function resolved by the size of the file's pixels; raises ParameterError."""
         return for_pixels_of(self._first, transfer, self.source)[0]
 
     def described(self, start: dict[str, Any], filters: Iterable[str]) -> dict[str, Any]:
-        """Return what the page has to know of the file; ``start`` is its first request, ``filters`` the commands."""
+        """Return the file's properties for the page; ``start`` is its first request, ``filters`` are the commands."""
         page = self.page(0)
         (height, width), planes = page.size, page.picture.planes
         sides = page.picture.metadata.pixel_size if page.picture.metadata else None
@@ -204,7 +204,7 @@ class Session:
         }
 
     def _proposed(self) -> str:
-        """Return a name beside the file's, of a format that is written without loss."""
+        """Return a name in the file's folder, of a lossless format."""
         given = Path(self.source)
         suffix = given.suffix.lower()
         keeps = suffix in images.extensions(read_only=False) and not images.is_lossy(given.name)
@@ -214,5 +214,5 @@ class Session:
 
 
 def _working(size: images.Size) -> int:
-    """Return the bytes that looking at a picture takes beside it: its spectrum, and filters that are kept ready."""
+    """Return the bytes needed beside a picture: its spectrum, and the filters that are kept ready."""
     return size.width * size.height * (40 + 16 * size.channels)

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-# id, kind, channels, width, height, level, then where the part lies that is sent: little-endian.
+# id, kind, channels, width, height, level, then x and y of the sent part: little-endian.
 _HEADER = struct.Struct("<IHHIIIII4x")
-# The share of samples that may be lost in white where a type's white says nothing about a picture's.
+# The share of samples that may become white where the largest value of the type says nothing about the picture.
 CUT = 5e-4
-# Samples that are looked at to find a picture's white.
+# Number of samples that a picture's white is computed from.
 ENOUGH = 1 << 18
-# The longer side of the smallest level, at least.
+# Fewest pixels of the longer side of the smallest level.
 SMALLEST = 512
 
 
 class Kind(IntEnum):
-    """What a frame shows."""
+    """The content of a frame."""
 
     RESULT = 0
     INPUT = 1
@@ -45,9 +45,9 @@ def frame(kind: Kind, pixels: Pixels, *, number: int = 0, level: int = 1, place:
 
 
 def joined(planes: Sequence[Pixels] | Pixels) -> Pixels:
-    """Return one plane ``(height, width)`` as it is, three as RGBA ``(height, width, 4)``, opaque.
+    """Return planes as gray ``(height, width)`` or opaque RGBA ``(height, width, 4)``.
 
-    Of two it is the first, of more the first three.
+    Of one or two planes, the first is shown; of more, the first three.
     """
     if len(planes) < 3:
         return np.asarray(planes[0])
@@ -66,7 +66,7 @@ def eight_bits(planes: Array, white: float) -> Pixels:
 
 
 def white_of(planes: Array, maxval: int) -> float:
-    """Return the grey level to show as white: of 8 bits the file's own, else about the largest that the picture has."""
+    """Return the grey level to show as white: of 8 bits the file's maxval, else about the largest in the picture."""
     if planes.dtype == np.uint8:
         return float(maxval)
     step = max(1, planes.size // ENOUGH)
@@ -74,7 +74,7 @@ def white_of(planes: Array, maxval: int) -> float:
 
 
 def around_gray(values: Array) -> Pixels:
-    """Return planes of both signs as 8 bits, 0 in the middle; DC is left out."""
+    """Return planes of both signs as 8 bits, with 0 as mid-grey; DC is left out."""
     away = values - values.mean(axis=(1, 2), keepdims=True, dtype=np.float64).astype(np.float32)
     largest = max(float(away.max()), -float(away.min())) or 1.0
     away *= np.float32(127 / largest)
@@ -86,7 +86,7 @@ def around_gray(values: Array) -> Pixels:
 
 
 def levels(height: int, width: int) -> list[int]:
-    """Return the reductions that are of use for a picture: 1, 2, 4 ..."""
+    """Return the useful reductions of a picture: 1, 2, 4 ..."""
     found = [1]
     while max(height, width) // (2 * found[-1]) >= SMALLEST and min(height, width) // (2 * found[-1]) >= 16:
         found.append(2 * found[-1])
@@ -94,7 +94,7 @@ def levels(height: int, width: int) -> list[int]:
 
 
 def halved(planes: Array) -> Array:
-    """Return planes of half the width and height: means of 2 x 2 pixels, at the end of odd sides of fewer."""
+    """Return planes of half the width and height: means of 2 x 2 pixels, of fewer at the end of odd sides."""
     if planes.shape[1] % 2 or planes.shape[2] % 2:
         planes = np.pad(planes, ((0, 0), (0, planes.shape[1] % 2), (0, planes.shape[2] % 2)), "edge")
     wide = np.float32 if planes.dtype.kind == "f" else np.uint32 if planes.dtype.itemsize > 1 else np.uint16
@@ -106,7 +106,7 @@ def halved(planes: Array) -> Array:
 
 
 def reduced(pixels: Pixels, level: int) -> Pixels:
-    """Return an image of 8 bits ``(height, width)`` reduced by a level: the means of its squares, whole or cut off."""
+    """Return an 8-bit image ``(height, width)`` reduced by a level: the means of squares, also of incomplete ones."""
     if level == 1:
         return pixels
     return np.asarray(Image.fromarray(pixels).reduce(level))

@@ -1,4 +1,4 @@
-"""The book's pipeline on a picture, step by step: what each leaves, its kernel, and the time that it takes."""
+"""The book's pipeline on a picture, step by step: the result, the kernel and the time of each."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from .request import CommandLine, Request
     from .session import Session
 
-# Pixels of a picture that is gone through as it is; larger ones are reduced.
+# Most pixels; larger pictures are reduced first.
 MOST = 1 << 22
-# The longer side of a step's picture.
+# Most pixels of a side of a step's picture.
 SIDE = 1024
-# What is no kernel.
+# Steps without a kernel.
 COPIES = ("read", "write", "copy")
 
 
 class Steps(NamedTuple):
-    """What is told of the steps, and their pictures as PNG."""
+    """The description of the steps, for JSON, and their pictures as PNG."""
 
     told: dict[str, Any]
     pictures: list[bytes]
@@ -63,7 +63,7 @@ def steps(request: Request, session: Session, commands: CommandLine) -> Steps:
             told.append({"name": name, **about, "seconds": seconds, "picture": f"steps/{len(told)}.png"})
             pictures.append(_png(drawn.pixels(name, planes)))
 
-        book(page.planes(level), **run)  # the first time kernels wait for the compiler
+        book(page.planes(level), **run)  # to compile the kernels
         book.timings()
         book(page.planes(level), **run, observe=observe)
         total = sum(step["seconds"] for step in told)
@@ -72,7 +72,7 @@ def steps(request: Request, session: Session, commands: CommandLine) -> Steps:
 
 
 def _kernel(timing: Timing) -> dict[str, Any]:
-    """Return what is told of a kernel's launches: its file, what stands in it, and their time."""
+    """Return the description of a kernel's launches: its file, its source, and their time."""
     file = next(folder().glob(f"staged/**/{timing.step}.cl"), None)
     name = file.relative_to(folder()).as_posix() if file else None
     return {
@@ -84,7 +84,7 @@ def _kernel(timing: Timing) -> dict[str, Any]:
 
 
 def _png(planes: NDArray[np.uint8]) -> bytes:
-    """Return a picture of a step, of the size that it is looked at."""
+    """Return the picture of a step as PNG, at the size in which it is shown."""
     image = Image.fromarray(joined(planes))
     image.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
     file = io.BytesIO()

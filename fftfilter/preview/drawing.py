@@ -21,9 +21,9 @@ INK, QUIET, FAINT, PAPER = (30, 33, 38), (95, 101, 110), (222, 225, 229), (255, 
 BEFORE, AFTER, REMOVED = (44, 104, 176), (208, 82, 22), (240, 110, 40)
 RED = (200, 30, 40)
 TEXT, SMALL, LARGE = 13, 12, 17
-# What Pillow's font has beside ASCII.
+# Characters of Pillow's font besides ASCII.
 FURTHER = "\u00a9\u00ab\u00b0\u00b1\u00b7\u00bb\u2018\u2019\u201c\u201d"
-# Lines are drawn larger by this factor and then reduced, which makes them smooth.
+# Lines are drawn enlarged by this factor and then reduced, to be smooth.
 FINE = 3
 
 
@@ -50,29 +50,29 @@ class Canvas:
         anchor: str = "ls",
         halo: bool = False,
     ) -> None:
-        """Write a line; ``anchor`` is as Pillow has it, by default the left end of the base line."""
+        """Write a line; ``anchor`` is Pillow's, by default the left end of the base line."""
         around: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (0, 0, 0)} if halo else {}
         self._draw.text((x, y), plain(text), font=font(size), fill=color, anchor=anchor, **around)
 
     def paste(self, pixels: NDArray[np.uint8], x: int, y: int) -> None:
-        """Put a picture ``(height, width, 3)``, or gray, there."""
+        """Paste a picture ``(height, width, 3)`` or ``(height, width)``, with its top left corner at x, y."""
         self.image.paste(Image.fromarray(pixels), (x, y))
 
     def box(self, corners: tuple[int, int, int, int], color: Color = FAINT, *, fill: bool = False) -> None:
-        """Draw a rectangle, or fill it; both corners belong to it."""
+        """Draw or fill a rectangle, corners included."""
         self._draw.rectangle(corners, fill=color if fill else None, outline=color)
 
     def line(self, points: Sequence[tuple[float, float]], color: Color = FAINT) -> None:
-        """Draw a line of one pixel."""
+        """Draw a line one pixel wide."""
         self._draw.line(points, fill=color)
 
     def fine(self, corners: tuple[int, int, int, int]) -> Fine:
-        """Return what draws smooth lines into a rectangle, and cuts them off at its sides."""
+        """Return a context that draws smooth lines in a rectangle, clipped to it."""
         return Fine(self, corners)
 
 
 class Fine:
-    """Smooth lines, which are there at the end of a ``with``; places are those of the canvas."""
+    """Draws smooth lines, which appear at the end of a ``with``, in coordinates of the canvas."""
 
     def __init__(self, canvas: Canvas, corners: tuple[int, int, int, int]) -> None:
         self._canvas = canvas
@@ -86,7 +86,7 @@ class Fine:
 
     def __exit__(self, *error: object) -> None:
         if error[0] is None:
-            # Colors must not mix with that of what is clear.
+            # Premultiplied, so that colors do not mix with that of clear pixels.
             small = self._layer.convert("RGBa").reduce(FINE).convert("RGBA")
             self._canvas.image.paste(small, (self._left, self._top), small)
 
@@ -98,7 +98,7 @@ class Fine:
         self._draw.line([self._at(point) for point in points], (*color, 255), round(FINE * width), joint="curve")
 
     def area(self, points: Sequence[tuple[float, float]], color: Color, opacity: float) -> None:
-        """Fill what lies between points."""
+        """Fill a polygon."""
         self._draw.polygon([self._at(point) for point in points], (*color, round(255 * opacity)))
 
     def circle(self, center: tuple[float, float], radius: float, color: Color, width: float = 1.5) -> None:
@@ -108,12 +108,12 @@ class Fine:
 
 
 def length(text: str, size: int = TEXT) -> float:
-    """Return the pixels that a line takes."""
+    """Return the width of a text in pixels."""
     return float(font(size).getlength(plain(text)))
 
 
 def fitting(text: str, width: float, size: int = TEXT) -> str:
-    """Return a text, or its beginning with dots, so that it is no longer than a number of pixels."""
+    """Return a text, cut off with dots if it is wider than a number of pixels."""
     if length(text, size) <= width:
         return text
     end = bisect_right(range(len(text)), width, key=lambda i: length(text[:i] + " ...", size)) - 1
@@ -121,6 +121,6 @@ def fitting(text: str, width: float, size: int = TEXT) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text in the characters that the font has: letters lose their accents, and others become "?"."""
+    """Return a text in characters of the font: letters lose their accents, and others become "?"."""
     parts = normalize("NFKD", text.replace("\u00b5", "u").replace("\u03bc", "u"))  # micro, as in um
     return "".join(each if " " <= each <= "~" or each in FURTHER else "?" for each in parts if not combining(each))

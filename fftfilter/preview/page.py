@@ -1,8 +1,8 @@
-"""One page: the input, its spectrum with the filter over it, the result, what is removed; below, all by frequency."""
+"""The page of a preview: input, spectrum with the filter over it, result, removed; gain and power by frequency."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,42 +14,37 @@ if TYPE_CHECKING:
 
     from .report import FilterReport
 
+    # A caption, the pixels, and the cycles per pixel that a spectrum is wide, 0 for others.
+    Panel = tuple[str, NDArray[np.uint8], float]
+
 SIDE, GAP, MARGIN = 380, 20, 24
 TITLE, CAPTION, PLOT = 70, 24, 230
 WIDTH = 2 * MARGIN + 4 * SIDE + 3 * GAP
-# A picture is large if it is this many times as wide or high as its panel.
+# A picture is large if it is this many times wider or higher than its panel.
 LARGE_AS = 2
-
-
-class Panel(NamedTuple):
-    """A picture with its caption; a spectrum with how many cycles per pixel it is wide."""
-
-    caption: str
-    pixels: NDArray[np.uint8]
-    span: float = 0.0
 
 
 def page(report: FilterReport, result: NDArray[Any], white: float, title: str, about: str) -> NDArray[np.uint8]:
     """Return the page, RGB ``(height, width, 3)``; ``result`` is ``(channels, height, width)`` with its white.
 
-    A picture that is large beside its panel has its middle below it, pixel by pixel.
+    Below a picture that is much larger than its panel, a second row shows its middle pixel by pixel.
     """
-    rows = [_whole(report, result, white)]
+    rows = [_row(report, result, white, is_middle=False)]
     if max(report.size) > LARGE_AS * SIDE:
-        rows.append(_middle(report, result, white))
+        rows.append(_row(report, result, white, is_middle=True))
     canvas = Canvas(WIDTH, TITLE + len(rows) * (CAPTION + SIDE + GAP) + PLOT + MARGIN)
     canvas.text(MARGIN, 30, fitting(title, WIDTH - 2 * MARGIN, LARGE), LARGE)
     canvas.text(MARGIN, 52, fitting(about, WIDTH - 2 * MARGIN), TEXT, QUIET)
     top = TITLE
     for row in rows:
-        for i, panel in enumerate(row):
-            left, height, width = MARGIN + i * (SIDE + GAP), *panel.pixels.shape[:2]
-            canvas.text(left, top + 14, fitting(panel.caption, SIDE), TEXT, INK)
+        for i, (caption, pixels, span) in enumerate(row):
+            left, height, width = MARGIN + i * (SIDE + GAP), *pixels.shape[:2]
+            canvas.text(left, top + 14, fitting(caption, SIDE), TEXT, INK)
             corners = left, top + CAPTION, left + SIDE - 1, top + CAPTION + SIDE - 1
             canvas.box(corners, (244, 245, 247), fill=True)
-            canvas.paste(panel.pixels, left + (SIDE - width) // 2, top + CAPTION + (SIDE - height) // 2)
-            if panel.span:
-                panels.draw_cutoffs(canvas, corners, report, panel.span)
+            canvas.paste(pixels, left + (SIDE - width) // 2, top + CAPTION + (SIDE - height) // 2)
+            if span:
+                panels.draw_cutoffs(canvas, corners, report, span)
         top += CAPTION + SIDE + GAP
     half = (WIDTH - 2 * MARGIN - GAP) // 2
     plots.gains(canvas, (MARGIN, top, MARGIN + half, top + PLOT), report)
@@ -58,27 +53,26 @@ def page(report: FilterReport, result: NDArray[Any], white: float, title: str, a
     return np.asarray(canvas.image)
 
 
-def _whole(report: FilterReport, result: NDArray[Any], white: float) -> list[Panel]:
-    lost, level = panels.removed(report.removed, report.white, SIDE)
-    share = f"removed: {report.share:.2%} of the power; gray is 0, white {level:.3g} of 255"
-    return [
-        Panel("input", panels.shown(report.planes, report.white, SIDE)),
-        Panel("spectrum, what is removed tinted", panels.spectrum(report, SIDE), 1.0),
-        Panel("result", panels.shown(result, white, SIDE)),
-        Panel(share, lost),
-    ]
-
-
-def _middle(report: FilterReport, result: NDArray[Any], white: float) -> list[Panel]:
-    """Return panels of the middle, at 100 percent, and of the frequencies that the cutoffs are among."""
-    height, width = report.size
-    top, left = max(0, (height - SIDE) // 2), max(0, (width - SIDE) // 2)
-    part = np.s_[:, top : top + SIDE, left : left + SIDE]
+def _row(report: FilterReport, result: NDArray[Any], white: float, *, is_middle: bool) -> list[Panel]:
+    """Return panels of the whole picture, or of its middle pixel by pixel with the frequencies around the cutoffs."""
+    part: Any = ...
+    span = 1.0
+    if is_middle:
+        top, left = (max(0, (n - SIDE) // 2) for n in report.size)
+        part, span = np.s_[:, top : top + SIDE, left : left + SIDE], panels.cutoff_span(report)
     lost, level = panels.removed(report.removed[part], report.white, SIDE)
-    span = panels.cutoff_span(report)
+    captions = (
+        "input",
+        "spectrum, what is removed tinted",
+        "result",
+        f"removed: {report.share:.2%} of the power; gray is 0, white {level:.3g} of 255",
+    )
+    if is_middle:
+        wide = f"spectrum, to {span / 2:.2g} cycles per pixel"
+        captions = ("its middle at 100 %", wide, "likewise", f"likewise; white {level:.3g} of 255")
     return [
-        Panel("its middle at 100 %", panels.shown(report.planes[part], report.white, SIDE)),
-        Panel(f"spectrum, to {span / 2:.2g} cycles per pixel", panels.spectrum(report, SIDE, span), span),
-        Panel("likewise", panels.shown(result[part], white, SIDE)),
-        Panel(f"likewise; white {level:.3g} of 255", lost),
+        (captions[0], panels.shown(report.planes[part], report.white, SIDE), 0.0),
+        (captions[1], panels.spectrum(report, SIDE, span), span),
+        (captions[2], panels.shown(result[part], white, SIDE), 0.0),
+        (captions[3], lost, 0.0),
     ]

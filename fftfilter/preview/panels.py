@@ -1,4 +1,4 @@
-"""Pictures of what a filter does: RGB, at the size that they are looked at; and its cutoffs over a spectrum."""
+"""RGB pictures of a filter's effect, at the size in which they are shown; and its cutoffs over a spectrum."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Pixels = NDArray[np.uint8]
 
-# Of a spectrum: how far below the median black lies, as a logarithm of power, the share of frequencies that may be lost
-# in white, and how much the tint covers.
+# In a spectrum, black is so far below the median, as a logarithm of power; this share of the frequencies may become
+# white; the tint has this opacity.
 BLACK, WHITE, TINT = 3.0, 2e-4, 0.65
-# The share of pixels of what is removed that may be lost in black or white.
+# The share of pixels of the removed part that may become black or white.
 CUT = 0.002
 WHITE_INK, YELLOW_INK = (255, 255, 255), (255, 225, 90)
-# Of the cutoffs: peaks that are labeled: more would cover the spectrum.
+# Most peaks that are labeled: more labels would cover the spectrum.
 LABELED = 4
-# Pixels of a mark's radius at least.
+# Least radius of a mark in pixels.
 SMALLEST = 4
-# Of a part of the spectrum: how far it goes beyond the cutoffs, how much is as good as the whole, and what part it is
-# then; and the frequencies it has at least.
+# The part of the spectrum around the cutoffs extends beyond them by this factor. If it were wider than MOST, it is PART
+# of the spectrum. It has at least FEWEST frequencies.
 BEYOND, MOST, PART, FEWEST = 1.4, 0.8, 0.25, 32
 
 
 def fitted(planes: Array, side: int) -> Array:
-    """Return planes ``(channels, height, width)`` as floats that fit into a square, at most eight times as large."""
+    """Return planes ``(channels, height, width)`` as floats that fit into a square, enlarged at most eight times."""
     _, height, width = planes.shape
     factor = min(side / max(height, width), 8)
     if factor > 1:
@@ -47,7 +47,7 @@ def fitted(planes: Array, side: int) -> Array:
 
 
 def shown(planes: Array, white: float, side: int) -> Pixels:
-    """Return a picture as it is looked at, ``(height, width, 3)``: of floats beyond black and white the whole range."""
+    """Return the picture to show, ``(height, width, 3)``; floats beyond black and white are scaled to their range."""
     if planes.dtype.kind == "f" and (planes.min() < 0 or planes.max() > white):
         return _between(planes, float(planes.min()), float(planes.max()), side)
     return _between(planes, 0.0, white, side)
@@ -59,23 +59,23 @@ def _between(planes: Array, black: float, white: float, side: int) -> Pixels:
 
 
 def rgb(planes: Pixels) -> Pixels:
-    """Return planes as RGB ``(height, width, 3)``: the first as gray, of three and more the first three as colors."""
+    """Return planes as RGB ``(height, width, 3)``: one or two as gray, the first; more as colors, the first three."""
     planes = planes[: 3 if len(planes) > 2 else 1]
     return np.ascontiguousarray(np.broadcast_to(planes, (3, *planes.shape[1:])).transpose(1, 2, 0))
 
 
 def removed(lost: Array, white: float, side: int) -> tuple[Pixels, float]:
-    """Return what is removed, 0 in mid-grey, and how much of it is white, if the picture's white were 255."""
+    """Return the removed part, with 0 as mid-grey, and the value of its white if that of the picture is 255."""
     planes = fitted(lost, side)
     largest = float(np.quantile(np.abs(planes), 1 - CUT)) or float(np.abs(planes).max()) or white / 255
     return _between(planes, -largest, largest, max(planes.shape[1:])), 255 * largest / white
 
 
 def spectrum(report: FilterReport, side: int, span: float = 1.0) -> Pixels:
-    """Return the logarithm of the power, DC in the middle, what the filter removes tinted.
+    """Return the logarithm of the power, DC in the middle, with a tint over the frequencies that the filter removes.
 
-    It is ``span`` cycles per pixel wide and high. Of several frequencies in one pixel it shows the strongest,
-    so that no peak is lost.
+    It is ``span`` cycles per pixel wide and high. A pixel shows the strongest of its frequencies, so that no peak is
+    lost.
     """
     width = report.size[1]
     gray = gray_spectrum(report.power, width, (side, span))[..., None]
@@ -86,12 +86,12 @@ def spectrum(report: FilterReport, side: int, span: float = 1.0) -> Pixels:
 
 
 def gray_spectrum(power: Array, width: int, size: tuple[int, float]) -> Array:
-    """Return the logarithm of a half of a power spectrum as a square of pixels and cycles: 0 to 255, DC in the middle.
+    """Return the logarithm of a half power spectrum as a square: 0 to 255, DC at the pixel ``side // 2``.
 
-    The half is ``(height, width // 2 + 1)``, kx from 0 up; frequency 0 is the pixel ``side // 2``.
+    The half is ``(height, width // 2 + 1)``, kx from 0 up. ``size`` is the side in pixels and in cycles per pixel.
     """
     power = power.copy()
-    power[0, 0] = power.max()  # the mean, which was taken off
+    power[0, 0] = power.max()  # the mean was subtracted
     power = square(power, width, size, np.maximum)
     logs = np.log(np.maximum(power, power.max() * 1e-14) if power.max() else np.ones_like(power))
     low, high = np.median(logs) - BLACK, np.quantile(logs, 1 - WHITE)
@@ -99,10 +99,10 @@ def gray_spectrum(power: Array, width: int, size: tuple[int, float]) -> Array:
 
 
 def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> Array:
-    """Return a half of a spectrum ``(height, width // 2 + 1)`` as a square, DC in the middle, of pixels and cycles."""
+    """Return a half spectrum as a square of pixels, each of which joins its frequencies; DC is in the middle."""
     height = len(half)
     ky = np.arange(height) - height // 2
-    # Rows first, of both halves: few are left of them.
+    # Rows first, of both halves: that leaves few of them.
     right = _binned(half[ky], 0, size, join)
     left = _binned(half[-ky, 1 : (width + 1) // 2], 0, size, join)
     whole = np.fft.fftshift(np.concatenate([right, left[:, ::-1]], axis=1), axes=1)
@@ -110,15 +110,15 @@ def square(half: Array, width: int, size: tuple[int, float], join: np.ufunc) -> 
 
 
 def counts(height: int, width: int, size: tuple[int, float]) -> Array:
-    """Return how many frequencies of an image are in each pixel of its :func:`square`."""
+    """Return the number of frequencies of an image in each pixel of its :func:`square`."""
     down, across = (_binned(np.ones(n), 0, size, np.add) for n in (height, width))
     return np.outer(down, across)
 
 
 def _binned(values: Array, axis: int, size: tuple[int, float], join: np.ufunc) -> Array:
-    """Return values along an axis of frequencies, DC in the middle, joined to pixels."""
+    """Return values joined to pixels along an axis of frequencies, DC in the middle."""
     (side, span), n = size, values.shape[axis]
-    # The pixel of frequency 0 is the middle one, side // 2, whatever n is.
+    # The pixel of frequency 0 is the middle one, side // 2, for every n.
     place = (np.arange(side + 1) - side // 2) * (n * span / side)
     if n * span < side:
         nearest = np.clip(np.rint(place[:-1]).astype(np.int64) + n // 2, 0, n - 1)
@@ -128,11 +128,11 @@ def _binned(values: Array, axis: int, size: tuple[int, float], join: np.ufunc) -
     return np.asarray(join.reduceat(inside, first[:-1], axis))
 
 
-# The cutoffs over a spectrum, with their names
+# The cutoffs over a spectrum, with their labels
 
 
 def cutoff_span(report: FilterReport) -> float:
-    """Return the width in cycles per pixel of the part of the spectrum that the cutoffs lie in."""
+    """Return the width of the part of the spectrum around the cutoffs, in cycles per pixel."""
     ends = [
         math.hypot(mark.fx, mark.fy) + mark.radius if isinstance(mark, Ring) else 1.0
         for mark in report.transfer.marks(*report.size)
@@ -162,7 +162,7 @@ def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: Fil
                 ends = [(middle[0] + sign * f * ridge.fx, middle[1] + sign * f * ridge.fy) for f in (ridge.spare, 1)]
                 fine.line(ends, WHITE_INK, 1)
     for i, ring in enumerate(ring for ring in rings if ring.is_cutoff):
-        # The outer ring's name stands above it to the right, the inner ring's below it to the left.
+        # The outer ring's label is above it to the right, the inner ring's below it to the left.
         side = -1 if i % 2 else 1
         away = min(ring.radius * scale, panel / 2 - 14) * 0.7071 + 5
         x, y = middle[0] + side * away, middle[1] - side * away
@@ -179,7 +179,7 @@ def draw_cutoffs(canvas: Canvas, corners: tuple[int, int, int, int], report: Fil
 
 
 def _is_inside(mark: Ring | Ridge, end: float) -> bool:
-    """Whether there is something of a mark up to a frequency along each axis."""
+    """Whether a part of a mark lies below a frequency along each axis."""
     if isinstance(mark, Ridge):
         return True
     return mark.radius < 2 * end if mark.is_cutoff else max(abs(mark.fx), abs(mark.fy)) < end

@@ -1,4 +1,4 @@
-"""H(f) and the power as curves over the frequency, in the unit of the filter's cutoffs."""
+"""Curves of H(f) and of the power by frequency, in the unit of the filter's cutoffs."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ TITLES = {
     "lpi": "lines per inch",
     "lp/mm": "line pairs per mm",
 }
-# Of power: decibels that are shown at most, and those between two lines.
+# The range of power that is shown at most, in decibels, and the distance of its lines.
 DEEPEST, DECIBELS = 100, 20
-# Pixels for what stands beside the axes.
+# Pixels for the labels beside the axes.
 LEFT, BOTTOM, TOP = 44, 40, 26
-# Pixels between two labels.
+# Fewest pixels between two labels.
 APART = 8
 
 
 @dataclass(eq=False)
 class Axes:
-    """A rectangle whose width is frequencies, on a logarithmic axis, and whose height is numbers."""
+    """A rectangle with a logarithmic axis of frequencies across and an axis of numbers upward."""
 
     canvas: Canvas
     corners: Corners
@@ -47,34 +47,32 @@ class Axes:
     values: tuple[float, float]
 
     def x(self, frequency: float) -> float:
-        """Return where a frequency is."""
+        """Return the x of a frequency."""
         left, _, right, _ = self.corners
         low, high = self.frequencies
         return left + (right - left) * float(np.log(frequency / low) / np.log(high / low))
 
     def y(self, value: float) -> float:
-        """Return where a number is."""
+        """Return the y of a number."""
         _, top, _, bottom = self.corners
         low, high = self.values
         return bottom - (bottom - top) * (value - low) / (high - low)
 
     def line(self, frequencies: Sequence[float], values: Sequence[float]) -> Line:
-        """Return a curve as points."""
+        """Return the points of a curve."""
         low, high = self.values
         inside = np.clip(values, low - (high - low), high + (high - low))
         return [(self.x(f), self.y(float(v))) for f, v in zip(frequencies, inside, strict=True)]
 
 
 def gains(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
-    """Draw H(f): the mean of each ring of frequencies, and between which gains they lie."""
+    """Draw H(f): the mean gain of each ring of frequencies, and its least and largest gain."""
     rings = report.rings
     low, high = min(0.0, float(rings.least.min())), max(1.0, float(rings.most.max()))
     room = 0.06 * (high - low)
     is_directed = any(part.has_direction for part in report.transfer.parts)
-    axes = _axes(canvas, corners, report, (low - room, high + room))
-    canvas.text(corners[0], corners[1] + 12, "gain H(f)", TEXT, INK)
-    for value in (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5):
-        _level(axes, float(value), f"{value:g}")
+    levels = (0, 0.25, 0.5, 0.75, 1) if high - low <= 1 else np.linspace(low, high, 5).tolist()
+    axes = _axes(canvas, corners, report, "gain H(f)", (low - room, high + room), levels)
     with canvas.fine(axes.corners) as fine:
         if is_directed:
             band = [
@@ -95,10 +93,8 @@ def power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     before, after = (10 * np.log10(np.maximum(each, smallest)) for each in (rings.before, rings.after))
     high = float(np.ceil((before.max() + 3) / DECIBELS) * DECIBELS)
     low = max(high - DEEPEST, float(np.floor((min(before.min(), after.min()) - 3) / DECIBELS) * DECIBELS))
-    axes = _axes(canvas, corners, report, (low, high))
-    canvas.text(corners[0], corners[1] + 12, "mean power, dB", TEXT, INK)
-    for value in np.arange(low, high + 1, DECIBELS):
-        _level(axes, float(value), f"{value:g}")
+    levels = np.arange(low, high + 1, DECIBELS).tolist()
+    axes = _axes(canvas, corners, report, "mean power, dB", (low, high), levels)
     with canvas.fine(axes.corners) as fine:
         fine.line(axes.line(rings.frequency.tolist(), before.tolist()), BEFORE)
         fine.line(axes.line(rings.frequency.tolist(), after.tolist()), AFTER)
@@ -106,8 +102,15 @@ def power(canvas: Canvas, corners: Corners, report: FilterReport) -> None:
     _legend(canvas, corners, [("before", BEFORE), ("after", AFTER)])
 
 
-def _axes(canvas: Canvas, corners: Corners, report: FilterReport, values: tuple[float, float]) -> Axes:
-    """Draw the axis of the frequencies, with the cutoffs, and return both axes."""
+def _axes(  # noqa: PLR0917  a diagram's parts
+    canvas: Canvas,
+    corners: Corners,
+    report: FilterReport,
+    title: str,
+    values: tuple[float, float],
+    levels: Sequence[float],
+) -> Axes:
+    """Draw both axes, with round frequencies of the cutoffs' unit and the given levels, and return them."""
     left, top, right, bottom = corners
     inside = left + LEFT, top + TOP, right, bottom - BOTTOM
     axes = Axes(canvas, inside, (0.7 / min(report.size), HIGHEST), values)
@@ -122,14 +125,21 @@ def _axes(canvas: Canvas, corners: Corners, report: FilterReport, values: tuple[
             end = x + half
     canvas.text((inside[0] + right) / 2, bottom - 4, title_of(unit), SMALL, QUIET, "ms")
     canvas.box(inside, (176, 181, 188))
+    canvas.text(left, top + 12, title, TEXT, INK)
+    for level in levels:
+        y = axes.y(level)
+        canvas.line([(inside[0] + 1, y), (right - 1, y)], FAINT)
+        canvas.text(inside[0] - 6, y, f"{level:g}", SMALL, QUIET, "rm")
     return axes
 
 
 def _cut(axes: Axes, report: FilterReport) -> None:
-    """Draw the cutoffs with their names: the outer one's to its right, the inner one's to its left."""
+    """Draw the cutoffs with their labels: the outer one's to its right, the inner one's to its left."""
     _, top, right, bottom = axes.corners
     low, high = axes.frequencies
-    seen = [(i, axes.x(mark.radius), mark.label) for i, mark in enumerate(_cutoffs(report)) if low < mark.radius < high]
+    marks = report.transfer.marks(*report.size)
+    cutoffs = [mark for mark in marks if isinstance(mark, Ring) and mark.is_cutoff]
+    seen = [(i, axes.x(mark.radius), mark.label) for i, mark in enumerate(cutoffs) if low < mark.radius < high]
     with axes.canvas.fine(axes.corners) as fine:
         for _, x, _ in seen:
             for y in range(top, bottom, 8):
@@ -137,18 +147,6 @@ def _cut(axes: Axes, report: FilterReport) -> None:
     for i, x, label in seen:
         is_left = i % 2 or x + length(label, SMALL) + APART > right
         axes.canvas.text(x - 5 if is_left else x + 5, bottom - 6, label, SMALL, INK, "rs" if is_left else "ls")
-
-
-def _cutoffs(report: FilterReport) -> list[Ring]:
-    found = report.transfer.marks(*report.size)
-    return [mark for mark in found if isinstance(mark, Ring) and mark.is_cutoff]
-
-
-def _level(axes: Axes, value: float, label: str) -> None:
-    left, _, right, _ = axes.corners
-    y = axes.y(value)
-    axes.canvas.line([(left + 1, y), (right - 1, y)], FAINT)
-    axes.canvas.text(left - 6, y, label, SMALL, QUIET, "rm")
 
 
 def _legend(canvas: Canvas, corners: Corners, entries: Sequence[tuple[str, Color]]) -> None:
@@ -161,12 +159,12 @@ def _legend(canvas: Canvas, corners: Corners, entries: Sequence[tuple[str, Color
 
 
 def title_of(unit: Radius) -> str:
-    """Return what an axis of frequencies in a unit is called."""
+    """Return the title of an axis of frequencies in a unit."""
     return TITLES.get(unit.unit, f"period in {unit.unit}")
 
 
 def ticks(unit: Radius, size: tuple[int, int], low: float, high: float) -> Iterator[tuple[float, str]]:
-    """Return round numbers of a unit, with their frequencies in cycles per pixel."""
+    """Yield the frequencies of round numbers of a unit, in cycles per pixel, with their labels."""
     for exponent in range(-9, 10):
         for digit in (1, 2, 5):
             value = unit._replace(value=float(f"{digit}e{exponent}"))

@@ -1,4 +1,4 @@
-"""What a filter does with a picture, as numbers."""
+"""The effect of a filter on a picture, as numbers."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
     Floats = NDArray[np.float64]
 
-# Rings of frequencies that curves are drawn through.
+# Number of rings of frequencies, the points of curves.
 RINGS = 240
 HIGHEST = float(np.sqrt(0.5))
 """Cycles per pixel in a corner of the spectrum."""
 
 
 class Rings(NamedTuple):
-    """Gains and power by the distance from DC; rings without frequencies are left out."""
+    """Gains and power by distance from DC; rings without frequencies are left out."""
 
     frequency: Floats
     """Cycles per pixel."""
     least: Floats
     mean: Floats
     most: Floats
-    """Of the gains in each ring."""
+    """The least, mean and largest gain in each ring."""
     before: Floats
     after: Floats
-    """The mean power in each ring."""
+    """The mean power in each ring, before and after the filter."""
 
 
 @dataclass(eq=False)
 class FilterReport:
-    """A picture, and what a filter makes of it."""
+    """A picture, and the effect of a filter on it."""
 
     planes: Array
     """(channels, height, width)"""
     white: float
-    """The sample that stands for white."""
+    """The value of white."""
     transfer: Transfer
     edges: Edges = "wrap"
     device: str | int | None = None
-    """What transforms large planes, as :class:`Filter` has it."""
+    """The device that transforms large planes, as :class:`Filter` takes it."""
     known_power: Floats | None = None
-    """The mean power of all channels as :attr:`power` has it, if it is known."""
+    """The mean power of all channels, as :attr:`power`, if the caller has it."""
 
     def __post_init__(self) -> None:
         self.planes, unit = within_single(self.planes)
@@ -69,7 +69,7 @@ class FilterReport:
 
     @cached_property
     def _powers(self) -> list[Floats]:
-        """The power of each channel, or the mean of all, if they are filtered alike."""
+        """The power of each channel, or the mean of all if they are filtered alike."""
         if self.known_power is not None:
             return [self.known_power]
         powers = spectrum(self.planes, self.white, self.device).power
@@ -83,12 +83,12 @@ class FilterReport:
 
     @cached_property
     def power(self) -> Floats:
-        """The mean power of all channels, ``(height, width // 2 + 1)``, kx from 0 up, faded out at the borders."""
+        """The mean power of all channels, ``(height, width // 2 + 1)``, kx from 0 up, under a Hann window."""
         return np.asarray(np.mean(self._powers, axis=0))
 
     @cached_property
     def gain(self) -> Floats:
-        """H, of the shape of :attr:`power`; of a mask with H(-k) other than H(k), or of channels the mean."""
+        """H, in the shape of :attr:`power`: the mean of H(k) and H(-k), and of all channels."""
         return np.asarray(np.mean(self._gains, axis=0))
 
     def _times(self, factors: list[Floats]) -> Floats:
@@ -97,7 +97,7 @@ class FilterReport:
 
     @cached_property
     def removed(self) -> Array:
-        """The input less the filtered values, float32 ``(channels, height, width)``; DC is left out."""
+        """The input minus the filtered values, float32 ``(channels, height, width)``; DC is left out."""
         height, width = self.size
         grids = [grid_with(self.edges, each, height, width) for each in self.transfer.of_channels(len(self.planes))]
         lost = [(1 - _half(each.transfer, each.height, each.width)).astype(np.float32) for each in grids]
@@ -112,7 +112,7 @@ class FilterReport:
 
     @cached_property
     def share(self) -> float:
-        """The part of the picture's power, without its mean, that is removed, by (1 - H)^2."""
+        """The removed part of the picture's power without its mean, by (1 - H)^2."""
         weights = np.full(self.power.shape[1], 2.0)  # conjugates count, too
         weights[0] = 1
         if self.size[1] % 2 == 0:
@@ -123,7 +123,7 @@ class FilterReport:
 
     @cached_property
     def rings(self) -> Rings:
-        """All of it by frequency; rings are as far apart as one is from the next in octaves."""
+        """Gains and power by frequency, in rings that are equally far apart in octaves."""
         height, width = self.size
         f = np.hypot(np.fft.fftfreq(height)[:, None], np.fft.rfftfreq(width))
         f[0, 0] = 1 / min(height, width) / 2
@@ -150,7 +150,7 @@ class FilterReport:
 
 
 def _half(transfer: Transfer, height: int, width: int) -> Floats:
-    """Return H on half a grid, kx from 0 up, as a real picture needs it."""
+    """Return H on half a grid, kx from 0 up: for a real picture, the mean of H(k) and H(-k)."""
     gain, half = transfer.gain(height, width), slice(width // 2 + 1)
     if transfer.is_even:
         return gain[:, half]

@@ -1,7 +1,7 @@
-"""A contact sheet of many pictures: a row a file, outliers marked.
+"""A contact sheet of many pictures, with a row for each file and marked outliers.
 
-However many files there are, a sheet has at most 60 rows: files evenly spread, and those of which the filter removed
-least and most. Rows are compressed until they are drawn, and what is usual is told from a sample.
+A sheet has at most 60 rows, however many files there are: files evenly spread, and those from which the filter removed
+least and most. Rows are compressed until they are drawn, and the usual range is computed from a sample.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ STRIP = 4 * SIDE + 3 * GAP
 WIDTH = 2 * MARGIN + NAMES + STRIP
 PAPER = (244, 245, 247)
 QUALITY = 90
-# Files whose shares say what is usual; and how many of them it takes.
+# Most files in the sample for the usual range, and fewest that it takes.
 SAMPLE, FEWEST = 4096, 6
-# An outlier's share, as a logarithm, is farther from the median than DEVIATIONS (usual ones) and than LEAST.
+# The logarithm of an outlier's share is farther from the median than DEVIATIONS median deviations and than LEAST.
 DEVIATIONS, LEAST = 4 * 1.4826, 0.35
-# A share that is nothing; files of which nothing is removed are outliers if they are a smaller part of all than this.
+# Shares up to NOTHING count as none; such files are outliers if they are fewer than RARE of all.
 NOTHING, RARE = 1e-6, 1 / 8
 
 
 class Row(NamedTuple):
-    """One file: four small pictures, and which part of its power the filter removed."""
+    """One file: four small pictures, and the part of its power that the filter removed."""
 
     number: int
     name: str
@@ -69,7 +69,7 @@ def row(report: FilterReport, result: NDArray[Any], white: float, number: int, n
 
 @dataclass
 class Sheet:
-    """Rows that come in any order; ``files`` is about how many there will be."""
+    """Collects rows in any order; ``files`` is about their number."""
 
     files: int
     _even: list[Row] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Sheet:
     _chance: random.Random = field(default_factory=lambda: random.Random(0))  # noqa: S311  the same sheet each time
 
     def add(self, row: Row) -> None:
-        """Take a row, or leave it out."""
+        """Take a row into account, and keep it if it is to be shown."""
         self._count += 1
         if row.share <= NOTHING:
             self._untouched += 1
@@ -129,7 +129,7 @@ class Sheet:
             canvas.box((MARGIN, top, MARGIN + 2, top + SIDE - 1), RED, fill=True)
 
     def _usual(self) -> tuple[float, float]:
-        """Return between which shares files lie that are no outliers."""
+        """Return the least and the largest share of files that are not outliers."""
         if len(self._sample) < FEWEST:
             return 0.0, float("inf")
         middle = float(np.median(self._sample))

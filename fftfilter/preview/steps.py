@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     Pixels = NDArray[np.uint8]
 
 
-# The transform of any picture whose values are smaller is within single precision.
+# Transforms of pictures with smaller values stay within single precision.
 LARGE = 1e20
 
 
 def within_single(planes: Array) -> tuple[Array, float]:
-    """Return planes whose transforms single precision holds, and which value is 1 in them."""
+    """Return planes whose transforms fit single precision, and the factor by which they were divided."""
     largest = float(np.abs(planes).max()) if planes.dtype.kind == "f" else 0.0
     return (planes / np.float32(largest), largest) if largest > LARGE else (planes, 1.0)
 
@@ -26,7 +26,7 @@ def within_single(planes: Array) -> tuple[Array, float]:
 def log_magnitude(spectrum: Array, largest: float | None = None, *, unit: float = 1.0) -> Pixels:
     """Return ``log(1 + |spectrum| unit)`` as 8 bits, DC in the middle of the last two axes.
 
-    ``largest`` is the magnitude that becomes white, by default the spectrum's own largest.
+    ``largest`` is the magnitude of white, by default the largest in the spectrum.
     """
     centered = np.abs(np.fft.fftshift(spectrum, axes=(-2, -1))).astype(np.float64) * unit
     white = float(centered.max()) if largest is None else largest
@@ -38,11 +38,11 @@ def _scaled(values: Array) -> Pixels:
 
 
 class StepPictures:
-    """Makes a picture of each result that a pipeline shows it.
+    """Makes pictures of the intermediate results of a pipeline.
 
-    Spectra are upright with DC in the middle; the filtered spectrum has the scale of the whole one, so that
-    the two can be compared. The filtered image is shown with its negative values, its smallest black.
-    Half-way results are log-magnitudes as they lie in memory.
+    Spectra are upright with DC in the middle; the filtered spectrum has the scale of the unfiltered one, so that the
+    two can be compared. The filtered image is scaled from its smallest value, which may be negative. Partial results
+    are log-magnitudes, as laid out in memory.
     """
 
     def __init__(self) -> None:

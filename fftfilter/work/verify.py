@@ -97,4 +97,6 @@ def check(found: Difference, target: str | os.PathLike[str]) -> None:
     """Raise VerifyError for an output that differs by more than the contract allows."""
     if not found.is_right:
         name = shown(target, "standard output")
-        raise VerifyError(f"{name}: {found}; right is {found.right}: see 'fftfilter devices', and report this line")
+        raise VerifyError(
+            f"{name}: {found}; right is {found.right}: report this line with what 'fftfilter devices --check' prints"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.analysis.power import middle, spectrum
+from fftfilter.analysis.power import LARGE, backward, forward, middle, spectrum
 
 
 def hann(n):
@@ -48,3 +48,17 @@ def test_a_mean_of_pictures_of_other_channels_is_that_of_all_of_them(rng):
 def test_the_middle_of_a_picture():
     image = np.arange(30).reshape(1, 5, 6)
     assert middle(image, 3, 2).tolist() == [[[8, 9], [14, 15], [20, 21]]]
+
+
+# Transforms of planes, small ones and those that are large enough for the fused engine
+
+
+@pytest.mark.parametrize("shape", [(40, 51), (2048, LARGE // 2048)], ids=["small", "large"])
+def test_planes_are_transformed_and_back_in_single_precision(rng, shape):
+    plane = rng.standard_normal(shape, np.float32)
+    half, wanted = forward(plane), np.fft.rfft2(plane)
+    assert half.dtype == np.complex64
+    assert np.linalg.norm(half - wanted) <= 1e-6 * np.linalg.norm(wanted)
+    back = backward(half, shape)
+    assert back.dtype == np.float32
+    np.testing.assert_allclose(back, plane, atol=1e-5)

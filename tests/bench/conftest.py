@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter.bench.compare import Stats
+from fftfilter.bench.measure import Stats
 from fftfilter.bench.tables import HERE, Lines, Table
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fftfilter.bench.benchmark import Setting
-from fftfilter.bench.compare import Stats
-from fftfilter.bench.measure import Times, check_peer, check_picture, check_transform, measure
+from fftfilter.bench.measure import Stats, Times, check_peer, check_picture, check_transform, gflops, measure, ratio
 from fftfilter.device.launcher import Timing
 from fftfilter.errors import RefusedError
 from fftfilter.transfer import highpass
@@ -74,3 +73,26 @@ def test_a_peer_may_differ_by_one_level_in_one_pixel_of_a_hundred():
     for off in (picture + (np.arange(200) < 3).reshape(20, 10), picture + 2):
         with pytest.raises(RefusedError, match=r"peer computes another picture: .* not timed"):
             check_peer("peer", off, picture)
+
+
+# Statistics
+
+
+def test_statistics_are_the_median_and_the_quartiles():
+    assert Stats.of([3, 1, 2, 5, 4]) == Stats(3, 2, 4, 5)
+    assert Stats.of([7.0]) == Stats(7.0, 7.0, 7.0, 1)
+    assert Stats(4, 3, 5, 9).times(10) == Stats(40, 30, 50, 9)
+
+
+def test_the_spread_is_half_the_distance_between_the_quartiles():
+    assert Stats(4, 3, 5, 9).spread == 0.25
+    assert Stats(0, 0, 0, 2).spread == 0
+
+
+def test_gflops_are_those_of_the_published_times():
+    assert gflops(1 << 24, 0.3) == pytest.approx(6.7, abs=0.02)  # the published 300 ms of a GTX 285
+
+
+def test_ratios():
+    assert ratio(3, 2) == 1.5
+    assert ratio(3, 0) == float("inf")

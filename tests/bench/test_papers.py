@@ -36,10 +36,10 @@ def setting():
 
 
 def test_the_published_figures_are_those_of_the_sources():
-    assert BOOK.rows["butterfly"]["1"] == 37.75
-    assert BOOK.rows["transpose"]["512"] == 0.96
-    assert BAINVILLE[1].rows["workgroup r=32"] == {"ms": 810, "gflops": 2.5}
-    assert STREAM.rows["1024"] == {"write": 7.2, "read": 23.2, "rows": 39, "long": 99, "image": 121}
+    assert BOOK.figures("butterfly")["1"] == 37.75
+    assert BOOK.figures("transpose")["512"] == 0.96
+    assert BAINVILLE[1].figures("workgroup r=32") == {"ms": 810, "gflops": 2.5}
+    assert STREAM.figures("1024") == {"write": 7.2, "read": 23.2, "rows": 39, "long": 99, "image": 121}
 
 
 def test_stages_have_every_step_of_the_book(setting):
@@ -76,7 +76,7 @@ def test_sizes_stand_beside_the_published_ones():
     here, published = rows_of("sizes", "--largest", "64", "--engine", "stockham")
     assert (here["N"], here["hardware"]) == (64, HERE)
     assert all(here[column]["median"] > 0 for column in ("write", "read", "rows", "long", "image"))
-    assert published == {"N": 64, "hardware": STREAM.label, **STREAM.rows["64"]}
+    assert published == {"N": 64, "hardware": STREAM.label, **STREAM.figures("64")}
 
 
 def test_sizes_end_where_a_run_is_too_slow(setting):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 
 import pytest
 
 from fftfilter.bench import tables
-from fftfilter.bench.tables import Published, by_column
+from fftfilter.bench.measure import Stats
+from fftfilter.bench.tables import HERE, Lines, Published
+from fftfilter.errors import ParameterError, WriteError
 
 
 @pytest.mark.parametrize(
@@ -76,8 +79,8 @@ def test_a_table_as_json(table):
 
 
 def test_published_figures_follow_the_row_of_their_name(table):
-    figures = by_column(("n", "ms"), {"fast": (8, 5.0), "no such row": (8, 6.0)})
-    table.beside(Published("A paper", "ENIAC, 1946", "ENIAC, Philadelphia", figures), lambda row: str(row["name"]))
+    rows = {"fast": (8, 5.0), "no such row": (8, 6.0)}
+    table.beside(Published("A paper", "ENIAC, 1946", "ENIAC, Philadelphia", ("n", "ms"), rows))
     assert [(row["name"], row["hardware"]) for row in table.rows] == [
         ("fast", "here"),
         ("fast", "ENIAC, 1946"),
@@ -85,3 +88,42 @@ def test_published_figures_follow_the_row_of_their_name(table):
     ]
     assert (table.rows[1]["n"], table.rows[1]["ms"]) == (8, 5.0)
     assert table.notes[-1] == "ENIAC, 1946: ENIAC, Philadelphia; A paper."
+
+
+# As a diagram
+
+
+def test_rows_are_points_of_lines(table):
+    table.put(("fast", "ENIAC"), n=8, ms=5.0)
+    assert tables.series(table) == {"fast": [(8, 0.125)], "slow": [(16, 1234.5)], "fast, ENIAC": [(8, 5.0)]}
+
+
+def test_columns_are_points_of_lines(table):
+    table.lines = Lines(("name",), None, ("1", "32"), "work-group size", "ms")
+    table.rows = [{"name": "mask", "hardware": HERE, "1": 4.0, "32": Stats(2, 1, 3, 9)}]
+    assert tables.series(table) == {"mask": [(1, 4.0), (32, 2)]}
+
+
+def test_a_diagram_is_a_picture(tmp_path, table):
+    pytest.importorskip("matplotlib")
+    tables.draw(table, tmp_path / "table.png")
+    assert (tmp_path / "table.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_unknown_extension_is_refused(tmp_path):
+    pytest.importorskip("matplotlib")
+    tables.check_plot(tmp_path / "table.svg")
+    with pytest.raises(ParameterError, match=r"cannot draw .*xyz'"):
+        tables.check_plot(tmp_path / "table.xyz")
+
+
+def test_a_folder_that_is_missing_is_an_error(tmp_path, table):
+    pytest.importorskip("matplotlib")
+    with pytest.raises(WriteError, match="cannot be written"):
+        tables.draw(table, tmp_path / "missing" / "table.png")
+
+
+def test_without_matplotlib_nothing_is_measured_first(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
+    with pytest.raises(ParameterError, match=r"^--plot needs matplotlib: pip install matplotlib$"):
+        tables.check_plot(tmp_path / "table.svg")

@@ -114,3 +114,14 @@ def test_double_precision_is_nearer_to_the_reference(camera):
     ]
     assert errors[0] < 1e-6
     assert errors[1] < 1e-14
+
+
+def test_each_picture_of_a_stack_has_a_noise_floor_of_its_own():
+    """That of a strong picture would make a weak one beside it black."""
+    strong = np.random.default_rng(3).integers(0, 65536, (32, 32)).astype(np.uint16)
+    weak = np.full_like(strong, 1000)
+    weak[9, 11] += 1
+    with Filter(H.bandpass(1.5, 3), engine="book") as filter_:
+        together = filter_(np.stack([strong, weak]))
+        assert together[1].max() == 65535
+        np.testing.assert_array_equal(together[1], filter_(weak))

@@ -33,11 +33,12 @@ from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
-from .generic import Kind, is_specialized, may_specialize
+from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import (
     FOUND,
     QUANTIZE_GROUP,
     Launch,
+    Launches,
     deviation,
     histogram,
     quantize,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from fftfilter.bench import measure, peer_filters
 from fftfilter.bench.benchmark import Setting
 from fftfilter.bench.measure import OURS, Peer
-from fftfilter.bench.peers import cpu, gpu
-from fftfilter.bench.peers.table import peers
+from fftfilter.bench.peer_filters import LIBRARIES, installed, peers
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError
 from fftfilter.transfer import highpass
@@ -26,9 +24,15 @@ def setting():
     return Setting(runs=3)
 
 
-def test_peers_are_timed_beside_this_program(setting):
-    benchmark = peers(setting, shapes=[SHAPE], prepare=partial(cpu.peers, libraries=["numpy"]), rest=0)
-    assert list(benchmark.steps) == ["512 x 64: prepare and check", "512 x 64: fftfilter, numpy"]
+@pytest.fixture(autouse=True)
+def _without_rests(monkeypatch):
+    monkeypatch.setattr(measure, "REST", 0)
+
+
+def test_peers_are_timed_beside_this_program(setting, monkeypatch):
+    monkeypatch.setattr(peer_filters, "LIBRARIES", {"numpy": LIBRARIES["numpy"]})
+    benchmark = peers(setting, shapes=[SHAPE])
+    assert list(benchmark.steps) == ["512 x 64: prepare", "512 x 64: fftfilter, numpy"]
     ours, theirs = benchmark.table.rows
     assert (ours["size"], ours["who"], theirs["who"]) == ("512 x 64", OURS, "numpy")
     assert theirs["ratio"] == pytest.approx(theirs["ms"].median / ours["ms"].median)
@@ -38,9 +42,9 @@ def test_the_peers_of_a_gpu_filter_resident_data(setting):
     """On PoCL's CPU, which runs the kernels of GPUs, too."""
 
     def prepare(setting, stack, transfer):
-        return [gpu.fftfilter(setting, stack, transfer), gpu.copy(setting, stack)]
+        return [peer_filters.resident(setting, stack, transfer), peer_filters.copy(setting, stack)]
 
-    benchmark = peers(setting, shapes=[(2, 64, 48)], prepare=prepare, rest=0)
+    benchmark = peers(setting, shapes=[(2, 64, 48)], prepare=prepare)
     assert len(list(benchmark.steps)) == 2
     assert [(row["size"], row["who"]) for row in benchmark.table.rows] == [
         ("2 of 48 x 64", OURS),
@@ -54,7 +58,7 @@ def test_a_peer_with_another_picture_is_not_timed(setting):
         return [Peer("negative", lambda: None, result=lambda: wrong)]
 
     with pytest.raises(RefusedError, match="negative computes another picture"):
-        list(peers(setting, shapes=[SHAPE], prepare=prepare, rest=0).steps)
+        list(peers(setting, shapes=[SHAPE], prepare=prepare).steps)
 
 
 def test_the_command_takes_sizes_and_a_radius():
@@ -64,12 +68,12 @@ def test_the_command_takes_sizes_and_a_radius():
     assert "Highpass, ideal, radius 50%. From an array to an array in the host's memory." in done.stdout
 
 
-@pytest.mark.parametrize("library", cpu.LIBRARIES)
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_every_library_makes_the_right_picture(library):
-    if library not in cpu.installed():
+    if library not in installed(LIBRARIES):
         pytest.skip(f"{library} is not installed")
     image = np.random.default_rng(61).integers(0, 256, SHAPE[1:], dtype=np.uint8)
     gain = highpass().gain(*image.shape)
-    off = np.abs(cpu.LIBRARIES[library](image, gain)().astype(int) - filter_image(image, gain))
+    off = np.abs(LIBRARIES[library](image, gain)().astype(int) - filter_image(image, gain))
     assert off.max() <= 1
     assert np.count_nonzero(off) <= off.size // 100

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from fftfilter.bench import measure
+from fftfilter.bench import measure, peer_transforms
 from fftfilter.bench.benchmark import Setting
-from fftfilter.bench.measure import OURS, Peer
-from fftfilter.bench.peers import transforms
+from fftfilter.bench.measure import OURS, Peer, check_peer
+from fftfilter.bench.peer_transforms import LIBRARIES, cases, resident, transforms
 from fftfilter.commands.bench import bench
 from fftfilter.errors import RefusedError
 
@@ -30,10 +28,9 @@ def _measured_once(monkeypatch):
     monkeypatch.setattr(measure, "sleep", lambda _: None)
 
 
-def test_all_are_timed_beside_a_peer(setting):
-    benchmark = transforms.transforms(
-        setting, shapes=[SHAPE], prepare=partial(transforms._on_cpu, libraries=["numpy"]), rest=0
-    )
+def test_all_are_timed_beside_a_peer(setting, monkeypatch):
+    monkeypatch.setattr(peer_transforms, "LIBRARIES", {"numpy": LIBRARIES["numpy"]})
+    benchmark = transforms(setting, shapes=[SHAPE])
     names = ["fft2", "ifft2", "fft2 of real", "rfft2", "irfft2", "fft of rows"]
     assert list(benchmark.steps) == [f"324 x 60: {name}" for name in names]
     rows = [(row["transform"], row["who"]) for row in benchmark.table.rows]
@@ -42,12 +39,13 @@ def test_all_are_timed_beside_a_peer(setting):
 
 def test_a_gpu_transforms_what_is_there(setting):
     """On PoCL's CPU, which runs the kernels of GPUs, too, and at a size of which they are built already."""
-    cases = [case for case in transforms.cases((2, 5, 9), np.dtype("f4")) if case.name != "fft2 of real"]
-    for case in cases:
-        peer = transforms.resident(setting, case)
+    for case in cases((2, 5, 9), np.dtype("f4")):
+        if case.name == "fft2 of real":
+            continue
+        peer = resident(setting, case)
         peer.call()
         peer.finish()
-        transforms._check(peer.name, peer.result(), case.by(np.fft)())
+        check_peer(peer.name, peer.result(), case.by(np.fft)())
 
 
 def test_a_peer_with_another_transform_is_not_timed(setting):
@@ -55,7 +53,7 @@ def test_a_peer_with_another_transform_is_not_timed(setting):
         return [Peer("negative", lambda: None, result=lambda: -case.by(np.fft)())]
 
     with pytest.raises(RefusedError, match="negative computes another transform"):
-        list(transforms.transforms(setting, shapes=[SHAPE], prepare=prepare, rest=0).steps)
+        list(transforms(setting, shapes=[SHAPE], prepare=prepare).steps)
 
 
 def test_the_command_takes_sizes():

@@ -1,8 +1,7 @@
-"""The table of plain FFTs beside other libraries: each result is checked, then all are timed in turn."""
+"""The table of plain FFTs by this program and by other libraries: all are checked, then timed in turn."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -13,35 +12,29 @@ import numpy as np
 
 import fftfilter
 
-from ...device.launcher import Launcher
-from ...errors import RefusedError
-from ...fused.gpu.plain_fft import GpuTransform
-from ...fused.plain_fft import Shape as Transformed
-from ..benchmark import MS, SPREAD, Benchmark, complex_numbers
-from ..compare import ratio
-from ..measure import OURS, REST, Peer, calls_of, timed
-from ..tables import Lines, Table
-from .table import SQUARES, shown_size
+from ..device.launcher import Launcher
+from ..fused.gpu.plain_fft import GpuTransform
+from ..fused.plain_fft import Shape as Transformed
+from .benchmark import Benchmark, complex_numbers
+from .measure import OURS, Peer, timed
+from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..benchmark import Setting
+    from .benchmark import Setting
+    from .peer_filters import Shape
 
     Array = np.ndarray[Any, Any]
-    Shape = tuple[int, int, int]
     Prepare = Callable[[Setting, "Case"], Iterable[Peer]]
 
-CORES = os.cpu_count() or 1
-# Relative error that single precision does not reach, in norm.
-WRONG = 1e-5
 CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1021, 1531))
 GPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A transform of one stack: ``function`` of numpy.fft, of a ``source``; ``name`` says both."""
+    """``function`` of numpy.fft, applied to the stack ``source`` with the arguments ``more``; a row's ``name``."""
 
     name: str
     function: str
@@ -49,12 +42,12 @@ class Case:
     more: dict[str, Any]
 
     def by(self, module: Any, **options: Any) -> Callable[[], Array]:
-        """Return the call of a module with NumPy's functions."""
+        """Return the call of a module that has NumPy's functions."""
         return partial(getattr(module, self.function), self.source, **self.more, **options)
 
 
 def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
-    """Yield what is timed of a size: complex and real numbers, both axes and rows alone."""
+    """Yield the transforms of one size: of complex and real numbers, along both axes and along rows."""
     numbers = complex_numbers(shape, np.dtype(np.complex64 if real == np.float32 else np.complex128))
     values = np.ascontiguousarray(numbers.real)
     half = np.ascontiguousarray(numbers[:, :, : shape[2] // 2 + 1])
@@ -66,24 +59,17 @@ def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
     yield Case("fft of rows", "fft", numbers, {})
 
 
-def transforms(
-    setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepare | None = None, rest: float = REST
-) -> Benchmark:
-    """Return milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``.
+def transforms(setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepare | None = None) -> Benchmark:
+    """Return the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``.
 
     ``prepare`` returns the peers for a setting and a case, this program among them; by default those of the device's
-    kind. ``rest`` is in seconds, before each measurement on a CPU.
+    kind.
     """
     is_gpu = setting.device.is_gpu
     prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
-    table = Table(
-        "The same transforms by fftfilter and its peers",
-        {"size": "size", "transform": "transform", "who": "who", "ms": "ms", "ratio": f"times {OURS}'s time"},
-        ("size", "transform", "who"),
-        Lines(("transform", "who"), "pixels", ("ms",), "pixels", "ms"),
-        setting.about(),
-        [SPREAD, "Data stay on the device." if is_gpu else "From an array to an array in the host's memory."],
-    )
+    note = "Data stay on the device." if is_gpu else CPU_NOTE
+    title = "The same transforms by fftfilter and its peers"
+    table = table_of(setting, title, ("size", "transform", "who"), note)
 
     def steps() -> Iterator[str]:
         for shape in shapes or (GPU_SHAPES if is_gpu else CPU_SHAPES):
@@ -92,31 +78,18 @@ def transforms(
                 yield f"{size}: {case.name}"
                 found = list(prepare(setting, case))
                 wanted = case.by(np.fft)()
-                repeats = {peer.name: calls_of(peer, partial(_check, peer.name, wanted=wanted)) for peer in found}
-                stats = timed(found, repeats, setting.runs, 0 if is_gpu else rest)
-                for name, each in stats.items():
-                    times = ratio(each.median, stats[OURS].median)
-                    table.put((size, case.name, name), pixels=wanted.size, ms=each.times(MS), ratio=times)
+                for name, cells in timed(setting, found, wanted).items():
+                    table.put((size, case.name, name), pixels=wanted.size, **cells)
 
     return Benchmark(table, steps())
 
 
-def _check(who: str, got: Array, wanted: Array) -> None:
-    """Raise RefusedError for a wrong transform."""
-    error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
-    if not error <= WRONG:  # so that NaN is wrong, too
-        raise RefusedError(
-            f"{who} computes another transform: its relative error is {error:.1e}; a wrong result is not timed: take "
-            "other sizes (--size), or uninstall this library"
-        )
-
-
-def _on_cpu(setting: Setting, case: Case, libraries: Sequence[str] | None = None) -> Iterator[Peer]:
-    """Yield this program and libraries, by default all that are installed."""
+def _on_cpu(setting: Setting, case: Case) -> Iterator[Peer]:
+    """Yield this program and the installed libraries."""
     ours: Any = {"device": setting.device.index, "precision": setting.precision}
     call = case.by(fftfilter, **ours)
     yield Peer(OURS, call, result=call)
-    for name in libraries or [name for name in LIBRARIES if find_spec(name) is not None]:
+    for name in installed(LIBRARIES):
         call = LIBRARIES[name](case)
         yield Peer(name, call, result=call)
 
@@ -159,7 +132,7 @@ LIBRARIES: dict[str, Callable[[Case], Callable[[], Array]]] = {
     "mkl_fft": lambda case: case.by(import_module("mkl_fft.interfaces").numpy_fft),
     "torch": _torch,
 }
-"""By the name of its module, what makes a library's transform of a case."""
+"""By the name of a library's module, a function that returns its transform of a case."""
 
 
 def _on_gpu(setting: Setting, case: Case) -> Iterator[Peer]:
@@ -194,7 +167,7 @@ def resident(setting: Setting, case: Case) -> Peer:
 
 
 def _cufft(case: Case) -> Peer:
-    """Return cuFFT, planned, by CuPy; what it leaves unnormalized stays so where time is taken."""
+    """Return planned cuFFT by CuPy. Its inverse is not normalized, so its result is not compared."""
     import cupy
     import cupyx.scipy.fft as cufft
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fftfilter.analysis.found import Peak
-from fftfilter.analysis.grouping import grouped, without_doubles
+from fftfilter.analysis.found import Peak, grouped, without_doubles
 from fftfilter.analysis.power import Spectrum
 
 N = 200

@@ -1,0 +1,365 @@
+"""The table of peers: the same high-pass by this program and by other libraries, 8-bit image to 8-bit image.
+
+Every picture is checked, then all peers are timed in turn, by the clock. On a CPU a call goes from an array to an array
+in the host's memory; on a GPU all data stay on the device. Each library has its best setting: real transforms in single
+precision, all cores. Only installed libraries take part.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..device.launcher import Launcher
+from ..fused.gpu.pipeline import FusedGpuPipeline
+from ..output.rounding import NUDGE
+from ..output.stack import Stack
+from ..transfer import highpass
+from ..transfer.reference import filter_image
+from .benchmark import SPREAD, Benchmark, images
+from .measure import OURS, Peer, timed
+from .tables import Lines, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from ..transfer import Transfer
+    from ..transfer.units import RadiusLike
+    from .benchmark import Setting
+
+    Array = np.ndarray[Any, Any]
+    Pair = tuple[Callable[[], object], Callable[[], object]]
+    Prepare = Callable[[Setting, Array, Transfer], Iterable[Peer]]
+
+Shape = tuple[int, int, int]
+
+# (count, height, width)
+SQUARES: tuple[Shape, ...] = tuple((1, side, side) for side in (512, 1024, 2048, 4096))
+CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1080, 1920), (1, 1021, 1531))
+GPU_SHAPES: tuple[Shape, ...] = (
+    *(*SQUARES, (1, 8192, 8192), (1, 16384, 16384)),
+    *((1, 1000, 1500), (1, 1080, 1920), (1, 2160, 3840)),
+    *((64, 512, 512), (64, 1024, 1024)),
+)
+CORES = os.cpu_count() or 1
+PAIR = "cufft pair"
+# Bytes a pixel that a filter which computes every frequency moves through a GPU's memory: 1 in, 4 four times around
+# the columns, 4 for the scale, 1 out.
+BYTES_A_PIXEL = 22
+COPY = f"{BYTES_A_PIXEL} bytes a pixel"
+CPU_NOTE = "From an array to an array in the host's memory."
+GPU_NOTE = (
+    f"Data stay on the device; {PAIR} is cuFFT's forward and inverse alone, {COPY} a copy on the device that reads and "
+    "writes so many in all."
+)
+
+
+def peers(
+    setting: Setting,
+    *,
+    shapes: Sequence[Shape] = (),
+    radius: RadiusLike | None = None,
+    prepare: Prepare | None = None,
+) -> Benchmark:
+    """Return the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
+
+    ``prepare`` returns the peers for a setting, a stack and a transfer function, this program among them; by default
+    those of the device's kind. This program skips the frequencies that its radius removes; the others compute all.
+    """
+    is_gpu, transfer = setting.device.is_gpu, highpass(radius)
+    prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
+    note = f"{str(transfer).capitalize()}. {GPU_NOTE if is_gpu else CPU_NOTE}"
+    title = "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image"
+    table = table_of(setting, title, ("size", "who"), note)
+
+    def steps() -> Iterator[str]:
+        for shape in shapes or (GPU_SHAPES if is_gpu else CPU_SHAPES):
+            size = shown_size(shape)
+            yield f"{size}: prepare"
+            stack = images(*shape)
+            gain = transfer.gain(*shape[1:])
+            wanted = np.stack([filter_image(image, gain) for image in stack])
+            found = list(prepare(setting, stack, transfer))
+            yield f"{size}: {', '.join(peer.name for peer in found)}"
+            for name, cells in timed(setting, found, wanted).items():
+                table.put((size, name), pixels=stack.size, **cells)
+
+    return Benchmark(table, steps())
+
+
+def table_of(setting: Setting, title: str, key: tuple[str, ...], note: str) -> Table:
+    """Return the empty table of peers, in which ``key`` identifies a row."""
+    columns = {**{name: name for name in key}, "ms": "ms", "ratio": f"times {OURS}'s time"}
+    lines = Lines(key[1:], "pixels", ("ms",), "pixels", "ms")
+    return Table(title, columns, key, lines, setting.about(), [SPREAD, note])
+
+
+def shown_size(shape: Shape) -> str:
+    """Return a stack's size as a table shows it."""
+    count, height, width = shape
+    return f"{width} x {height}" if count == 1 else f"{count} of {width} x {height}"
+
+
+def installed(libraries: Iterable[str]) -> list[str]:
+    """Return the names of the libraries that are installed."""
+    return [name for name in libraries if find_spec(name) is not None]
+
+
+def half_of(gain: Array) -> Array:
+    """Return the gains ``(height, width)`` of the half spectrum of a real transform."""
+    return np.ascontiguousarray(gain[:, : gain.shape[1] // 2 + 1], np.float32)
+
+
+# On a CPU: from array to array in the host's memory
+
+
+def _on_cpu(setting: Setting, stack: Array, transfer: Transfer) -> Iterator[Peer]:
+    """Yield this program and the installed libraries, for a stack of one image."""
+    (image,) = stack
+    filter_ = setting.filter(transfer)
+    yield Peer(OURS, lambda: filter_(image), result=lambda: filter_(image))
+    gain = transfer.gain(*image.shape)
+    for name in installed(LIBRARIES):
+        call = LIBRARIES[name](image, gain)
+        yield Peer(name, call, result=call)
+
+
+def _levels(values: Array) -> Array:
+    """Return the normalized magnitude of real values in 8 bits; overwrites the values."""
+    np.abs(values, out=values)
+    largest = values.max()
+    values *= np.float32(255) / largest if largest > 0 else np.float32(0)
+    values += np.float32(NUDGE)
+    return values.astype(np.uint8)
+
+
+def _like_numpy(fft: Any, image: Array, gain: Array, **options: Any) -> Callable[[], Array]:
+    """Return the filter by a module with NumPy's functions, called with ``options``."""
+    half = half_of(gain)
+
+    def call() -> Array:
+        spectrum = fft.rfft2(image.astype(np.float32), **options)
+        spectrum *= half
+        return _levels(fft.irfft2(spectrum, s=image.shape, **options))
+
+    return call
+
+
+def _pyfftw(image: Array, gain: Array) -> Callable[[], Array]:
+    import pyfftw
+
+    half = half_of(gain)
+    pixels = pyfftw.empty_aligned(image.shape, "float32")
+    spectrum = pyfftw.empty_aligned(half.shape, "complex64")
+    planned = {"axes": (0, 1), "threads": CORES}
+    forward = pyfftw.FFTW(pixels, spectrum, flags=("FFTW_MEASURE",), **planned)
+    back = pyfftw.FFTW(
+        spectrum, pixels, direction="FFTW_BACKWARD", flags=("FFTW_MEASURE", "FFTW_DESTROY_INPUT"), **planned
+    )
+
+    def call() -> Array:
+        pixels[:] = image
+        forward.execute()
+        np.multiply(spectrum, half, out=spectrum)
+        back.execute()
+        return _levels(pixels)
+
+    return call
+
+
+def _opencv(image: Array, gain: Array) -> Callable[[], Array]:
+    import cv2
+
+    cv2.setNumThreads(CORES)
+    height, width = image.shape
+    # OpenCV packs the half spectrum into as many reals as the image has: real and imaginary part side by side, but one
+    # above the other in the first column and, for an even width, in the last.
+    packed = np.empty((height, width), np.float32)
+    for column in range(width):
+        kx = (column + 1) // 2
+        alone = column == 0 or (width % 2 == 0 and column == width - 1)
+        packed[:, column] = gain[(np.arange(height) + 1) // 2 if alone else slice(None), kx]
+
+    def call() -> Array:
+        spectrum = cv2.dft(image.astype(np.float32))
+        cv2.multiply(spectrum, packed, dst=spectrum)
+        return _levels(cv2.idft(spectrum, flags=cv2.DFT_SCALE))
+
+    return call
+
+
+def _torch_on_cpu(image: Array, gain: Array) -> Callable[[], Array]:
+    import torch
+
+    torch.set_num_threads(CORES)
+    mask = torch.from_numpy(half_of(gain))
+    pixels = torch.from_numpy(image)
+
+    def call() -> Array:
+        spectrum = torch.fft.rfft2(pixels.float())
+        spectrum *= mask
+        values = torch.fft.irfft2(spectrum, s=image.shape).abs_()
+        values *= 255 / values.max()
+        values += NUDGE
+        levels: Array = values.to(torch.uint8).numpy()
+        return levels
+
+    return call
+
+
+LIBRARIES: dict[str, Callable[[Array, Array], Callable[[], Array]]] = {
+    "numpy": partial(_like_numpy, np.fft),
+    "scipy": lambda image, gain: _like_numpy(import_module("scipy.fft"), image, gain, workers=CORES, overwrite_x=True),
+    "pyfftw": _pyfftw,
+    "mkl_fft": lambda image, gain: _like_numpy(import_module("mkl_fft.interfaces").numpy_fft, image, gain),
+    "cv2": _opencv,
+    "torch": _torch_on_cpu,
+}
+"""By the name of a library's module, a function that returns its filter for an image and gains."""
+
+
+# On a GPU: data stay on the device
+
+
+def _on_gpu(setting: Setting, stack: Array, transfer: Transfer) -> Iterator[Peer]:
+    """Yield this program, the installed libraries, and a copy, for a stack ``(count, height, width)``."""
+    yield resident(setting, stack, transfer)
+    half = half_of(transfer.gain(*stack.shape[1:]))
+    if find_spec("cupy") is not None:
+        yield from _cupy(stack, half)
+    if find_spec("torch") is not None:
+        import torch
+
+        if torch.cuda.is_available():
+            yield _torch_on_gpu(stack, half)
+    if find_spec("pyvkfft") is not None and find_spec("cupy") is not None:
+        yield from _vkfft(stack, half)
+    yield copy(setting, stack)
+
+
+def resident(setting: Setting, stack: Array, transfer: Transfer) -> Peer:
+    """Return this program's fused pipeline for data on the device."""
+    launcher = Launcher(setting.device)
+    count, height, width = stack.shape
+    pipeline = FusedGpuPipeline(launcher, transfer, Stack(count, height, width, stack.dtype, stack.dtype, white=255))
+    image, output = launcher.allocate(stack.nbytes), launcher.allocate(stack.nbytes)
+    launcher.write(image, stack)
+
+    def result() -> Array:
+        picture = np.empty_like(stack)
+        launcher.read(picture, output)
+        return picture
+
+    return Peer(OURS, lambda: pipeline.enqueue(image, output), launcher.queue.finish, result)
+
+
+def copy(setting: Setting, stack: Array) -> Peer:
+    """Return a copy on the device that reads and writes ``BYTES_A_PIXEL`` in all."""
+    launcher = Launcher(setting.device)
+    source, target = (launcher.allocate(BYTES_A_PIXEL // 2 * stack.size) for _ in range(2))
+    return Peer(COPY, lambda: launcher.copy(target, source), launcher.queue.finish)
+
+
+def _cupy(stack: Array, half: Array) -> Iterator[Peer]:
+    """Yield planned cuFFT with fused pointwise kernels, and the two transforms alone."""
+    import cupy
+    import cupyx.scipy.fft as cufft
+
+    def planned(values: Any, spectrum: Any) -> Pair:
+        forward = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
+        back = cufft.get_fft_plan(spectrum, shape=stack.shape[1:], axes=(1, 2), value_type="C2R")
+        return (
+            lambda: forward.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD),
+            lambda: back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE),
+        )
+
+    return _on_cupy("cupy", stack, half, planned, bare=PAIR)
+
+
+def _vkfft(stack: Array, half: Array) -> Iterator[Peer]:
+    from pyvkfft.cuda import VkFFTApp
+
+    def planned(values: Any, spectrum: Any) -> Pair:
+        app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
+        return lambda: app.fft(values, spectrum), lambda: app.ifft(spectrum, values)
+
+    return _on_cupy("vkfft", stack, half, planned)
+
+
+def _on_cupy(
+    name: str, stack: Array, half: Array, planned: Callable[[Any, Any], Pair], bare: str | None = None
+) -> Iterator[Peer]:
+    """Yield the high-pass with the given transforms of CuPy's arrays.
+
+    With a name for the two ``bare`` transforms, also yield these alone, and the high-pass as a CUDA graph.
+    """
+    import cupy
+
+    pixels, mask = cupy.asarray(stack), cupy.asarray(half)
+    values = cupy.empty(stack.shape, cupy.float32)
+    spectrum = cupy.empty((len(stack), *half.shape), cupy.complex64)
+    levels = cupy.empty(stack.shape, cupy.uint8)
+    load = cupy.ElementwiseKernel("uint8 a", "float32 b", "b = a", "load")
+    multiply = cupy.ElementwiseKernel("float32 gain", "complex64 z", "z = z * gain", "multiply")
+    largest = cupy.ReductionKernel("float32 x", "float32 m", "fabsf(x)", "max(a, b)", "m = a", "0", "largest")
+    quantize = cupy.ElementwiseKernel(
+        "float32 a, float32 m, float32 nudge",
+        "uint8 o",
+        "o = (unsigned char)min(fabsf(a) * 255.0f / m + nudge, 255.0f)",
+        "quantize",
+    )
+    # One image is reduced as a whole: along its axes, CuPy would reduce it by a single group.
+    over = {} if len(stack) == 1 else {"axis": (1, 2), "keepdims": True}
+    forward, back = planned(values, spectrum)
+
+    def call() -> None:
+        load(pixels, values)
+        forward()
+        multiply(mask, spectrum)
+        back()
+        quantize(values, largest(values, **over), np.float32(NUDGE), levels)
+
+    def result() -> Array:
+        return np.asarray(cupy.asnumpy(levels))
+
+    finish = cupy.cuda.Device().synchronize
+    yield Peer(name, call, finish, result)
+    if bare:
+        yield Peer(f"{name} graph", _as_graph(call), finish, result)
+        yield Peer(bare, lambda: (forward(), back()), finish)
+
+
+def _as_graph(call: Callable[[], object]) -> Callable[[], object]:
+    """Return a call that launches all kernels of another call at once, as a CUDA graph."""
+    import cupy
+
+    # Memory that the call allocates belongs to the graph alone, through a pool of its own.
+    stream, pool = cupy.cuda.Stream(non_blocking=True), cupy.cuda.MemoryPool()
+    with stream, cupy.cuda.using_allocator(pool.malloc):
+        call()  # compiles, and allocates all: neither may be captured
+        stream.begin_capture()
+        call()
+        graph = stream.end_capture()
+    return lambda: (graph.launch(stream), pool)
+
+
+def _torch_on_gpu(stack: Array, half: Array) -> Peer:
+    import torch
+
+    pixels, mask = (torch.from_numpy(array).cuda() for array in (stack, half))
+    levels = torch.empty_like(pixels)
+
+    def call() -> None:
+        spectrum = torch.fft.rfft2(pixels.float())
+        spectrum *= mask
+        values = torch.fft.irfft2(spectrum, s=stack.shape[1:]).abs_()
+        values *= 255 / values.amax(dim=(1, 2), keepdim=True)
+        values += NUDGE
+        levels.copy_(values)
+
+    return Peer("torch", call, torch.cuda.synchronize, lambda: np.asarray(levels.cpu().numpy()))
