@@ -2,7 +2,7 @@
 
     choice.py          which devices there are, which one is taken, and the programs built for it
     programs.py        from .cl files to a program
-    launcher.py        a queue: buffers, kernels, launches, times; and what every pipeline on one offers
+    launcher.py        a queue: buffers, kernels, launches, times; and the interface of every pipeline
     memory_pool.py     host memory: aligned arrays, and pools that keep large or page-locked memory
     selftest.py        checks a device with a small filter before it is trusted
     diagnosis.py       finds what is wrong with this machine's OpenCL, and the line that repairs it

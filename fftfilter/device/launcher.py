@@ -1,4 +1,4 @@
-"""A queue on a device: buffers, kernels, launches, times; and what every pipeline on one offers."""
+"""A queue on a device: buffers, kernels, launches, times; and the interface of every pipeline."""
 
 from __future__ import annotations
 
@@ -283,7 +283,7 @@ class Pipeline(Protocol):
 
 
 class FoundOnHost:
-    """What the host has found of each picture of a pipeline's last run."""
+    """Facts about each picture of a pipeline's last run, where the host finds them."""
 
     def __init__(self, pictures: int) -> None:
         self._clipped: Array = np.zeros(pictures)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class Found(NamedTuple):
-    """What is known of the pictures of a call beside their pixels."""
+    """Facts about the pictures of a call."""
 
     extremes: Array
     """The smallest and the largest magnitude of each, in the input's grey levels: (pictures, 2)."""
@@ -126,7 +126,7 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
 
 
 def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Call:
-    """Return an image ready for its pipeline."""
+    """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
     pixel = pixel_type(planes.dtype)
     dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
@@ -160,7 +160,7 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], white: float, dtype
 
 
 def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
-    """Return what has become of a stack as the caller wants it."""
+    """Return the result in the caller's shape, and what was found in the input's grey levels; repair weak pictures."""
     extremes, description = done.extremes(), ready.prepared.description
     largest, factor = extremes[:, 1], description.transfer.largest
     if ready.stack.pixel.kind == "f" or factor != 1:

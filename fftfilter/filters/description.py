@@ -36,7 +36,7 @@ LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
 
 
 class FilterOptions(TypedDict, total=False):
-    """What a filter takes beside its transfer function; see :class:`Filter`."""
+    """Options of a filter; see :class:`Filter`."""
 
     engine: str | None
     engine_options: Mapping[str, Option] | None
@@ -51,7 +51,7 @@ class FilterOptions(TypedDict, total=False):
 
 
 class PixelOptions(TypedDict, total=False):
-    """What pixels a call gives; see :meth:`Filter.__call__`."""
+    """Options of the pixels that a call returns; see :meth:`Filter.__call__`."""
 
     dtype: DTypeLike | None
     levels: int | None
@@ -59,7 +59,7 @@ class PixelOptions(TypedDict, total=False):
 
 
 class Options(FilterOptions, PixelOptions):
-    """What a single call takes beside the filter.
+    """Options of a single call.
 
     ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
     ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
@@ -94,7 +94,7 @@ class Description:
 
     @property
     def mode(self) -> Mode:
-        """What the output's name stands for."""
+        """The properties of the output."""
         return MODES[self.output]
 
     def grid(self, height: int, width: int) -> EdgedGrid:
@@ -130,7 +130,7 @@ class Described:
     """A transfer function and options, for a device that is opened on first use."""
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        """Be made of these; raises ParameterError and TypeError."""
+        """Take a transfer function and options; raises ParameterError and TypeError."""
         if unknown := options.keys() - DEFAULTS.keys():
             raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(DEFAULTS)}")
         self._description = describe(transfer, options)
@@ -167,11 +167,11 @@ class Described:
         return self.with_options(transfer, **options)
 
     def __getstate__(self) -> tuple[Transfer, Mapping[str, Any]]:
-        """Return what it is made of."""
+        """Return the transfer function and the options."""
         return self.transfer, self._options
 
     def __setstate__(self, state: tuple[Transfer, Mapping[str, Any]]) -> None:
-        """Be made of it; the device is opened on first use."""
+        """Take them; the device is opened on first use."""
         self._describe(*state)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Plain FFTs by the form that fits the device, and what they are asked for."""
+"""Plain FFTs by the form that fits the device, and the shapes that they transform."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Shape:
     half: bool = False
 
     def __str__(self) -> str:
-        """Return what an error calls it."""
+        """Return its name in errors."""
         return f"a transform of {self.count} x {self.height} x {self.width}"
 
     @property

@@ -269,7 +269,7 @@ class FusedCpuPipeline:
             self.launcher.enqueue(name, self._filter, (self.plan.workers,), (1,))
 
     def _pixels(self, bound: tuple[Any, Array]) -> Array:
-        """Wait for the pixels, and return them without what fills a narrow image."""
+        """Wait for the pixels, and return them without the padding of a narrow image."""
         pixels, result = bound
         self.launcher.finish(pixels, result)
         width = self.stack.width

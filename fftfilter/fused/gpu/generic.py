@@ -145,7 +145,7 @@ class GenericLaunches(Launches):
         return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, given)]
 
     def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], given: dict[str, Any]) -> Launch:
-        """Return the launch of a step; what it is not ``given``, it does not need."""
+        """Return the launch of a step; arguments that are not ``given`` are unused."""
         groups = side.groups * self.count
         if side.is_local:
             room: Any = cl.LocalMemory(NUMBER_BYTES * side.batch * side.stride)

@@ -23,12 +23,12 @@ UNUSED: dict[str, float | int] = {**dict.fromkeys(REALS, 0.0), "is_complement": 
 
 
 class MaskArguments(NamedTuple):
-    """What the columns' kernels take: a buffer, and numbers by name, in their order."""
+    """Arguments of the columns' kernels: a buffer, and numbers by name, in their order."""
 
     data: Array
     numbers: dict[str, float | int]
     shape: str
-    """What the compiler must know: one of the smooth shapes, ideal or table."""
+    """The shape for which the kernel is compiled: one of the smooth ones, ideal or table."""
 
 
 def mask(

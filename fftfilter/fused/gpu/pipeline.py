@@ -75,7 +75,7 @@ PROGRESS = 10
 
 
 class _Mask(NamedTuple):
-    """What of a transfer function is computed: a part of the columns, with a mask on it."""
+    """The part of a transfer function that is computed: some columns, and their mask."""
 
     tiles: int
     """Of columns that are stored and transformed."""
@@ -87,7 +87,7 @@ class _Mask(NamedTuple):
 
 
 def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> _Mask:
-    """Return what of a transfer function is computed for images of a plan's size."""
+    """Return the part of a transfer function that is computed for images of a plan's size."""
     grid = grid_with(edges, transfer, planned.height, planned.width)
     support, table = grid.on_grid()
     columns = planned.width // 2 + 1
@@ -114,7 +114,7 @@ def _waits(device: Device) -> bool:
 
 
 class OfPictures:
-    """What is known of the pictures of a run beside their pixels, by what kernels have found of each."""
+    """Facts about the pictures of a run, from the numbers that kernels found of each."""
 
     stack: Stack
 
@@ -217,7 +217,7 @@ class FusedGpuPipeline(OfPictures):
 
     @property
     def _kind(self) -> Kind:
-        """What the programs of this size are compiled for."""
+        """All that decides the programs of this size."""
         stack, mask = self.stack, self._mask
         size = stack.height, stack.width, stack.pixel, stack.out
         return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.arguments.shape)
@@ -275,13 +275,13 @@ class FusedGpuPipeline(OfPictures):
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
-        """What launches that read pixels and make some must know at compile time."""
+        """The defines of launches that read pixels and write pixels."""
         read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
         return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
 
     @cached_property
     def _progress(self) -> cl.Buffer:
-        """Where groups that wait for each other tell how far they are."""
+        """The buffer in which groups that wait for each other tell how far they are."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         buffer = self.launcher.allocate(told.nbytes)
         self.launcher.write(buffer, told)

@@ -1,4 +1,4 @@
-// Cosines: a frequency of the image mirrored without end, which comes of two of the image's own (edges.cl).
+// Cosines: computes a frequency of the image mirrored without end from two of the image's own (edges.cl).
 //
 // needs: fused/gpu/butterflies.cl
 

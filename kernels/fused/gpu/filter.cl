@@ -1,10 +1,10 @@
-// Filter: all steps in one launch, for small images, whose time is mostly that of launches. Rows and columns have the
-// same plan.
+// Filter: runs all steps in one launch, for small images, which take little longer than their launches. Rows and
+// columns have the same plan.
 //
-// Work-groups do task after task: rows, columns, inverse rows, and if there are `bins` parts of the histogram, the ramp
-// and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the
-// step before are done. Those have been begun by groups that are running and that wait at most for tasks before them:
-// nobody waits forever, however few groups run at a time and in whatever order they start.
+// Work-groups do task after task: rows, columns, inverse rows and, if there are `bins`, parts of the histogram, the
+// ramp and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the
+// step before are done. Groups that are running have begun those, and wait at most for tasks before them. So no group
+// waits forever, however few run at a time and in whatever order they start.
 //
 // Launch   (tasks of the largest step x GROUP) work-items, GROUP a work-group
 // Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, and to_pixels.cl or with `bins` quantize.cl

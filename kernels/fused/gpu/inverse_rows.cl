@@ -1,8 +1,8 @@
-// Inverse rows: spectra to the values of the filtered image, and the largest magnitude of them.
+// Inverse rows: makes the values of the filtered image from spectra, and finds their largest magnitude.
 //
 // Fused: transpose, butterflies back, subtraction from the image, offset put back, extremes. A row of a pair is the
-// real, the other the imaginary part of one transform. The values have to wait in memory, since the scale of the output
-// is known only when all are: transforming twice instead moves fewer bytes, but takes longer.
+// real, the other the imaginary part of one transform. The values wait in memory, as the scale of the output is
+// known only when all values are. Transforming twice instead moves fewer bytes, but takes longer.
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
 // Reads    spectrum, see spectrum.cl                   -> BATCH x TILE numbers side by side, zeros from the support on

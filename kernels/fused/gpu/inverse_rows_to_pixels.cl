@@ -1,5 +1,5 @@
-// Inverse rows to pixels: spectra to the pixels of the filtered image, in one launch where all groups run at a time. See
-// inverse_rows.cl and to_pixels.cl.
+// Inverse rows to pixels: makes the pixels of the filtered image from spectra, in one launch whose groups all run at a
+// time. See inverse_rows.cl and to_pixels.cl.
 //
 // Launch   (groups of BATCH pairs of rows x images x GROUP) work-items, GROUP a work-group
 // Reads    spectrum and image as inverse_rows.cl

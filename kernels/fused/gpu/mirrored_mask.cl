@@ -1,5 +1,5 @@
-// Mirrored mask: the transfer function where the image is mirrored without end, as edges.cl has it. A frequency of a
-// column is filtered together with the opposite one, V[ky][kx] with V[HEIGHT - ky][kx], which another work-item has.
+// Mirrored mask: applies the transfer function to an image that is mirrored without end (edges.cl). It filters each
+// frequency of a column together with the opposite one of another work-item: V[ky][kx] with V[HEIGHT - ky][kx].
 //
 // Where there is an O (TWO_INVERSES), columns and inverse rows are done twice, first for the `other`
 // pixels, those whose row + column is odd: the columns of the first ones are filtered in place.

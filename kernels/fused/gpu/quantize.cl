@@ -1,4 +1,4 @@
-// Quantize: values to pixels, on the ramp of their picture (ramp.cl), with the largest magnitude where it was found.
+// Quantize: maps values to pixels on the ramp of their picture (ramp.cl).
 //
 // Launch   (pixels/16, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced

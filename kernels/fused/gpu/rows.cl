@@ -1,4 +1,4 @@
-// Rows: pixels to the transforms of all rows, two rows in one complex transform.
+// Rows: transforms all rows of an image, two rows in one complex transform.
 //
 // Fused: load, offset taken off, twiddle factors, butterflies, transpose. The pixels are read as they are (no complex
 // image is ever written), and the spectra are stored where the columns will read them (no transpose of its own).

@@ -1,4 +1,4 @@
-// Spectrum: how the half-transformed image lies between the kernels.
+// Spectrum: lays out the half-transformed image in memory between the kernels.
 //
 // A real row's spectrum is half redundant, so rows p and p + PAIRS share one complex row, z = x[p] + i x[p + PAIRS].
 // Its transform Z is stored as it is: the two spectra come apart where a column is loaded, because Z[k] and

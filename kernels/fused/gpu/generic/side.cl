@@ -1,6 +1,6 @@
-// Side: the transforms of a side whose length is known at run time. So one program serves every size.
+// Side: transforms a side whose length is known at run time, so that one program serves every size.
 //
-// The arithmetic is that of transform.cl, in the same order; only where numbers are differs. A stage takes them from one
+// The arithmetic and its order are those of transform.cl; only the places of numbers differ. A stage takes them from one
 // room to another: x[t + q LENGTH/radix] of `from`, times w^q, to (t - k) radix + k + q length of `to`, k = t mod length.
 // Between two stages they lie there in natural order.
 //

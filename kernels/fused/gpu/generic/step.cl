@@ -1,5 +1,5 @@
-// Step: rows, columns or inverse rows of images of any size, with the numbers of rows.cl, columns.cl and inverse_rows.cl
-// between. One kernel for all three, as most of it is the transforms, which take long to compile.
+// Step: does rows, columns or inverse rows of images of any size, as rows.cl, columns.cl and inverse_rows.cl do. One
+// kernel does all three, as most of it is the transforms, which take long to compile.
 //
 // Launch   (work-groups x their work-items), which take a batch of transforms after the other until none is left
 // Reads    rows and inverse rows: neighbors take neighboring numbers of a row    -> coalesced, in the spectrum TILE

@@ -1,4 +1,4 @@
-// Pack: filtered columns to the spectra of pairs of rows, where the columns' last step holds one row of a pair at a
+// Pack: makes spectra of pairs of rows from filtered columns, if the columns' last step holds one row of a pair at a
 // time.
 //
 // Launch   (PAIRS TILE, tiles of columns below the support, images) work-items

@@ -1,4 +1,4 @@
-// Long rows, outer step back, where the inverse ends: to values and the largest magnitude of them.
+// Long rows, outer step back, where the inverse ends: to values and their largest magnitude.
 //
 // Fused: twiddle factors between the steps, butterflies, chirp, subtraction from the image, offset put back, extremes.
 //

@@ -1,4 +1,4 @@
-// No offset: 0 in place of offset.cl's, where nothing is taken off.
+// No offset: takes the place of offset.cl's where nothing is subtracted.
 //
 // needs: fused/gpu/attributes.cl offset.cl
 
