@@ -57,11 +57,11 @@ class Engine:
         self._device: Device = open_device(device, fused)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:
-        """Return the transform of an array of the shape's numbers, times a scale."""
-        return self._scaled(data.reshape(shape.source), shape, scale)
+        """Return the transform of an array of the shape's numbers, times a scale.
 
-    def _scaled(self, data: Array, shape: Shape, scale: float) -> Array:
-        """Transform, and once more with numbers nearer to 1 if some were too large or too small."""
+        It is made once more with numbers nearer to 1 if some were too large or too small.
+        """
+        data = data.reshape(shape.source)
         made, largest = self._any(data, shape, scale)
         if 2.0**-SAFE_EXPONENT * scale < largest < 2.0**SAFE_EXPONENT * scale:
             return made

@@ -52,7 +52,6 @@ from .transform import DEFAULT
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from ...device.choice import Device
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.stack import Stack
@@ -106,11 +105,6 @@ class _ByHistogram(NamedTuple):
 
     launches: list[Launch]
     wanted: cl.Buffer
-
-
-def _waits(device: Device) -> bool:
-    """Tell whether work-groups can wait for each other."""
-    return any(name in device.platform for name in WAITING_PLATFORMS)
 
 
 class OfPictures:
@@ -170,7 +164,8 @@ class FusedGpuPipeline(OfPictures):
         self._needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
         self._mask = _mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
         self._allocate()
-        self._waits = _waits(self.device) if one_launch is None else one_launch
+        is_known = any(name in self.device.platform for name in WAITING_PLATFORMS)
+        self._waits = is_known if one_launch is None else one_launch
         self._is_specialized = not (generic and self.plan.is_in_groups) or is_specialized(self.device, self._kind)
         """Whether the programs are compiled for this size."""
         self._build()
