@@ -18,9 +18,9 @@ from fftfilter.bench.benchmark import Benchmark, Setting
 from fftfilter.bench.measure import Stats
 from fftfilter.bench.tables import Lines, Table
 from fftfilter.errors import WriteError
-from fftfilter.folders.chunks import pack
 from fftfilter.folders.cluster import LOCAL, check_address, connect, workers_of_cluster
 from fftfilter.folders.jobs import DONE, Job, Outcome, Settings
+from fftfilter.folders.pool import pack
 from fftfilter.folders.processes import WantedWorkers, workers_of
 from fftfilter.folders.run import FolderRun
 from fftfilter.images import Picture, write

@@ -163,7 +163,7 @@ def test_another_output_is_told(tmp_path, gray, monkeypatch):
     # As if half of the pixels lay on the edges of the histogram's bins.
     moved = ImageJReference(H.imagej(), nudge=9.0)(gray)
     assert not is_right(moved)
-    monkeypatch.setattr("fftfilter.work.references.NUDGES", (0.0, 9.0))
+    monkeypatch.setattr("fftfilter.work.verify.NUDGES", (0.0, 9.0))
     assert is_right(moved)
 
 

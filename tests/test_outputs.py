@@ -22,7 +22,7 @@ from fftfilter.output.quantize import pixels
 from fftfilter.output.ramp import ramps
 from fftfilter.output.scale import of as scale_of
 from fftfilter.transfer import reference
-from fftfilter.work.references import reference_of
+from fftfilter.work.verify import reference_of
 from tests.fused.helpers import white_of
 from tests.helpers import assert_grey_levels
 from tests.soak.check import as_gpu

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..output.modes import Output
     from ..transfer import Transfer
     from ..transfer.shapes import ShapeName
-    from ..work.methods import MethodName
+    from ..work.recipe import MethodName
 
     Decorator = Callable[[Any], Any]
 

@@ -1,12 +1,12 @@
-"""Files as bytes: where those of an input come from, and how those of an output are written.
+"""Bytes of files: inputs are read, and outputs written, without a look at what they mean.
 
     content(source) -> bytes  ...  store(target, parts, times)
 
     sources.py            all bytes of a file, a URL or standard input
-    atomic.py             outputs that appear whole or not at all; what a killed run left behind
+    atomic.py             outputs that appear whole or not at all; leftovers of killed runs
     urls.py               files behind URLs, through fsspec
     standard_streams.py   standard input, output and error, which may be closed or full
-    messages.py           what errors about files say: name, cause, way out
+    messages.py           texts of errors about files: name, cause, way out
 
-Nothing here knows what an image is but the words of errors.
+Only the messages know that these are images.
 """

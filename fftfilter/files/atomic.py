@@ -1,13 +1,13 @@
 """Outputs that appear whole or not at all: written beside their place, then moved into it in one step.
 
-This holds when the process is killed. Against a power cut nothing is done: a file is not forced to the disk. What a
-killed run left behind is removed later. While a file is written, its name is
+This holds when the process is killed, but not after a power cut, as files are not forced to the disk. Files that a
+killed run left behind are removed later. While a file is written, its name is
 
-    .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random; at the end .part.EXT for what a command writes
+    .NAME.fftfilter-PID-MMMMRRRR.tmp    M: the machine, R: random; a command's own files end with .part.EXT
 
 A file of this machine is a leftover when its process is gone. Other machines may share the folder, and their
-processes cannot be seen: their files are leftovers when they are a day old. A container is a machine of its own, as
-its processes have numbers of their own: those of two containers may have one host's name.
+processes cannot be seen: their files are leftovers when they are a day old. A container counts as a machine of its
+own, since it numbers its processes by itself and may share its host's name with others.
 """
 
 # For a small file pathlib takes a tenth of the time.
@@ -38,7 +38,7 @@ from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
@@ -46,8 +46,6 @@ Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
 
 _OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+")
-# Systems with writev take at least this many parts in one call.
-_PARTS_A_CALL = 1024
 _PART = 1 << 20
 _NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)", re.DOTALL)
 # Entries that are looked at in half a millisecond.
@@ -91,8 +89,8 @@ def store(
             return
         path = os.path.realpath(path)
         old = _status(path)
-    with _replacing(path, old, times, spare) as file:
-        _write(file, parts)
+    with _replacing(path, old, times, spare) as raw, io.BufferedWriter(raw) as file:
+        file.writelines(parts)
 
 
 def refuse_unwritable(folder: str) -> None:
@@ -105,7 +103,7 @@ def refuse_unwritable(folder: str) -> None:
     disk = os.statvfs(folder)
     if not may_write:
         raise _system_error(errno.EROFS if disk.f_flag & os.ST_RDONLY else errno.EACCES)
-    # What is kept for root counts for root; some file systems do not count their files.
+    # Space that is kept for root counts for root alone; some file systems do not count their files.
     if not (disk.f_bavail if os.geteuid() else disk.f_bfree) or (disk.f_files > 0 and not disk.f_ffree):
         raise _system_error(errno.ENOSPC)
 
@@ -144,7 +142,7 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
 def _replacing(
     path: str, old: os.stat_result | None, times: Times | None, spare: Collection[Identity | None]
 ) -> Iterator[io.FileIO]:
-    """Give a file to be written, which gets a path at the end; a failure leaves the old one and no other."""
+    """Give a file to be written, which takes its place at the end; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
     temporary = temporary_name(path)
@@ -188,22 +186,7 @@ def growing(
         yield file
 
 
-def _write(file: io.FileIO, parts: Iterable[bytes | memoryview]) -> None:
-    """Write parts in one call where the system has writev: after each call another thread may run first."""
-    if sys.platform == "win32":
-        with io.BufferedWriter(file) as buffered:
-            buffered.writelines(parts)
-        return
-    rest = [memoryview(part) for part in parts]
-    while rest:
-        written = os.writev(file.fileno(), rest[:_PARTS_A_CALL])
-        while rest and written >= rest[0].nbytes:
-            written -= rest.pop(0).nbytes
-        if written:  # Not all of it: the disk is full, which the next call reports, or the call takes no more.
-            rest[0] = memoryview(rest[0].tobytes())[written:]
-
-
-# Names of unfinished files, and the removal of those that a killed run left behind
+# Names of unfinished files, and their removal after a killed run
 
 
 def temporary_name(path: str, end: str = "tmp") -> str:
@@ -214,35 +197,38 @@ def temporary_name(path: str, end: str = "tmp") -> str:
 
 
 def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None) -> int:
-    """Remove what killed runs left in a folder; return the number of files.
+    """Remove the unfinished files of killed runs from a folder; return their number.
 
     ``most`` is how many entries are looked at. A folder that cannot be listed counts as empty.
     """
+    return _remove(folder, _is_leftover, most)
+
+
+def remove_own(folder: str | os.PathLike[str]) -> None:
+    """Remove the unfinished files of this process, which ends at once, from a folder."""
+    _remove(folder, lambda _, *writer: writer == (os.getpid(), _machine()))
+
+
+def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
+    """Remove the unfinished files of killed runs beside an output, as far as that costs no time."""
+    if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
+        remove_leftovers(Path(target).parent, most=_QUICKLY)
+
+
+def _remove(
+    folder: str | os.PathLike[str],
+    is_for_removal: Callable[[os.DirEntry[str], int, str], bool],
+    most: int | None = None,
+) -> int:
     removed = 0
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, most):
             found = _NAME.fullmatch(entry.name)
-            if found and _is_leftover(entry, int(found[1]), found[2]):
+            if found and is_for_removal(entry, int(found[1]), found[2]):
                 with suppress(OSError):
                     Path(entry.path).unlink()
                     removed += 1
     return removed
-
-
-def remove_own(folder: str | os.PathLike[str]) -> None:
-    """Remove what this process is writing into a folder: it ends at once."""
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            found = _NAME.fullmatch(entry.name)
-            if found and (int(found[1]), found[2]) == (os.getpid(), _machine()):
-                with suppress(OSError):
-                    Path(entry.path).unlink()
-
-
-def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
-    """Remove what killed runs left in the folder of one output, as far as that costs no time."""
-    if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
-        remove_leftovers(Path(target).parent, most=_QUICKLY)
 
 
 def _is_leftover(entry: os.DirEntry[str], process: int, machine: str) -> bool:

@@ -1,4 +1,4 @@
-"""What errors about files say: the file's name, the cause, and a way out."""
+"""Texts of errors about files: the file's name, the cause, and a way out."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ Identity = tuple[int, int]
 """The device and inode of a file, which are the same for all its names."""
 LARGE = 1 << 24
 """Bytes of a file that is read in parts where that is possible."""
-# What is looked at before the rest is read, and how much of a stream is read at a time.
+# The bytes that are looked at before the rest is read, and those of a stream that are read at a time.
 _START = 1 << 20
 _PART = 1 << 24
 
@@ -126,7 +126,7 @@ def _all_bytes(
     if size is not None and (free := lacking(size)) is not None:
         raise TooLargeError(f"{name}: {size:,} bytes, more than the {free:,} of memory that are free")
     if size is None and isinstance(file, FileIO):
-        file = BufferedReader(file)  # a pipe gives what it has, this one as much as it was asked for
+        file = BufferedReader(file)  # which waits for as many bytes as it is asked for, unlike a pipe
     # One byte more than the size shows that this is the end.
     start = file.read(_START if size is None else min(size + 1, _START)) or b""
     if size is not None and len(start) == size:
@@ -159,9 +159,9 @@ def _refuse_beyond(most: int, length: int, name: str) -> None:
 
 
 def identity(path: str | os.PathLike[str], *, is_output: bool = False) -> Identity | None:
-    """Return what is the same for all names of a file; "-" is standard input, or output.
+    """Return a value that is the same for all names of a file; "-" is standard input, or output.
 
-    None for a pipe, a device, a URL, and what is missing.
+    None for a pipe, a device, a URL, and a missing file.
     """
     try:
         if (name := os.fsdecode(path)) == STANDARD_STREAM:

@@ -1,7 +1,7 @@
 """Standard input, output and error as a command has them: any of them may be closed or full.
 
-What standard output cannot take is an error, as it is for a file. What standard error cannot take is dropped:
-there is nobody to report it to, and a long run is worth more than its messages.
+If standard output fails, that is an error, as for a file. If standard error fails, its text is dropped: there is
+nobody to report it to, and a long run is worth more than its messages.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def open_stream(stream: TextIO | None) -> BinaryIO:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Within it, a failure of standard output is a WriteError or BrokenPipeError, one of standard error nothing.
+    """Turn failures of standard output into WriteError or BrokenPipeError, and ignore those of standard error.
 
     A stream that the program was started without becomes one that fails when it is used.
     """
@@ -89,7 +89,7 @@ def _raise(error: OSError) -> NoReturn:
 
 
 def _unless_it_fails(stream: TextIO | None) -> TextIO | None:
-    """Return a stream, None if it cannot write what it still holds: at exit Python would try again, and complain."""
+    """Return a stream, None if it cannot be flushed: at exit Python would try again, and complain."""
     try:
         if stream is not None:
             stream.flush()

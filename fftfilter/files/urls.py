@@ -1,11 +1,11 @@
 """Files behind URLs, through fsspec: s3://, gs://, http://, memory:// and others that it has drivers for.
 
-First what a URL says by itself, then what is behind it. fsspec is imported only for that. Listings are not cached,
-because other programs write there, too. Errors are OSErrors with a readable message, as for files; a missing
-package is a ParameterError.
+Names come first, then access to files, for which alone fsspec is imported. Listings are not cached, because other
+programs write there, too. Errors are OSErrors with a readable message, as for files; a missing package is a
+ParameterError.
 
-Not universal-pathlib: its listings drop the type and the date that fsspec has given, so that a web page costs a
-request an entry, and its names of the web stay quoted.
+Not universal-pathlib: its listings drop the type and the date that fsspec has given, so that each entry of a web page
+costs a request, and its names of the web stay quoted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
-# What drivers call something that changes with a file's content, the most reliable first.
+# Drivers' names of a value that changes with a file's content, the most reliable first.
 _VERSIONS = ("ETag", "etag", "md5Hash", "content_md5", "mtime", "LastModified", "last_modified", "updated", "created")
 
 
 class Url(NamedTuple):
-    """A folder or a file behind a URL, with those of Path's methods that folder runs use."""
+    """A folder or a file behind a URL, with the methods of Path that folder runs use."""
 
     text: str
 
@@ -94,7 +94,7 @@ def without_file_scheme(text: str) -> str:
 
 
 def place(text: str) -> Path | Url:
-    """Return a name as what it means: a path or a URL."""
+    """Return a name as a path or a URL."""
     return Url(text) if is_url(text) else Path(text)
 
 
@@ -121,7 +121,7 @@ def _scheme(url: str) -> str:
     return url.partition("://")[0].lower()
 
 
-# What is behind a URL
+# Access to files
 
 
 class UrlError(OSError):
@@ -133,7 +133,7 @@ class UrlError(OSError):
 
 
 class Entry(NamedTuple):
-    """An entry of a folder, with the methods of os.DirEntry."""
+    """A file or a folder in a folder, as os.DirEntry."""
 
     name: str
     is_folder: bool
@@ -142,14 +142,6 @@ class Entry(NamedTuple):
     def is_dir(self) -> bool:
         """Whether it is a folder."""
         return self.is_folder
-
-    def is_file(self) -> bool:
-        """Whether it is a file."""
-        return not self.is_folder
-
-    def is_symlink(self) -> bool:
-        """Whether it is a link, which URLs have none of."""
-        return False
 
 
 def is_folder(url: Url) -> bool:
@@ -198,7 +190,7 @@ def stamp(url: str) -> tuple[int, int]:
 
 @contextmanager
 def scandir(url: Url) -> Iterator[Iterator[Entry]]:
-    """Return a folder's entries, as os.scandir; of a web page, its links to what lies below it."""
+    """Return a folder's entries, as os.scandir; of a web page, its links to pages and files below it."""
     with _readable_errors(url.text):
         system, path = _open(url.text)
         found = system.ls(path if not url.is_web else f"{path.rstrip('/')}/", detail=True)
@@ -228,7 +220,7 @@ def _open(url: str) -> tuple[Any, str]:
 
 @contextmanager
 def _readable_errors(url: str) -> Iterator[None]:
-    """Turn whatever a driver raises into an OSError whose ``strerror`` can be shown."""
+    """Turn any error of a driver into an OSError whose ``strerror`` can be shown."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:
@@ -237,7 +229,7 @@ def _readable_errors(url: str) -> Iterator[None]:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES).lower()) from error
     except (ParameterError, MemoryError):
         raise
-    except Exception as error:  # A driver raises what its library does.
+    except Exception as error:  # any error of the driver's library
         message = f"{first_line(error)}; check the URL and the settings of {_scheme(url)}://"
         raise UrlError(message) from error
 

@@ -1,4 +1,4 @@
-"""Files through one device: read, filtered in stacks of one size, written, in bounded memory.
+"""A batch takes files through one device in bounded memory: reads, filters in stacks of one size, and writes.
 
     jobs -> [threads: read, decode] -> stacks of one size -> filter -> [threads: encode, write] -> outcomes
 
@@ -47,7 +47,7 @@ WAITING_BYTES = 1 << 28
 
 
 class Stacks:
-    """Pictures that wait for others of their kind, with which they are filtered in one launch."""
+    """Pictures that wait for others of their kind, to be filtered with them in one launch."""
 
     def __init__(self) -> None:
         self.nbytes = 0
@@ -73,7 +73,7 @@ class Stacks:
         return self._pop(next(iter(self._waiting)))
 
     def part(self, stack: Sequence[Loaded]) -> None:
-        """Let pictures of this kind go alone from now on: as a stack they were too large."""
+        """Filter pictures of this kind one by one from now on: the stack was too large."""
         self._alone.add(_key(_frame(stack[0])))
 
     def _largest(self, key: Key, pixels: int) -> int:
@@ -90,9 +90,9 @@ class Stacks:
 
 
 class Batch:
-    """A device with everything that a job needs, for one kind of settings.
+    """An open device that does jobs with the same settings.
 
-    ``device`` is as for :class:`Filter`, ``threads`` how many read and write.
+    ``device`` is as for :class:`Filter`; ``threads`` is the number of threads that read and write.
     """
 
     def __init__(self, settings: Settings, device: str | None = None, threads: int = 1) -> None:
@@ -101,6 +101,7 @@ class Batch:
         self._threads = threads = max(1, system.startable_threads(threads + system.SPARE_TASKS) - system.SPARE_TASKS)
         # With one thread, handing a file over to it costs as much as a small file.
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="codec") if threads > 1 else None
+        self._submit: Callable[..., Future[Any]] = self._pool.submit if self._pool else system.at_once
         self._stacks = Stacks()
         self._joined = np.empty((0, 0, 0), np.uint8)
         self._transfer = settings.recipe.transfer
@@ -113,7 +114,7 @@ class Batch:
             self._filter.close()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
-        """Do all jobs and yield what became of each.
+        """Do all jobs and yield their outcomes.
 
         Raises what :class:`Filter` raises, and DeviceLostError if the device fails twice in a row.
         """
@@ -129,7 +130,7 @@ class Batch:
             while self._stacks:
                 yield from self._filter_stack(self._stacks.pop(), writing)
         except DeviceLostError:
-            # What is filtered already is still written; its outcome comes before the error.
+            # Filtered files are still written; their outcomes come before the error.
             for each in reading:
                 each.cancel()
             yield from (each.result() for each in writing)
@@ -138,15 +139,10 @@ class Batch:
 
     @property
     def _ahead(self) -> int:
-        """How many files may be read before they are filtered."""
+        """The number of files that may be read before they are filtered."""
         if self._threads == 1:
             return 0
         return 1 if self._stacks.nbytes > WAITING_BYTES else 2 * self._threads
-
-    def _submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        if self._pool:
-            return self._pool.submit(work, *arguments)
-        return system.at_once(work, *arguments)
 
     def _take(self, loaded: Loaded | Outcome, writing: deque[Future[Outcome]]) -> Iterator[Outcome]:
         """Let a file wait for others of its size, and filter the stack that is due."""
@@ -158,7 +154,8 @@ class Batch:
         if loaded.frame is None:
             yield self._filter_pages(loaded)
             return
-        if stack := self._stacks.add(loaded, self._pixels_a_stack):
+        pixels = PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
+        if stack := self._stacks.add(loaded, pixels):
             yield from self._filter_stack(stack, writing)
         while len(writing) > self._ahead:
             yield writing.popleft().result()
@@ -192,7 +189,7 @@ class Batch:
                 writing.append(self._submit(steps.write, loaded, self.settings, self._device))
 
     def _attempt(self, stack: Sequence[Loaded]) -> None:
-        """Filter pictures, and note what became of each."""
+        """Filter pictures, and note the results."""
         frames = [_frame(loaded) for loaded in stack]
         self._filter_by(frames[0].transfer)
         made = filtered(self._filter, frames, self.settings.filters_by, joined=self._join)
@@ -262,10 +259,6 @@ class Batch:
         """The filter, opened when the first files are being read."""
         return self._open()
 
-    @cached_property
-    def _pixels_a_stack(self) -> int:
-        return PIXELS_ON_GPU if self._filter.launcher.device.is_gpu else PIXELS_ON_CPU
-
     def _open(self) -> Filter:
         return self.settings.filters_by.open(self._transfer, self._device)
 
@@ -284,6 +277,6 @@ def _frame(loaded: Loaded) -> Frame:
 
 
 def _key(frame: Frame) -> Key:
-    """Return what pictures of a stack have in common."""
+    """Return a value that is the same for all pictures that may be in a stack."""
     picture = frame.picture
     return picture.planes.shape, picture.planes.dtype, picture.maxval, frame.depth, frame.transfer

@@ -1,7 +1,7 @@
 """Workers of a Dask cluster: its scheduler is reached by its address, or started here with workers of its own.
 
-Each worker is, as a pool takes it, an executor of Dask's client for one address. It opens its device once and does one
-chunk at a time. What a chunk that was broken off has written already is written again: the same bytes, under the same
+For the pool, each worker is an executor of Dask's client for one address. It opens its device once and does one chunk
+at a time. If a chunk is broken off, the files that it has written are written again: the same bytes, under the same
 name.
 """
 
@@ -33,8 +33,7 @@ _SCHEMES = ("tcp", "tls", "ws", "wss", "ucx")
 _SECONDS_TO_CONNECT = 10
 # Deaths that a task survives in a cluster of one's own; another's scheduler has its own limit.
 _MOST_DEATHS = 1
-# Messages that each side of a connection keeps for debugging Dask: with 1000, its default, the names of as many batches
-# of files.
+# Messages that each side of a connection keeps for debugging Dask. Its default would keep the names of 1000 batches.
 _MESSAGES_KEPT = 20
 SECONDS_A_CHUNK = 1.0
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -111,7 +110,7 @@ class ClusterWorkers:
             self._workers[address] = Worker(f"worker {address}", executor, self._device, self._threads)
 
     def lose(self, worker: Worker, why: str) -> None:
-        """Do without a worker that has no usable device, or is of another version."""
+        """Leave out a worker that has no usable device, or has another version."""
         address = worker.name.removeprefix("worker ")
         self._useless.add(address)
         self._why = f"{worker.name}: {why}"
@@ -134,7 +133,7 @@ class ClusterWorkers:
         raise explain(error, self._client)
 
     def clean(self) -> None:
-        """Remove what workers that died have left half written, once on each of the machines that are left."""
+        """Remove the unfinished files of workers that died, once on each remaining machine."""
         # The scheduler may be gone; the next run cleans, too.
         if self._folders:
             one_a_host = {urlsplit(address).hostname: address for address in self._workers}
@@ -143,7 +142,7 @@ class ClusterWorkers:
 
 
 def remove_from(folders: list[str]) -> None:
-    """Remove what killed workers of this machine have left half written."""
+    """Remove the unfinished files of killed workers of this machine."""
     for folder in folders:
         remove_leftovers(folder)
 
@@ -180,7 +179,7 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
 
 
 def explain(error: BaseException, client: Client) -> BaseException:
-    """Return what is to be raised for an error of a task: DeviceError if the workers lack this program, or itself."""
+    """Return the error to raise for that of a task: DeviceError if the workers lack this program, else itself."""
     if client.status != "running":
         return gone(client)
     cause = error if isinstance(error, ImportError) else error.__cause__
@@ -192,7 +191,7 @@ def explain(error: BaseException, client: Client) -> BaseException:
 
 
 def gone(client: Client) -> DeviceLostError:
-    """Return what is to be raised when a client has lost its scheduler."""
+    """Return the error of a client that has lost its scheduler."""
     return DeviceLostError(f"{client.scheduler.address}: the scheduler is gone")
 
 
@@ -213,7 +212,7 @@ def _client(address: str) -> Client:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the scheduler's log off the terminal: what matters is reported in one line."""
+    """Keep the scheduler's log off the terminal: its failures are reported in one line."""
     import distributed  # noqa: F401  it sets its logs up when it is imported
 
     logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]

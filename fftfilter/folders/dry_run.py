@@ -1,6 +1,6 @@
-"""What a folder run would do: each file's size, output and bytes, from the headers alone.
+"""A dry run shows each file's size, output and memory, from the headers alone.
 
-What a picture takes of a device's memory is asked of the device: of one here, or of one of a cluster's workers.
+The memory that a picture takes of a device is asked of the device: of one here, or of one of a cluster's workers.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import __version__, images
 from ..errors import DeviceError, FftfilterError
 from ..files import sources
-from . import chunks
 from .cluster import LOCAL, connect, explain
+from .pool import device_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ SECONDS_TO_ANSWER = 60
 
 
 class Need(NamedTuple):
-    """What a picture takes of a device's memory, in bytes."""
+    """The memory that a picture takes of a device, in bytes."""
 
     device: str
     has: int
@@ -36,7 +36,7 @@ class Need(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What would be done with a file."""
+    """The step of one file."""
 
     job: Job
     size: Size
@@ -68,7 +68,7 @@ class DryRun:
         self._largest: Need | None = None
 
     def steps(self) -> Iterator[Step | FftfilterError]:
-        """Return each file's step, or why it would fail; first of all why there is no device, if so."""
+        """Yield the step of each file, or the error that it would end with; first that of a missing device."""
         with ExitStack() as stack:
             try:
                 need = cache(stack.enter_context(self._asking()))
@@ -101,14 +101,14 @@ class DryRun:
 
     @contextmanager
     def _asking(self) -> Iterator[Callable[[Shape], Need]]:
-        """Return what says how much of a device's memory a picture takes; raises DeviceError."""
+        """Give a function that returns the need of a picture of some shape; raises DeviceError."""
         settings, cluster = self._run.settings, self._cluster
         if cluster in (None, LOCAL):
             from ..device.choice import choose
 
             devices = [choose(name) for name in self._devices]
             names, has = ", ".join(each.name for each in devices), min(d.cl_device.global_mem_size for d in devices)
-            asked = partial(chunks.device_bytes, settings=settings, device=self._devices[0], version=__version__)
+            asked = partial(device_bytes, settings=settings, device=self._devices[0], version=__version__)
             yield lambda shape: Need(names, has, asked(shape)[-1])
             return
         with connect(cluster, self._devices) as client:
@@ -116,7 +116,7 @@ class DryRun:
             def ask(shape: Shape) -> Need:
                 if not client.nthreads():
                     raise DeviceError(f"{cluster}: no worker is there; start one with 'dask worker'")
-                asked = client.submit(chunks.device_bytes, shape, settings, self._devices[0], __version__, pure=False)
+                asked = client.submit(device_bytes, shape, settings, self._devices[0], __version__, pure=False)
                 try:
                     return Need(*asked.result(timeout=SECONDS_TO_ANSWER))
                 except FftfilterError:

@@ -1,6 +1,6 @@
-"""A job is one file of a run, its outcome is what became of it.
+"""A job is one file of a run; an outcome is its result.
 
-Nothing here imports NumPy or OpenCL: the process that shares the files among workers does without.
+The process that shares the files among workers needs neither NumPy nor OpenCL, so nothing here imports them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DONE, SKIPPED, FAILED, MEASURED = "done", "skipped", "failed", "measured"
 
 @dataclass(frozen=True)
 class Settings:
-    """What is done with every file; the same for all workers."""
+    """The settings of a run, the same for all files and workers."""
 
     recipe: Recipe
     measure_only: bool = False
@@ -62,7 +62,7 @@ class Job(NamedTuple):
 
 @dataclass
 class Outcome:
-    """What became of a job."""
+    """The result of a job."""
 
     job: Job
     status: str
@@ -73,18 +73,18 @@ class Outcome:
     """Channels, height, width; of the first page."""
     dtype: str | None = None
     pixel_size: PixelSize | None = None
-    """What the file says, if the filter needs it."""
+    """The file's, if the filter needs it."""
     row: Row | None = None
-    """Of a contact sheet, if one is wanted."""
+    """Of the contact sheet, if one is made."""
     peaks: Sequence[Peak] | None = None
-    """What was found and removed, if that was looked for."""
+    """The waves that were removed, if any were looked for."""
     extremes: tuple[float, float] | None = None
     clipped: float = 0.0
     """The part of the samples that was clipped to black or white."""
     peak: float = 0.0
     """The largest value as a part of the input's white, if only measured."""
     cautions: list[str] = field(default_factory=list)
-    """What its user may not expect."""
+    """Surprises in the output, a line each."""
     seconds: dict[str, float] = field(default_factory=dict)
     device: str | None = None
     digest: str | None = None
@@ -92,15 +92,10 @@ class Outcome:
     """From the reference, if the target was compared with it."""
     stamp: journal.Stamp | None = None
     left_out: list[str] = field(default_factory=list)
-    """What of the input's metadata the output cannot hold."""
+    """What was dropped of the input's metadata, as text."""
     found_no_space: bool = False
-    """Whether it failed as the target's file system is full."""
+    """Whether it failed because the target's file system is full."""
 
 
 class DeviceLostError(DeviceError):
-    """No worker is left that could do the rest of a run."""
-
-
-def failure(job: Job, error: str) -> Outcome:
-    """Return the outcome of a job that never reached a device."""
-    return Outcome(job, FAILED, error, exit_code=1)
+    """No worker is left for the rest of a run."""

@@ -1,8 +1,8 @@
-"""The mean power spectrum of many files: what all pictures of one scanner or one sensor have in common.
+"""The mean power spectrum of many files shows what all pictures of one scanner or sensor have in common.
 
-A mean needs one grid of frequencies. So pictures of several sizes are cropped to one, around their middle: the largest
-that fits into all of them, but for those of less than half the usual side, which are left out. One mean is held, and a
-picture a thread.
+A mean needs one grid of frequencies. So pictures of several sizes are cropped around their middle to the largest size
+that fits into all of them; those of less than half the usual side are left out. Memory holds one mean, and one picture
+per thread.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ SMALL = 0.5
 
 @dataclass
 class MeanSpectrum:
-    """The mean power of the pictures of a folder, and what became of its files."""
+    """The mean power of the pictures of a folder, and the numbers and failures of its files."""
 
     spectrum: Spectrum | None = None
     """None if there is no picture at all."""
     failed: list[str] = field(default_factory=list)
-    """Why files could not be read."""
+    """The errors of files that could not be read."""
     left_out: int = 0
-    """How many are too small."""
+    """The number of files that are too small."""
     cropped: int = 0
     pixel: tuple[float, float] | None = None
     """The sides of a pixel in meters, if the first file says them, and no other one says otherwise."""

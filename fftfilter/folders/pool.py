@@ -1,14 +1,23 @@
-"""Chunks of jobs over workers: feeds them, counts deaths, and tries suspects one by one.
+"""A pool feeds workers with chunks of jobs, counts deaths, and tries suspects one by one; below, a worker's own part.
 
-A worker is an executor of the standard library's kind with a device of its own: this process, another one, or one of a
-Dask cluster (``processes.py``, ``cluster/``). Each has one chunk that it works on and one that waits for it.
+A worker is an executor of the standard library's kind with a device of its own, which stays open from chunk to chunk:
+this process, another one, or one of a Dask cluster (``processes.py``, ``cluster.py``). Each has one chunk that it works
+on and one that waits for it.
 
 When a worker dies, every job that it had in hand is a suspect, and is tried once more, alone. A job that was in hand at
 two deaths is given up. The jobs of a worker that has lost its device go to the others.
+
+A cluster's scheduler, which only passes chunks on, imports this module, too: NumPy and OpenCL are imported when there
+is work.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import threading
+import time
+import zlib
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field
@@ -17,14 +26,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from .. import __version__
+from ..errors import DeviceError
 from ..files.atomic import remove_leftovers
 from ..files.messages import quoted_if_odd
 from ..files.urls import is_url
-from . import chunks
-from .jobs import Job, Outcome, Settings, failure
+from .jobs import FAILED, Job, Outcome, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
+
+    from .batch import Batch
 
 # Chunks a worker: one that it does, one that is there when that ends.
 IN_HAND = 2
@@ -34,8 +45,24 @@ JOBS_A_THREAD = 16
 DEATHS = 2
 
 
+class Result(NamedTuple):
+    """The outcomes of a chunk."""
+
+    outcomes: list[Outcome]
+    seconds: float
+    lost: str | None = None
+    """Why the worker is of no use, if so; the others do the rest of its chunk."""
+
+
+class Started(NamedTuple):
+    """A worker that is ready."""
+
+    pid: int
+    device: str
+
+
 class Chunk(NamedTuple):
-    """Jobs that a worker was sent."""
+    """The jobs that are sent to a worker at a time."""
 
     jobs: Sequence[Job]
     is_suspect: bool = False
@@ -51,37 +78,36 @@ class Death(NamedTuple):
 
     why: str
     at_start: bool = False
-    """Whether it never was ready, so that no job can be the cause."""
+    """Whether it was never ready, so that no job can be the cause."""
 
 
 @dataclass(eq=False)
 class Worker:
-    """Somebody who does chunks, one after the other."""
+    """An executor that does chunks, one after the other."""
 
     name: str
-    """What messages call it."""
+    """In messages."""
     executor: Executor
     device: str | None
     threads: int
-    in_hand: dict[Future[chunks.Result], Chunk] = field(default_factory=dict)
+    in_hand: dict[Future[Result], Chunk] = field(default_factory=dict)
 
 
 class Workers(Protocol):
     """The workers of a run, as they come and go."""
 
     notes: list[str]
-    """What the user should know of workers that were lost; the caller takes them."""
+    """Lines about workers that were lost, for the user; the caller takes them."""
 
-    @property
-    def seconds_a_chunk(self) -> float:
-        """What a chunk should take: long beside the cost of sending it, short for whoever waits for its end."""
+    seconds_a_chunk: float
+    """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
 
     @property
     def seconds_between_looks(self) -> float | None:
-        """How soon :meth:`look` has to be called again, None for when something has happened."""
+        """The time after which :meth:`look` has to be called again; None if only events matter."""
 
     def look(self, *, has_work: bool) -> list[Worker]:
-        """Return the workers that there are now; ``has_work`` says whether more could be of use.
+        """Return the present workers; ``has_work`` says whether more would be useful.
 
         Raises DeviceLostError if there is none and none will come.
         """
@@ -90,10 +116,7 @@ class Workers(Protocol):
         """Do without a worker from now on."""
 
     def died(self, worker: Worker, error: BaseException) -> Death:
-        """Return how a worker died, after another was started in its place if that is possible.
-
-        Raises what an error means that is no death.
-        """
+        """Return how a worker died, after replacing it if that is possible; raises an error that is no death."""
 
 
 class Pool:
@@ -137,9 +160,9 @@ class Pool:
             chunk = self._next(jobs, workers, worker.threads)
             if not chunk.jobs:
                 return
-            arguments = (chunks.pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
+            arguments = (pack(chunk.jobs), settings, worker.device, worker.threads, __version__)
             try:
-                future = worker.executor.submit(chunks.do_chunk, *arguments)
+                future = worker.executor.submit(do_chunk, *arguments)
             except BrokenExecutor as error:  # it died since it was looked at
                 future = Future()
                 future.set_exception(error)
@@ -161,8 +184,8 @@ class Pool:
         self._left -= len(chunk.jobs)
         return chunk
 
-    def _take(self, worker: Worker, future: Future[chunks.Result]) -> Iterator[Outcome]:
-        """Yield what became of a chunk; its worker may have died or lost its device."""
+    def _take(self, worker: Worker, future: Future[Result]) -> Iterator[Outcome]:
+        """Yield the outcomes of a chunk, whose worker may have died or lost its device."""
         try:
             result = future.result()
         except Exception as error:  # noqa: BLE001  the workers know which of them is a death
@@ -179,7 +202,7 @@ class Pool:
             self._workers.lose(worker, result.lost)
 
     def _finished(self, worker: Worker) -> Generator[Outcome, None, list[Chunk]]:
-        """Empty a worker's hands: yield the outcomes of what it has finished, return the rest."""
+        """Take all chunks from a worker: yield the outcomes of finished jobs, return the other jobs."""
         unfinished = []
         for future, chunk in worker.in_hand.items():
             outcomes: list[Outcome] = []
@@ -192,7 +215,7 @@ class Pool:
         return unfinished
 
     def _after_death(self, worker: Worker, death: Death) -> Iterator[Outcome]:
-        """Let the jobs of a worker that died be tried one by one; yield those that are given up."""
+        """Put the jobs of a dead worker aside, to be tried one by one; yield those that are given up."""
         chunks = yield from self._finished(worker)
         for folder in {folder for chunk in chunks for folder in chunk.folders}:
             remove_leftovers(folder)
@@ -205,4 +228,82 @@ class Pool:
             if self._deaths[job.number] < DEATHS:
                 self._suspects.append(job)
             else:
-                yield failure(job, f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand")
+                why = f"{quoted_if_odd(job.source)}: given up: {death.why} while it was in hand"
+                yield Outcome(job, FAILED, why, exit_code=1)
+
+
+# What a worker does
+
+
+def pack(jobs: Sequence[Job]) -> bytes:
+    """Return jobs for :func:`do_chunk`, compressed, since a cluster's scheduler keeps all that it passes on."""
+    return zlib.compress(pickle.dumps(jobs, pickle.HIGHEST_PROTOCOL), 1)
+
+
+_one_at_a_time = threading.Lock()
+_open: list[tuple[Settings, str | None, int, Batch]] = []
+"""The one batch of this process, if there is one, behind the arguments that it was opened with."""
+
+
+def open_device(device: str | None) -> Started:
+    """Open a device, as a worker does before its first chunk; raises DeviceError."""
+    from ..device.choice import open_device as open_checked
+    from ..fused import fused
+
+    return Started(os.getpid(), open_checked(device, fused).name)
+
+
+def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:
+    """Do a chunk of packed jobs with a device; ``threads`` read and write, 0 for one a core.
+
+    ``version`` is that of the process that asks. Raises FftfilterError for settings that are invalid on this device.
+    """
+    if version != __version__:
+        return Result([], 0.0, f"has fftfilter {__version__}, and this is {version}")
+    outcomes: list[Outcome] = []
+    with _one_at_a_time:
+        try:
+            batch = _opened(settings, device, threads)
+            began = time.perf_counter()
+            jobs: list[Job] = pickle.loads(zlib.decompress(packed))  # noqa: S301  from the program that runs here
+            for outcome in batch.run(jobs):
+                outcomes.append(outcome)  # noqa: PERF402  finished files count, whatever happens next
+        except DeviceError as error:
+            close_batch()
+            return Result(outcomes, 0.0, str(error))
+        except BaseException:
+            close_batch()
+            raise
+    return Result(outcomes, time.perf_counter() - began)
+
+
+def device_bytes(
+    shape: tuple[int, int, int], settings: Settings, device: str | None, version: str
+) -> tuple[str, int, int]:
+    """Return this worker's device, the bytes that it has, and those that a picture ``(channels, height, width)`` takes.
+
+    Raises FftfilterError.
+    """
+    if version != __version__:
+        raise DeviceError(f"has fftfilter {__version__}, and this is {version}")
+    recipe = settings.recipe
+    transfer = recipe.transfer.with_pixel_size(1.0)  # as any size takes the same
+    with recipe.open(transfer, device) as filter_:
+        opened = filter_.launcher.device
+        return opened.name, opened.cl_device.global_mem_size, filter_.device_bytes(shape)
+
+
+def close_batch() -> None:
+    """Close the batch of this process, if there is one."""
+    while _open:
+        _open.pop()[-1].close()
+
+
+def _opened(settings: Settings, device: str | None, threads: int) -> Batch:
+    from ..system import cores
+    from .batch import Batch
+
+    if not _open or _open[0][:3] != (settings, device, threads):
+        close_batch()
+        _open.append((settings, device, threads, Batch(settings, device, threads or cores())))
+    return _open[0][-1]

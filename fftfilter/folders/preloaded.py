@@ -1,4 +1,4 @@
-"""What a folder's processes import: the forkserver imports this module once, and is forked for each of them.
+"""Imports for a folder's processes: the forkserver imports this module once, and is forked for each process.
 
 It opens no OpenCL platform: those do not survive a fork. PoCL's library alone may be loaded, as nothing has run in it.
 Pillow is left to the processes that meet a file for it.
@@ -11,10 +11,10 @@ from importlib import import_module
 
 from .. import startup, system
 
-# What is imported by functions, on first use, and what imports all the rest.
+# Modules that functions import on first use, and those that import all the rest.
 MODULES = (
     *("pyopencl.characterize", "pyopencl.invoker", "pytools.py_codegen"),
-    *("fftfilter.folders.batch", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid", "fftfilter.files.atomic"),
+    *("fftfilter.folders.batch", "fftfilter.folders.pool", "fftfilter.fused.cpu.pipeline", "fftfilter.transfer.grid"),
     *("fftfilter.images.plain_formats", "fftfilter.images.reading", "fftfilter.images.writing"),
 )
 
@@ -29,4 +29,4 @@ for name in MODULES:
 from ..device import embedded_pocl  # noqa: E402  it imports pyopencl
 
 embedded_pocl.load_library()
-gc.freeze()  # what is collected later is not looked for here, so that forks share it
+gc.freeze()  # later collections skip all that is here, so that forks share it

@@ -1,12 +1,12 @@
-"""Workers on this machine: this process, a process a core, or a process a device.
+"""Workers on this machine: this process, one process per core, or one per device.
 
-    few or large      this process, with a thread a core to read and write
-    many files        up to a process a core; each reads, filters on its core and writes
-    several devices   a process a device, with its share of the cores to read and write
-    a GPU, by name    this process, with a thread a core to read and write
+    few or large      this process, with one reading and writing thread per core
+    many files        up to one process per core; each reads, filters on its core and writes
+    several devices   one process per device, with its share of the cores to read and write
+    a GPU, by name    this process, with one reading and writing thread per core
 
-Processes come from a forkserver, which has imported what is slow to import and is forked for each of them. It never
-touches an OpenCL platform: those do not survive a fork. A process that dies is replaced.
+Processes are forked from a forkserver that has done the slow imports. It never touches an OpenCL platform: those do not
+survive a fork. A process that dies is replaced.
 """
 
 from __future__ import annotations
@@ -25,18 +25,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
-from . import chunks
 from .jobs import DeviceLostError
-from .pool import Death, Worker
+from .pool import Death, Started, Worker, close_batch, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from .run import Survey
 
-# What the start of a process takes from the others: most of it is its own core's.
+# The time that the start of a process costs the others; most of it is on its own core.
 SECONDS_A_START = 0.01
-# Work that pays for the start of the first, with what they all import.
+# Work that pays for the start of the first process, with the imports that all share.
 SECONDS_THAT_PAY = 0.15
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
@@ -45,22 +44,22 @@ CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER els
 
 
 class WantedWorkers(NamedTuple):
-    """Which workers do a folder: ``processes`` 0 means this process."""
+    """The workers for a folder; with 0 ``processes`` it is this process."""
 
     devices: Sequence[str | None]
     processes: int
     threads: int
     is_asked_for: bool = True
-    """Whether the user wants processes: else this process does without, where none can be started."""
+    """Whether the user asked for processes; else this process takes over where none can be started."""
 
 
 def choose_workers(
     survey: Survey, devices: Sequence[str | None], processes: int | None, *, over_network: bool
 ) -> WantedWorkers:
-    """Return the workers that suit a folder; ``devices`` and ``processes`` are what the user asked for.
+    """Return the workers that suit a folder; ``devices`` and ``processes`` are the user's choice.
 
-    A folder's files are bound by their decoders and encoders, so that a GPU gains little over the cores, and each
-    process would have to open it: without a wish, a CPU device is taken where there is one.
+    Decoders and encoders take most of the time of a folder, so that a GPU gains little over the cores, and each process
+    would have to open it. By default a CPU device is taken where there is one.
     """
     if over_network and processes is None and len(devices) == 1:
         return WantedWorkers(devices, 0, THREADS_FOR_URLS)
@@ -81,7 +80,7 @@ def choose_workers(
 
 
 def useful_processes(survey: Survey) -> int:
-    """Return how many processes pay for their start, at most one a core.
+    """Return the number of processes that pay for their start, at most one per core.
 
     p processes take 1/p of the time of one, and p times the start of one. The sum is least where p squared is the
     one time over the other.
@@ -191,7 +190,7 @@ class LocalWorkers:
 
     def close(self) -> None:
         """End all processes."""
-        chunks.close()
+        close_batch()
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():
@@ -201,7 +200,7 @@ class LocalWorkers:
         self._workers.append(Worker("this process", _ThisProcess(), self._wanted.devices[0], threads))
 
     def _start_next(self) -> None:
-        """Start another process; where that is not possible, those that there are do its work, or this one."""
+        """Start another process; if that fails, the others do its work, or this process does."""
         try:
             self._workers.append(self._start(self._to_start.pop(0)))
             self._started += 1
@@ -239,7 +238,7 @@ class _Process:
     def __init__(self, executor: ProcessPoolExecutor, device: str | None) -> None:
         before = set(multiprocessing.active_children())
         self.executor = executor
-        self._started: Future[chunks.Started] = executor.submit(chunks.open_device, device)
+        self._started: Future[Started] = executor.submit(open_device, device)
         self._process = next(iter(set(multiprocessing.active_children()) - before), None)
 
     @property
@@ -248,14 +247,14 @@ class _Process:
         return self._started.done() and not isinstance(self._started.exception(), BrokenExecutor)
 
     def how_it_ended(self) -> str:
-        """Return the exit code of a process that died, in words."""
+        """Return the exit code of a process that died, as text."""
         if self._process is None:
             return "exit code unknown"
         self.executor.shutdown()  # its thread joins the process; a second one at once would lose the exit code
         return f"exit code {self._process.exitcode}"
 
     def kill(self) -> None:
-        """End the process at once: it has nothing in hand that is not written, or the user wants no more."""
+        """End the process at once: all its files are written, or the user wants no more."""
         if self._process is not None:
             self._process.kill()
 
@@ -265,7 +264,7 @@ class _Process:
 
 
 class _ThisProcess(Executor):
-    """An executor that does what is submitted at once, in this process."""
+    """An executor that works at once, in this process."""
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         return system.at_once(function, *arguments, **options)
@@ -290,5 +289,5 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
-        time.sleep(1)  # what is being written is finished
+        time.sleep(1)  # to finish the files that are being written
         os._exit(0)

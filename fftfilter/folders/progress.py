@@ -1,4 +1,4 @@
-"""Lines on a terminal: how far the work is, done of all, rate, time left; and that programs are compiled."""
+"""Lines on a terminal: the progress bar, with rate and time left, and a line while programs are compiled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMPILING = "compiling for this device, the first time only ..."
 
 
 class Progress:
-    """The line; nothing is written where standard error is no terminal, or if ``quiet``."""
+    """A progress bar on standard error, if that is a terminal and not ``quiet``."""
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self._total = total
@@ -31,7 +31,7 @@ class Progress:
         self._on = not quiet and sys.stderr.isatty()
 
     def foretell(self, what: str, seconds: float) -> None:
-        """Say how long the work is going to take, if that is long."""
+        """Estimate the time of long work in a line."""
         if self._on and seconds > _WORTH_A_WORD:
             sys.stderr.write(f"fftfilter: {what} take about {clock(seconds)}\n")
 
@@ -45,14 +45,14 @@ class Progress:
             _write(_CLEAR + line(self._done, self._total, now - self._began)[:columns])
 
     def clear(self) -> None:
-        """Take the line away, for other words or for good."""
+        """Erase the bar, to make room for other lines or for good."""
         if self._on and self._shown:
             _write(_CLEAR)
             self._shown = 0.0
 
 
 def line(done: int, total: int, seconds: float) -> str:
-    """Return the words of the line."""
+    """Return the text of the bar."""
     width = 24
     total = max(total, done, 1)
     full = width * done // total
@@ -69,7 +69,7 @@ def clock(seconds: float) -> str:
 
 
 def tell_of_compiling(*, quiet: bool) -> None:
-    """Say so on standard error whenever something is compiled; not where that is no terminal, or if ``quiet``."""
+    """Show a line while programs are compiled, if standard error is a terminal and not ``quiet``."""
     if not quiet and sys.stderr.isatty():
         from ..device import programs
 
@@ -78,7 +78,7 @@ def tell_of_compiling(*, quiet: bool) -> None:
 
 @contextmanager
 def _saying_so() -> Iterator[None]:
-    """Show the line if this takes long, and take it away."""
+    """Show the line if this takes long, and erase it."""
     timer = Timer(COMPILING_SECONDS, _write, (_CLEAR + COMPILING,))
     timer.daemon = True
     with suppress(RuntimeError):  # no thread more: then nothing is shown
@@ -89,7 +89,7 @@ def _saying_so() -> Iterator[None]:
         timer.cancel()
         if timer.ident is not None:
             timer.join()
-            _write(_CLEAR)  # or nothing is there to be taken away
+            _write(_CLEAR)
 
 
 def _write(text: str) -> None:

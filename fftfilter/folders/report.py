@@ -16,7 +16,6 @@ from .tree import identity, real
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..output.difference import Difference
     from .jobs import Outcome, Settings
 
 
@@ -75,12 +74,6 @@ class Report:
         self._warn(f"{self._path}: cannot be written ({error.strerror}); the report is incomplete")
 
 
-def _difference(found: Difference | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    return {"largest": found.largest, "white": found.white, "samples": found.samples, "of": found.size}
-
-
 def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     channels, height, width = outcome.shape or (None, None, None)
     recipe = settings.recipe
@@ -93,6 +86,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
     for part, made in zip(transfer.parts, filtered_by.get("parts", [filtered_by]), strict=False):
         if height and width:  # what n/8 is for this one
             made.update(part.for_size(height, width).given() | made)
+    far = outcome.difference
     given = {name: value for name, value in recipe.options.items() if value is not None}
     return {
         "input": outcome.job.source,
@@ -109,7 +103,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
         "scale": "each" if recipe.scale is None else recipe.scale._asdict(),
         "extremes": outcome.extremes,
         "clipped": outcome.clipped,
-        "difference": _difference(outcome.difference),
+        "difference": far and {"largest": far.largest, "white": far.white, "samples": far.samples, "of": far.size},
         "milliseconds": {stage: round(seconds * 1e3, 3) for stage, seconds in outcome.seconds.items()},
         "device": outcome.device,
         "error": outcome.error,

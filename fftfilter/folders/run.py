@@ -1,4 +1,4 @@
-"""A whole run over a folder: which files, into which, what is remembered of it, what is reported.
+"""A whole run over a folder: finds the files, has them filtered, notes and reports the outcomes.
 
 survey -> [first pass: the largest value of all] -> jobs -> pool of workers -> outcomes -> journal, report
 """
@@ -21,7 +21,6 @@ from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
 from ..output.scale import FOLDER
-from ..work import verify
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
 from .journal import Entry, journal_of
 from .pool import Pool
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
     from .tree import Identity
 
 OPEN_JOURNALS = 8
-# About what a file takes a core, and what each of its bytes adds.
+# About how long a core takes for a file, and for each of its bytes.
 SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
 
 
 @dataclass
 class Stop:
-    """Asked for by a signal: files under way are finished, no other is begun."""
+    """A stop that a signal asks for: files under way are finished, no other is begun."""
 
     signal: int | None = None
 
@@ -55,17 +54,17 @@ class Stop:
 
 @dataclass
 class Survey:
-    """What the files of a run are, before anything is done."""
+    """The files of a run, before anything is done."""
 
     files: int = 0
     bytes: int = 0
-    """About how many bytes all files have."""
+    """Of all files, estimated from the first ones."""
     left_out: Counter[str] = field(default_factory=Counter)
     not_entered: int = 0
 
     @property
     def file_bytes(self) -> float:
-        """About how many bytes a file has."""
+        """The mean size of a file."""
         return self.bytes / max(1, self.files)
 
     @property
@@ -91,16 +90,16 @@ class FolderRun:
     fail_fast: bool = False
     report: Path | None = None
     verify: int = 0
-    """How many outputs are compared with the reference."""
+    """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()
     """Files of gains, which no output replaces."""
     stop: Stop = field(default_factory=Stop)
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
     warnings: list[str] = field(default_factory=list)
-    """What went wrong without harm to a file; for the caller to print and clear."""
+    """Problems that harm no file; for the caller to print and clear."""
     cautions: Counter[str] = field(default_factory=Counter)
-    """What users may not expect, and of how many files."""
+    """Surprises in outputs, with the number of files."""
     lost: str | None = None
     """Why no device is left, if so."""
     found_no_space: bool = False
@@ -154,7 +153,7 @@ class FolderRun:
 
     @property
     def recipe(self) -> Recipe:
-        """What is done to every file."""
+        """That of the settings."""
         return self.settings.recipe
 
     @property
@@ -164,7 +163,7 @@ class FolderRun:
         return [url for url in (*sources, self.target) if isinstance(url, Url)]
 
     def refuse_memory(self) -> None:
-        """Raise ParameterError for a URL that only this process sees, as other processes will do the files."""
+        """Raise ParameterError for a URL that only this process sees: for runs by other processes."""
         for url in self.urls:
             if url.is_of_this_process:
                 raise ParameterError(f"{url}: is memory of one process; choose a place that others see, too")
@@ -179,13 +178,13 @@ class FolderRun:
 
     @property
     def all_is_well(self) -> bool:
-        """Whether everything that was asked for is there: the report, too, but not what is remembered for later."""
+        """Whether all outputs and the whole report are there; the journal does not count."""
         return not self.counts[FAILED] and not (self._report and self._report.is_incomplete)
 
     # Before anything runs
 
     def survey(self) -> Survey:
-        """Count the files, and refuse what could not end well.
+        """Count the files, and refuse a run that could not end well.
 
         Raises ParameterError if two inputs would become one output, or if an output or the report would replace an
         input; ReadError if the folder cannot be listed.
@@ -224,6 +223,8 @@ class FolderRun:
             # A coding that only some of a folder's formats have is for those.
             (self.recipe.refuse if self.format else self.recipe.refuse_target)(target)
             if self.verify:
+                from ..work import verify  # which imports NumPy: without, this process needs none
+
                 verify.refuse(target, self.recipe)
             if target in made:
                 raise ParameterError(
@@ -267,14 +268,14 @@ class FolderRun:
                 self._outdated += journal.outdated
 
     def _is_verified(self, number: int) -> bool:
-        """Tell whether a file is one of those that are verified, which lie evenly among all."""
+        """Tell whether a file is verified; those that are lie evenly among all."""
         files = max(self._files, 1)
         return (number + 1) * self.verify // files > number * self.verify // files
 
     # The run
 
     def run(self, workers: Workers, files: int) -> Iterator[Outcome]:
-        """Do all files, about ``files``, and return what became of each, in the order in which they are finished.
+        """Do all files, about ``files``, and yield their outcomes in the order in which they are finished.
 
         Raises DeviceError if no device can be used from the start.
         """
@@ -300,7 +301,7 @@ class FolderRun:
         self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))
 
     def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
-        """Return outcomes, and warn of what the user should know of the workers."""
+        """Yield outcomes, and pass on the workers' notes as warnings."""
         try:
             for outcome in outcomes:
                 self.warnings += workers.notes

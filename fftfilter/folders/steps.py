@@ -1,4 +1,4 @@
-"""The steps of a job around the filter, as any thread does them. What goes wrong in one becomes the job's outcome."""
+"""Read and write the file of a job, in any thread. An error becomes the job's outcome."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Loaded:
     spare: Sequence[sources.Identity | None]
     """The file that was opened, unless its output may replace it."""
     made: Made | None = None
-    """What the filter made of the picture, once it has."""
+    """The filtered picture, once there is one."""
 
     @property
     def job(self) -> Job:
-        """What it is read for."""
+        """The job that it is read for."""
         return self.outcome.job
 
 
@@ -71,7 +71,11 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
                 data.close()
             return replace(outcome, status=SKIPPED)
         opened = open_(job.source, recipe, data=data, times=times, device=device)
-        _note_opened(outcome, opened)
+        outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
+        if opened.too_few:
+            outcome.cautions.append(f"{quoted_if_odd(job.source)}: {opened.too_few}: nothing is removed")
+        elif opened.peaks == [] and recipe.auto:
+            outcome.cautions.append(recipe.auto.nothing)
         loaded = _loaded(outcome, opened, settings)
         if done_before:
             _verify(outcome, lambda: verify.of_earlier(opened, job.target))
@@ -86,17 +90,8 @@ def read(job: Job, settings: Settings, device: str | None) -> Loaded | Outcome:
     return loaded
 
 
-def _note_opened(outcome: Outcome, opened: Opened) -> None:
-    """Note the size of pixels, and the waves that are removed."""
-    outcome.pixel_size, outcome.peaks = opened.pixel_size, opened.peaks
-    if opened.too_few:
-        outcome.cautions.append(f"{quoted_if_odd(outcome.job.source)}: {opened.too_few}: nothing is removed")
-    elif opened.peaks == [] and opened.recipe.auto:
-        outcome.cautions.append(opened.recipe.auto.nothing)
-
-
 def _loaded(outcome: Outcome, opened: Opened, settings: Settings) -> Loaded:
-    """Return a file, ready to be filtered; raises ParameterError for what its output cannot be."""
+    """Return a file, ready to be filtered; raises ParameterError if its output cannot hold it."""
     job, found = outcome.job, opened.found
     spare = () if settings.in_place else (opened.identity,)
     if not isinstance(found, images.Pages):
@@ -172,27 +167,23 @@ def _row(job: Job, frame: Frame, settings: Settings, device: str | None) -> Row:
 
 
 def with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:
-    """Do what writes an output, once more if its folder was removed meanwhile."""
+    """Write an output by ``work``, once more if its folder was removed meanwhile; raises WriteError."""
     _check_link(target, settings)  # which it may have become
     try:
         return work()
     except WriteError as error:
         if not isinstance(error.__cause__, FileNotFoundError):
             raise
-        _make_again(Path(target).parent)
-        return work()
-
-
-def _make_again(folder: Path) -> None:
-    """Make an output's folder that was removed, or could not be made before; raises WriteError."""
+    folder = Path(target).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise WriteError(f"{quoted_if_odd(str(folder))}: cannot be made: {reason(error)}") from error
+    return work()
 
 
 def failed(outcome: Outcome, error: Exception) -> Outcome:
-    """Return an outcome with what went wrong."""
+    """Return an outcome as failed, with the error's text."""
     outcome.status = FAILED
     outcome.error = str(error) or f"{quoted_if_odd(outcome.job.source)}: out of memory; take a smaller image"
     outcome.exit_code = error.exit_code if isinstance(error, FftfilterError) else 1

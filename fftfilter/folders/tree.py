@@ -58,7 +58,7 @@ class Tree:
     avoid: Path | Url | None = None
     report: Identity | None = None
     left_out: Counter[str] = field(default_factory=Counter)
-    """Files of other types that the last walk met, by extension, and what is no file."""
+    """The number of files that the last walk left out, by extension, and of pipes and devices."""
     not_entered: int = 0
     """Folders that the last walk met, when it was not recursive."""
     failed: dict[str, OSError] = field(default_factory=dict)
@@ -123,7 +123,7 @@ class Tree:
             return False
         extension = PurePath(entry.name).suffix.lower()
         # A broken link is taken, too: that it cannot be read is worth a message.
-        may_be_read = entry.is_symlink() or entry.is_file()
+        may_be_read = isinstance(entry, urls.Entry) or entry.is_symlink() or entry.is_file()
         if may_be_read and extension in self.extensions:
             return True
         self.left_out[(extension or "no extension") if may_be_read else "pipe or device"] += 1
@@ -138,7 +138,7 @@ class Tree:
 
 @dataclass
 class Files:
-    """Files by their complete names; has what :class:`Tree` has."""
+    """Files by their complete names, walked as :class:`Tree`."""
 
     names: list[str]
     left_out: Counter[str] = field(default_factory=Counter)
@@ -187,8 +187,8 @@ def join(relative: str, name: str) -> str:
 def natural(name: str) -> str:
     """Return a key that sorts as people count: 2 before 10, case last.
 
-    One string, as a folder may have millions: before a number's digits stands how many they are, and before that, as
-    at the end of the name without its case, what no name contains.
+    One string, as a folder may have millions of names: before a number's digits stands their count, and before that, as
+    at the end of the name without its case, a character that no name contains.
     """
     return _NUMBER.sub(_number_key, name.casefold()) + "\0\0" + name
 
@@ -199,7 +199,7 @@ def _number_key(number: re.Match[str]) -> str:
 
 
 def identity(path: str | os.PathLike[str] | Url) -> Identity | None:
-    """Return what is the same for all names of a folder, None for one that is missing."""
+    """Return a value that is the same for all names of a file or folder, None for a missing one."""
     if isinstance(path, Url):
         return path.text.rstrip("/")
     try:

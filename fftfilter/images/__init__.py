@@ -2,18 +2,17 @@
 
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, output_depth -> write
 
-    picture.py         what an image is between its file and the filter, and what it takes of memory
-    formats.py         the table of formats: what each can hold
+    picture.py         a picture between its file and the filter, and the memory that it takes
+    formats.py         the table of formats, with the pictures that each can hold
     reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to
-                       several pages, one in memory: by tiff_pages.py or animation.py
+                       several pages, one in memory: by tiff_pages.py or animation.py, which also writes
     completeness.py    truncated files: missing rows, damaged chunks
-    pages.py           what all pages have in common
+    pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow
-    animation_writer.py    pictures joined to a GIF, PNG or WebP of several; sink, for pages of all formats
     metadata.py        color profile, EXIF, resolution and text, from file to file; pictures turned upright
     pixel_size.py      the size of a pixel, where the file says it
-    quiet.py           libraries that print nothing
+    quiet.py           libraries that print nothing and raise one kind of error
 
 Where bytes come from and go to is the business of `files`. Netpbm's formats never import Pillow.
 """
@@ -22,7 +21,7 @@ from .. import imported_on_first_use
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .animation_writer import sink as sink
+    from .animation import sink as sink
     from .formats import COMPRESSIONS as COMPRESSIONS
     from .formats import Coding as Coding
     from .formats import check_fits as check_fits

@@ -1,43 +1,56 @@
-"""The frames of a GIF, an animated PNG or WebP, and of what else Pillow knows with several: whole, as they are shown.
+"""The frames of a GIF, an animated PNG or WebP, and of whatever else Pillow knows with several, read and written.
 
-Frames have one kind: color if any has color, alpha if any is transparent somewhere.
+Frames are read whole, as they are shown. All have one kind: color if any has color, alpha if any is transparent
+somewhere. Written are the first three. One frame at a time is in memory; each is whole, and replaces the one before.
+Pillow's ``save_all`` is no way to write them: it merges a frame that is like the one before into that one, so that
+pages are lost, compares 16-bit frames by 8 bits, changes colors below clear pixels of a WebP, and holds all frames in
+memory.
+
+Sources: the GIF89a specification, https://www.w3.org/Graphics/GIF/spec-gif89a.txt; the PNG specification, third
+edition, https://www.w3.org/TR/png-3/; the WebP container specification,
+https://developers.google.com/speed/webp/docs/riff_container
 """
 
 from __future__ import annotations
 
 import io
+import os
 import struct
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from fractions import Fraction
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..errors import ReadError
 from .completeness import check_chunks
+from .formats import FORMATS
 from .metadata import without_orientation
-from .pages import Pages
-from .pillow_reader import (
-    is_narrowed,
-    picture_of,
-    rawmode_of,
-    read_as_it_is,
-    refuse_unfit,
-    with_alpha_of_one_color,
-)
-from .png_writer import chunks_of
+from .pages import Pages, Sink
+from .pillow_reader import is_narrowed, picture_of, rawmode_of, read_as_it_is, refuse_unfit, with_alpha_of_one_color
+from .png_writer import chunk, chunks_of
 from .quiet import damage_as_error, open_raster, quiet_pillow
+from .writing import encode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from PIL import ImageFile
 
+    from .formats import Coding
     from .picture import Picture, Working
 
+DEFAULT_MILLISECONDS = 100.0
+"""How long the pages of a file without durations are shown."""
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
+_GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
+_GIF_STAYS, _GIF_CLEARED = 0x04, 0x08
+_WEBP_FLAGS = {b"ICCP": 0x20, b"EXIF": 0x08, b"XMP ": 0x04}
+_WEBP_REPLACES = 0x02  # and is not blended with the frame before
 
 
 class AnimationPages(Pages):
-    """The frames of a file's bytes; raises ReadError."""
+    """The frames of an animation, given as bytes; raises ReadError."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.name, self._data, self.nbytes = name, data, len(data)
@@ -60,7 +73,7 @@ class AnimationPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """How many pixels are decoded: also those of the frames before."""
+        """The number of pixels to decode, those of the frames before included."""
         return (self.chosen[-1] + 1) * self._size[0] * self._size[1]
 
     def read(self, index: int, working: Working | None = None) -> Picture:
@@ -117,7 +130,6 @@ class AnimationPages(Pages):
 
 
 def _plays(image: ImageFile.ImageFile) -> int:
-    """Return how often an animation is played; 0 is forever."""
     loop = image.info.get("loop")
     if image.format == "GIF":  # which says how often it is repeated
         return 1 if loop is None else loop + 1 if loop else 0
@@ -125,7 +137,7 @@ def _plays(image: ImageFile.ImageFile) -> int:
 
 
 def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
-    """Return how many frames of an animation are whole, and whether others are missing; ``counted`` is Pillow's."""
+    """Return the number of whole frames, and whether others are missing; ``counted`` is Pillow's number."""
     if format_ == "GIF":
         return _gif_frames(data)
     if format_ == "PNG":
@@ -145,25 +157,32 @@ def refuse_cut_webp(data: bytes, name: str) -> None:
 
 
 def _gif_frames(data: bytes) -> tuple[int, bool]:
-    """Walk the blocks of a GIF: extensions, and images of a head, colors and compressed pixels."""
-    frames, position = 0, 13 + _colors(data[10])
+    frames = 0
     try:
-        while (block := data[position]) != _GIF_END:
-            if block not in (_GIF_EXTENSION, _GIF_IMAGE):
-                position += 1  # as Pillow does
-                continue
-            position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
-            while data[position]:
-                position += 1 + data[position]
-            position += 1
-            frames += block == _GIF_IMAGE
+        for start, _ in _gif_blocks(data):
+            frames += data[start] == _GIF_IMAGE
     except IndexError:
         return frames, True
     return frames, False
 
 
+def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each extension and image of a GIF; raises IndexError if the file is cut off."""
+    position = 13 + _colors(data[10])
+    while (block := data[position]) != _GIF_END:
+        start = position
+        if block not in (_GIF_EXTENSION, _GIF_IMAGE):
+            position += 1  # as Pillow does
+            continue
+        position += 11 + _colors(data[position + 9]) if block == _GIF_IMAGE else 2
+        while data[position]:
+            position += 1 + data[position]
+        position += 1
+        yield start, position
+
+
 def _colors(flags: int) -> int:
-    """Return the bytes of a table of colors."""
+    """Return the length in bytes of a table of colors."""
     return 3 << (1 + (flags & 7)) if flags & 0x80 else 0
 
 
@@ -189,3 +208,169 @@ def riff_chunks(data: bytes) -> Iterator[tuple[bytes, int, int]]:
         kind, length = struct.unpack_from("<4sI", data, start - 8)
         yield kind, start, start + length
         start += length + length % 2 + 8
+
+
+# Writing
+
+
+class _Frame(NamedTuple):
+    data: bytes
+    """The frame as a file of its own."""
+    milliseconds: float
+    has_alpha: bool
+
+
+class _AnimationSink(Sink):
+    def __init__(self, file: BinaryIO, suffix: str, coding: Coding, count: int, plays: int) -> None:
+        self._file, self._suffix, self._coding = file, suffix, coding
+        self._count, self._plays = count, plays
+        self._is_first = True
+
+    def encode(self, picture: Picture, milliseconds: float | None) -> _Frame:
+        data = b"".join(encode(picture, self._suffix, self._coding))
+        shown = DEFAULT_MILLISECONDS if milliseconds is None else milliseconds
+        return _Frame(data, shown, picture.alpha is not None)
+
+    def add(self, encoded: _Frame) -> None:
+        if self._is_first:
+            self._begin(encoded)
+        self._append(encoded)
+        self._is_first = False
+
+    @abstractmethod
+    def _begin(self, frame: _Frame) -> None:
+        """Write the head of the file."""
+
+    @abstractmethod
+    def _append(self, frame: _Frame) -> None:
+        """Write a frame."""
+
+
+class _GifSink(_AnimationSink):
+    """GIF: a head, then for each frame its duration, its place, its colors and its pixels."""
+
+    def _begin(self, frame: _Frame) -> None:
+        size = frame.data[6:10]
+        self._file.write(b"GIF89a" + size + bytes((0x70, 0, 0)))
+        if self._plays != 1:
+            repeats = max(0, min(self._plays, 65536) - 1)
+            self._file.write(b"!\xff\x0bNETSCAPE2.0\x03\x01" + struct.pack("<HB", repeats, 0))
+
+    def _append(self, frame: _Frame) -> None:
+        data, position, clear = frame.data, 0, None
+        flags = data[10]
+        for position, end in _gif_blocks(data):
+            if data[position] == _GIF_IMAGE:
+                break
+            if data[position + 1] == _GIF_COMMENT and self._is_first:
+                self._file.write(data[position:end])
+            if data[position + 1] == _GIF_CONTROL and data[position + 3] & 1:
+                clear = data[position + 6]
+        hundredths = min(65535, round(frame.milliseconds / 10))
+        # Cleared after it was shown, or it would be seen where the next frame is transparent.
+        after = _GIF_CLEARED if frame.has_alpha else _GIF_STAYS
+        self._file.write(b"!" + bytes((_GIF_CONTROL, 4, after | (clear is not None))))
+        self._file.write(struct.pack("<HBB", hundredths, clear or 0, 0))
+        head, own = data[position : position + 9], data[position + 9]
+        self._file.write(head + bytes((own & 0x40 | 0x80 | flags & 7,)) + data[13 : 13 + _colors(flags)])
+        self._file.write(data[position + 10 : -1])
+
+    def finish(self) -> None:
+        self._file.write(b";")
+
+
+class _PngSink(_AnimationSink):
+    """PNG: the chunks of a picture; before the pixels of each frame a chunk with its place and duration."""
+
+    _number = 0  # of the next chunk of an animation
+
+    def _begin(self, frame: _Frame) -> None:
+        self._file.write(frame.data[:8])
+        for kind, start, end in chunks_of(frame.data):
+            if kind == b"IDAT":
+                break
+            self._file.writelines(chunk(kind, frame.data[start:end]))
+            if kind == b"IHDR":
+                self._file.writelines(chunk(b"acTL", struct.pack(">II", self._count, self._plays)))
+
+    def _append(self, frame: _Frame) -> None:
+        width, height = struct.unpack_from(">II", frame.data, 16)
+        seconds = min(65535.0, frame.milliseconds / 1000)
+        delay = Fraction(seconds).limit_denominator(min(1000, int(65535 / max(1.0, seconds))))
+        place = struct.pack(">IIIII", self._take_number(), width, height, 0, 0)
+        shown = struct.pack(">HHBB", delay.numerator, delay.denominator, 0, 0)
+        self._file.writelines(chunk(b"fcTL", place + shown))
+        for content in (frame.data[start:end] for kind, start, end in chunks_of(frame.data) if kind == b"IDAT"):
+            if self._is_first:
+                self._file.writelines(chunk(b"IDAT", content))
+            else:
+                self._file.writelines(chunk(b"fdAT", struct.pack(">I", self._take_number()) + content))
+
+    def _take_number(self) -> int:
+        self._number += 1
+        return self._number - 1
+
+    def finish(self) -> None:
+        self._file.writelines(chunk(b"IEND", b""))
+
+
+class _WebpSink(_AnimationSink):
+    """WebP: common chunks, then for each frame a chunk with its place, its duration and its own chunks."""
+
+    def _begin(self, frame: _Frame) -> None:
+        found = {kind: frame.data[start:end] for kind, start, end in riff_chunks(frame.data)}
+        self._size = _webp_size(found)
+        flags = 0x02 | 0x10 * frame.has_alpha
+        flags |= sum(flag for kind, flag in _WEBP_FLAGS.items() if kind in found)
+        self._file.write(b"RIFF" + bytes(4) + b"WEBP")
+        self._file.write(_riff_chunk(b"VP8X", struct.pack("<I", flags) + self._size))
+        if b"ICCP" in found:
+            self._file.write(_riff_chunk(b"ICCP", found[b"ICCP"]))
+        self._file.write(_riff_chunk(b"ANIM", struct.pack("<IH", 0, min(65535, self._plays))))
+        self._last = b"".join(_riff_chunk(kind, found[kind]) for kind in (b"EXIF", b"XMP ") if kind in found)
+
+    def _append(self, frame: _Frame) -> None:
+        shown = min((1 << 24) - 1, round(frame.milliseconds)).to_bytes(3, "little")
+        own = [
+            _riff_chunk(kind, frame.data[start:end])
+            for kind, start, end in riff_chunks(frame.data)
+            if kind in (b"ALPH", b"VP8 ", b"VP8L")
+        ]
+        place = bytes(6) + self._size + shown + bytes((_WEBP_REPLACES,))
+        self._file.write(_riff_chunk(b"ANMF", place + b"".join(own)))
+
+    def finish(self) -> None:
+        self._file.write(self._last)
+        length = self._file.seek(0, os.SEEK_END)
+        self._file.seek(4)
+        self._file.write(struct.pack("<I", length - 8))
+
+
+_SINKS: dict[str, type[_AnimationSink]] = {"GIF": _GifSink, "PNG": _PngSink, "WEBP": _WebpSink}
+
+
+def sink(file: BinaryIO, suffix: str, coding: Coding, *, count: int, plays: int) -> Sink:
+    """Return a sink for a file with this extension, a key of FORMATS that holds many pages."""
+    if FORMATS[suffix].name == "TIFF":
+        from .tiff_writer import TiffSink
+
+        return TiffSink(file, coding)
+    return _SINKS[FORMATS[suffix].name](file, suffix, coding, count, plays)
+
+
+def _riff_chunk(kind: bytes, content: bytes) -> bytes:
+    return kind + struct.pack("<I", len(content)) + content + bytes(len(content) % 2)
+
+
+def _webp_size(chunks: dict[bytes, bytes]) -> bytes:
+    """Return width and height, less one, 3 bytes each, of a WebP's chunks."""
+    if b"VP8X" in chunks:
+        return chunks[b"VP8X"][4:10]
+    width: int
+    height: int
+    if b"VP8L" in chunks:
+        (bits,) = struct.unpack_from("<I", chunks[b"VP8L"], 1)
+        width, height = bits & 0x3FFF, bits >> 14 & 0x3FFF
+    else:
+        width, height = (number - 1 for number in struct.unpack_from("<HH", chunks[b"VP8 "], 6))
+    return width.to_bytes(3, "little") + height.to_bytes(3, "little")

@@ -1,7 +1,7 @@
 """Truncated files: missing rows that Pillow leaves black or gray without an error, and damaged chunks of a PNG.
 
-Pillow fails where a file's bytes end too early, but not where the compressed data do; and for a JPEG that lacks nothing
-but its last marker.
+Pillow refuses a file whose bytes end too early, but not one whose compressed data do. It also refuses a JPEG that lacks
+only its last marker.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import io
 import re
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +18,12 @@ from .png_writer import chunks_of
 from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
-    from PIL import Image, ImageFile
+    from PIL import ImageFile
 
 _PNG = re.compile(rb"\x89PNG\r\n\x1a\n")
 _INTERLACED = 28  # where the header says so
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
-# First column and row of each pass of an interlaced PNG, and the steps to the next.
+# The first column and row of each pass of an interlaced PNG, and the steps to the next.
 _PASSES = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2))
 _JPEG_MARKER = re.compile(rb"\xff+([^\x00\x01\xd0-\xd8\xff])")
 _START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
@@ -33,11 +33,14 @@ _FRAMES = (0xC0, 0xC1, 0xC2, 0xC9, 0xCA)
 def refuse_missing_rows(image: ImageFile.ImageFile, data: bytes) -> None:
     """Raise ValueError if a loaded image has rows that are not in its file's bytes."""
     if image.format in ("PNG", "ICO"):
-        if image.format == "ICO" or data[_INTERLACED] or not _last_row(image).any():
+        with quiet_pillow():
+            last_row = np.asarray(image.crop((0, image.height - 1, *image.size)))
+        # A missing last row is zero, but for an interlaced picture, whose rows come in turns.
+        if image.format == "ICO" or data[_INTERLACED] or not last_row.any():
             for start in _PNG.finditer(data):
                 _check_png(data[start.start() :])
     elif image.format in ("JPEG", "MPO"):
-        # What is missing is gray. Gray is also a color: there a closer look tells.
+        # Missing pixels are gray. If the last one is, a closer look tells whether it is missing.
         corner = np.asarray(image.getpixel((image.width - 1, image.height - 1)))
         if np.isin(corner, (127, 128)).all() and _needs_more(data, _jpeg_end(data)[0]):
             raise ValueError("its pixels end before its last row")
@@ -57,12 +60,6 @@ def check_chunks(data: bytes) -> int:
         if kind == b"IEND":
             return end + 4
     raise ValueError("it ends before its last chunk")
-
-
-def _last_row(image: Image.Image) -> np.ndarray[Any, Any]:
-    """Return the last row, which is zero if it is missing, but for an interlaced picture, whose rows come in turns."""
-    with quiet_pillow():
-        return np.asarray(image.crop((0, image.height - 1, *image.size)))
 
 
 def _check_png(data: bytes) -> None:
@@ -120,7 +117,7 @@ def behind_jpeg(data: bytes) -> bytes:
 
 
 def jpeg_width(data: bytes) -> int | None:
-    """Return the width that the header of a JPEG says, None if it has none."""
+    """Return the width in the header of a JPEG, None without one."""
     for marker in _JPEG_MARKER.finditer(data):
         if marker[1][0] in _FRAMES:
             return int.from_bytes(data[marker.end() + 5 : marker.end() + 7], "big")
@@ -145,7 +142,7 @@ def _jpeg_end(data: bytes) -> tuple[int, bool]:
 
 
 def _needs_more(data: bytes, end: int) -> bool:
-    """Whether a JPEG's pixels go on behind the end of its data: then they depend on what follows."""
+    """Whether a JPEG lacks pixels: then those that are decoded depend on what follows its data."""
     ends = [data[:end] + bytes((filler,)) * 64 + bytes((0xFF, _END_OF_IMAGE)) for filler in (0x00, 0x55)]
     with quiet_pillow():
         first, second = (open_raster(io.BytesIO(each), "JPEG") for each in ends)

@@ -1,4 +1,4 @@
-"""The table of formats: what the files of each extension can hold. A new format is a line in it.
+"""The table of formats, with the kinds of picture that each extension can hold. A new format is a line in it.
 
 NumPy is not imported here: the command line asks for the extensions before anything else.
 """
@@ -6,7 +6,6 @@ NumPy is not imported here: the command line asks for the extensions before anyt
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 from pathlib import Path, PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Format(NamedTuple):
-    """What the files of one extension can hold."""
+    """The capabilities of one extension."""
 
     name: str
     """Pillow's name."""
@@ -39,7 +38,7 @@ class Format(NamedTuple):
     lossy: bool = False
     """Whether samples may come back changed."""
     options: Mapping[str, Any] = MappingProxyType({})
-    """For Pillow's writer: the least lossy setting that users of the format would still call normal."""
+    """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
     pages: bool = False
     """Whether it can hold several pages or frames."""
@@ -64,7 +63,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
 _TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
-# Of a format with several extensions, the first one here is what standard output gets.
+# Standard output gets the first extension of a format.
 FORMATS = {
     ".pnm": Format("PPM", gray=16, color=16),
     ".pgm": Format("PPM", gray=16, color=None),
@@ -79,11 +78,7 @@ FORMATS = {
     ".jp2": _JPEG2000,
     ".j2k": _JPEG2000,
     ".webp": Format(
-        *("WEBP", 8, 8, True),
-        longest=16383,
-        options={"lossless": True, "exact": True},
-        has_quality=True,
-        pages=True,
+        *("WEBP", 8, 8, True), longest=16383, options={"lossless": True, "exact": True}, has_quality=True, pages=True
     ),
     ".avif": Format("AVIF", alpha=True, longest=65536, lossy=True, options={"quality": 95}, has_quality=True),
     ".bmp": Format("BMP"),
@@ -95,9 +90,9 @@ FORMATS = {
 _SUFFIX_OF_FORMAT = {format_.name: suffix for suffix, format_ in reversed(FORMATS.items())}
 # Read, but never written.
 _READ_ONLY = {".pbm", ".jpe", ".jfif", ".mpo", ".jpf", ".jpx", ".dib", ".psd", ".ico", ".qoi", ".icb", ".vda", ".rgb"}
-# Pillow's names of the formats that it may open, each with its module: pixels that are stored as such. What starts a
-# program (PostScript), draws (WMF), asks for plug-ins (HDF5, GRIB) or opens whatever it holds (IPTC) is none of them.
-# The last two have no signature, and are tried when all others have refused a file.
+# Pillow's names of the formats that it may open, each with its module. All store pixels as such; formats that start a
+# program (PostScript), draw (WMF), need plug-ins (HDF5, GRIB) or open an inner file (IPTC) are left out. The last two
+# have no signature, and are tried when all others have refused a file.
 RASTERS = {
     name: {"DIB": "Bmp", "JPEG2000": "Jpeg2K", "WEBP": "WebP"}.get(name, name.capitalize())
     for name in (
@@ -119,10 +114,10 @@ def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
 
 
 def suffix_of(target: str | os.PathLike[str], format_: str | None = None, picture: Picture | None = None) -> str:
-    """Return how a target is written, a key of FORMATS: by ``format_`` if given, else by its extension.
+    """Return the key of FORMATS for a target: that of ``format_`` if given, else the target's extension.
 
     A pipe or device has no extension: it gets the picture's own format, or PNG if that cannot hold the picture.
-    Raises ParameterError for what cannot be written.
+    Raises ParameterError if there is none.
     """
     if format_ is not None:
         suffix = _SUFFIX_OF_FORMAT.get(format_.upper(), f".{format_.lower().removeprefix('.')}")
@@ -141,13 +136,8 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
 
-def is_lossy(
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002  as `write` has it
-    coding: Coding = AS_USUAL,
-) -> bool:
-    """Tell whether a target's samples may come back changed; raises ParameterError for what cannot be written."""
+def is_lossy(target: str | os.PathLike[str], *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:  # noqa: A002  as `write` has it
+    """Tell whether a target's samples may come back changed; raises ParameterError as :func:`suffix_of`."""
     kind = FORMATS[suffix_of(target, format)]
     return kind.lossy or (kind.has_quality and coding.quality is not None)
 
@@ -181,20 +171,13 @@ def _gets_own_format(target: str) -> bool:
     return target == STANDARD_STREAM or (_known_suffix(target) is None and is_special(Path(target)))
 
 
-# A file's extension is asked for several times, and each time costs a twentieth of writing a small file.
-@lru_cache(64)
 def _known_suffix(path: str) -> str | None:
     """Return the key of FORMATS that a path ends with, None if there is none."""
     suffix = PurePath(path).suffix.lower()
     return suffix if suffix in FORMATS else None
 
 
-def check_fits(
-    picture: Picture,
-    target: str | os.PathLike[str],
-    *,
-    format: str | None = None,  # noqa: A002  as `write` has it
-) -> None:
+def check_fits(picture: Picture, target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002  as `write` has it
     """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
     if problem := misfit(picture, suffix_of(target, format, picture)):
         raise WriteError(f"{shown(target, 'standard output')}: {problem}")

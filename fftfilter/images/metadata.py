@@ -1,9 +1,10 @@
-"""What a file says about its picture: color profile, EXIF, IPTC, resolution, text, and which side is up.
+"""Metadata of a file: color profile, EXIF, IPTC, resolution, text, and which side is up.
 
     gather(image), of_tiff(data) -> Metadata -> fitting -> png_chunks, tiff_tags or pillow_options
 
-An output gets what its format can hold: of the text, PNG all of it, TIFF a few keywords, JPEG, GIF and JPEG 2000 a
-comment. What is damaged or no longer fits the picture is left out without an error: the picture matters more.
+An output gets what its format can hold. Of text, PNG holds all, TIFF a few keywords, and JPEG, GIF and JPEG 2000 a
+comment. Metadata that are damaged, or no longer fit the picture, are left out without an error: the picture matters
+more.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 3
 # By Pillow's names, and by the numbers of a TIFF.
 _CONVERTED = ("CMYK", "LAB", "HSV")
 _PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
-# What a PNG counts gamma and chromaticity in: parts of 1.
+# The unit of gamma and chromaticity in a PNG is 1 / 100,000.
 _PNG_UNIT = 100_000
 # Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
 # turns a TIFF upright), XMP and the profile.
@@ -87,7 +88,7 @@ class Metadata:
     unitless: tuple[float, float] | None = None
     """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
     pixel_size: PixelSize | None = None
-    """For filters, not for the output, which gets what it was read from."""
+    """For filters, not for the output, which gets its fields as they were read."""
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
@@ -95,12 +96,12 @@ class Metadata:
     """What was dropped from the file, as text."""
 
     def stripped(self) -> Metadata:
-        """Return what a filter needs, and nothing for the output."""
+        """Return the fields that a filter needs."""
         return Metadata(pixel_size=self.pixel_size, left_out=self.left_out)
 
 
 def gather(image: Image.Image, channels: int) -> Metadata:
-    """Return what the file of a loaded image says; its samples became ``channels`` planes, 1 or 3."""
+    """Return the metadata of a loaded image, whose samples became ``channels`` planes, 1 or 3."""
     info = image.info
     xmp, exif = info.get("xmp", b""), _exif(info.get("exif"))
     profile, resources = _profile(info.get("icc_profile"), channels), info.get("photoshop")
@@ -126,7 +127,7 @@ def of_tiff(
     is_big: bool,
     changes: Callable[[Image.Exif], None] | None = None,
 ) -> Metadata:
-    """Return what a page of a TIFF says, whose tags are at an offset; its samples became ``channels`` planes, 1 or 3.
+    """Return the metadata of a TIFF's page, whose tags are at an offset; its samples became 1 or 3 ``channels``.
 
     ``changes`` are made in its tags first.
     """
@@ -204,7 +205,7 @@ def _exif(exif: object) -> bytes:
 
 
 def _first_tags(exif: bytes) -> tuple[str, range]:
-    """Return the byte order and where each of the first tags begins; raises what :func:`_exif` takes for damage."""
+    """Return the byte order and the positions of the first tags; raises KeyError, ValueError, struct.error."""
     order = {b"II": "<", b"MM": ">"}[exif[:2]]
     (start,) = struct.unpack_from(f"{order}I", exif, 4)
     (count,) = struct.unpack_from(f"{order}H", exif, start)
@@ -247,7 +248,7 @@ def _text(image: Image.Image) -> dict[str, str]:
     return text
 
 
-# EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those of what is seen
+# EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those on the screen
 
 
 # Of each value: whether rows and columns change places, then whether up and down, left and right do.
@@ -308,7 +309,7 @@ def fitting(metadata: Metadata, format_: str) -> tuple[Metadata, list[str]]:
         comment = metadata.text.get(_COMMENT, "")
         text = {_COMMENT: comment} if 0 < len(comment.encode("utf-8", "replace")) < _MOST_IN_MARKER else {}
     kept = Metadata(text=text, **{name: getattr(metadata, name) for name, each in fits.items() if each})
-    # Colors that nothing is said of are taken as sRGB.
+    # Colors without metadata are taken as sRGB.
     fits["gamma"] |= b"sRGB" in metadata.gamma
     left_out = [words for name, (words, _) in _FIELDS.items() if getattr(metadata, name) and not fits[name]]
     return kept, [*metadata.left_out, *left_out] + (["text"] if len(text) < len(metadata.text) else [])
@@ -367,13 +368,13 @@ def pillow_options(metadata: Metadata) -> dict[str, Any]:
         "icc_profile": metadata.profile,
         "dpi": metadata.dpi,
         "comment": metadata.text.get(_COMMENT, "").encode("utf-8", "replace"),
-        "extra": metadata.iptc and _marker_of(metadata.iptc),
+        "extra": metadata.iptc and _iptc_marker(metadata.iptc),
     }
     return {name: value for name, value in options.items() if value}
 
 
-def _marker_of(iptc: bytes) -> bytes:
-    """Return a JPEG's marker that holds IPTC and none of Photoshop's other resources, one of which is a thumbnail."""
+def _iptc_marker(iptc: bytes) -> bytes:
+    """Return a JPEG's marker with IPTC, without Photoshop's other resources, one of which is a thumbnail."""
     padded = iptc + bytes(len(iptc) % 2)
     content = _PHOTOSHOP + struct.pack(">4sHHI", _RESOURCE, _IPTC, 0, len(iptc)) + padded
     return _APP13 + struct.pack(">H", 2 + len(content)) + content

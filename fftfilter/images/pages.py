@@ -1,4 +1,4 @@
-"""What the pages of a file have in common: of a TIFF, the frames of a GIF, PNG or WebP. One at a time is in memory."""
+"""Pages, of a TIFF or of an animation, and the pages that a user asks for. One at a time is in memory."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
 # bytes, and pages of a TIFF may share them.
 _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
-# As many digits as any number of pages has: of thousands Python makes no number.
+# As many digits as any number of pages has: Python refuses numbers of thousands of digits.
 _ASKED = re.compile(r"(\d{0,18})(-?)(\d{0,18})")
 
 
 class Asked(NamedTuple):
-    """The pages that are asked for, counted from 1: from the first to the last of the file if they are None."""
+    """The pages that are asked for, counted from 1. None is the first or the last page of the file."""
 
     first: int | None = None
     last: int | None = None
 
     @classmethod
     def parse(cls, text: str) -> Asked:
-        """Return what A-B, A, A- or -B asks for; raises ParameterError."""
+        """Return the pages of A-B, A, A- or -B; raises ParameterError."""
         found = _ASKED.fullmatch(text.strip())
         first, last = (int(found[i]) if found and found[i] else None for i in (1, 3))
         if not found or (first is None and last is None) or 0 in (first, last):
@@ -48,34 +48,35 @@ ALL = Asked()
 
 
 class Pages(ABC):
-    """A file's pages, those that were chosen."""
+    """The chosen pages of a file."""
 
     name: str
     """Of the file, in messages."""
     count: int
-    """How many whole pages the file has."""
+    """The number of whole pages in the file."""
     is_cut: bool
     """Whether it should have more."""
     nbytes: int
-    """How long the file is."""
+    """Of the file."""
     format: str
     """Pillow's name of the file's format."""
     plays: int = 0
     """How often an animation is played; 0 is forever."""
     milliseconds: float | None = None
-    """How long the page that was read last is shown, None if it does not say."""
+    """The duration of the page that was read last, None if it has none."""
     left_out: tuple[str, ...] = ()
     """What was dropped from the file, as text."""
     chosen: range
     keeps_levels: bool = True
-    """Whether the output has the grey levels of the input, so that what is said about them still holds."""
+    """Whether the output has the grey levels of the input, so that metadata about them still hold."""
     are_floats: bool = False
     """Whether the output has floats, whatever the input has."""
 
     def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
-        """Choose pages, and say what they become; raises ReadError if one is cut off, ParameterError for no page.
+        """Choose pages, and say what their output keeps.
 
-        Raises TooLargeError for so many pixels that reading them would not end.
+        Raises ReadError if a page is cut off, ParameterError if there is no such page, and TooLargeError for so many
+        pixels that reading them would not end.
         """
         if self.is_cut and (asked.last is None or asked.last > self.count):
             raise ReadError(
@@ -96,7 +97,7 @@ class Pages(ABC):
     @property
     @abstractmethod
     def pixels(self) -> int:
-        """How many pixels are decoded for the chosen pages, if all are as large as the first."""
+        """The number of pixels to decode for the chosen pages, if all are as large as the first."""
 
     def page_name(self, index: int) -> str:
         """Return the name of a chosen page in messages."""
@@ -116,7 +117,7 @@ class Sink(ABC):
 
     @abstractmethod
     def encode(self, picture: Picture, milliseconds: float | None) -> Any:
-        """Return a page as :meth:`add` takes it; the picture fits the format."""
+        """Return a page for :meth:`add`; the picture fits the format."""
 
     @abstractmethod
     def add(self, encoded: Any) -> None:
@@ -124,4 +125,4 @@ class Sink(ABC):
 
     @abstractmethod
     def finish(self) -> None:
-        """Write what comes last; the file stays open."""
+        """Complete the file, which stays open."""

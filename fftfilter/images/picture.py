@@ -1,4 +1,4 @@
-"""What an image is between its file and the filter, and what it takes of this machine's memory."""
+"""A picture in memory, between its file and the filter, and the memory that it takes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TAKEN = {1: 8, 2: 12, 4: 30}
 
 @dataclass(eq=False)
 class Picture:
-    """One image in memory: the planes that are filtered, and what passes through."""
+    """One image in memory: the planes that are filtered, and the rest, which passes through."""
 
     planes: Samples
     """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB), and ``extra`` ones behind
@@ -39,11 +39,11 @@ class Picture:
     alpha: Samples | None
     """(height, width), of the planes' type, or None."""
     maxval: int
-    """The sample that stands for white: 255, 65535, or what a PGM's header says; 1 for float32."""
+    """The sample that stands for white: 255, 65535, or that of a PGM's header; 1 for float32."""
     format: str
-    """Pillow's name of the format that it came from ("PPM" for all of netpbm): what standard output gets."""
+    """Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets."""
     metadata: Metadata | None = None
-    """What its file says about it; None leaves that out of the output."""
+    """None leaves them out of the output."""
     tiff_compression: int = 1
     """The number that TIFF has for the compression of the file that it came from; 1 is none."""
     was_integer: bool = False
@@ -52,15 +52,15 @@ class Picture:
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
     def is_stored_as(self, depth: Depth) -> bool:
-        """Whether a file that stores samples so holds the planes as they are."""
+        """Whether a file with this depth holds the planes unchanged."""
         return depth == (self.planes.dtype, self.maxval)
 
     def stripped(self) -> Picture:
-        """Return the picture without what its file says about it, but for what a filter needs."""
+        """Return the picture without metadata, but for those that a filter needs."""
         return replace(self, metadata=self.metadata and self.metadata.stripped())
 
     def cautions(self, mode: Mode, *, is_of_floats: bool) -> list[str]:
-        """Return a line for each thing that users of such samples may not expect of an output, of floats or not."""
+        """Return a line about each surprise in an output of such samples, which is of floats or not."""
         said: list[str] = []
         if self.planes.dtype != F32:
             return said

@@ -90,7 +90,7 @@ def measure_with_pillow(file: BinaryIO) -> Size:
 
 
 def refuse_at_start(start: bytes, name: str) -> None:
-    """Raise ReadError for a file that begins like no image, TooLargeError for one that memory cannot hold."""
+    """Raise ReadError if a file does not start like an image, TooLargeError if memory cannot hold it."""
     with damage_as_error(name):
         try:
             size = measure_with_pillow(io.BytesIO(start))
@@ -108,7 +108,7 @@ def _frames(image: ImageFile.ImageFile) -> int:
 
 
 def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
-    """Whether another picture follows, and not what cameras append: a smaller preview, or what an index speaks of."""
+    """Whether another picture follows, other than those that cameras append: a smaller preview, or one in an index."""
     if "mp" in jpeg.info or not (rest := behind_jpeg(data)):
         return False
     try:
@@ -136,7 +136,8 @@ def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Wo
 def size_of(image: ImageFile.ImageFile) -> Size:
     """Return the size of an opened image as it is read."""
     channels = 1 if len(image.getbands()) < 3 and image.mode != "P" else 3
-    return Size(image.width, image.height, channels, _bytes_per_sample(image))
+    depth = 2 if is_narrowed(image) or image.mode.startswith("I;16") else 4 if image.mode in ("I", "F") else 1
+    return Size(image.width, image.height, channels, depth)
 
 
 def read_as_it_is(image: ImageFile.ImageFile) -> Samples:
@@ -184,24 +185,16 @@ def rawmode_of(image: ImageFile.ImageFile) -> str:
     return rawmode if isinstance(rawmode, str) else ""
 
 
-def _bytes_per_sample(image: ImageFile.ImageFile) -> int:
-    if image.mode in ("I", "F"):
-        return 4
-    return 2 if is_narrowed(image) or image.mode.startswith("I;16") else 1
-
-
 def is_narrowed(image: ImageFile.ImageFile) -> bool:
     """Whether Pillow would give only the high byte of each 16-bit sample."""
-    if image.mode.startswith(("I", "F")):
-        return False
-    return ";16" in rawmode_of(image)
+    return not image.mode.startswith(("I", "F")) and ";16" in rawmode_of(image)
 
 
 def _read_16_bit_color(image: ImageFile.ImageFile, data: bytes | Slices, name: str) -> Samples:
-    """Return the (height, width, channels) samples of a PNG, of which Pillow would give only the high bytes.
+    """Return the (height, width, channels) samples of a 16-bit PNG; Pillow itself gives only the high bytes.
 
-    A second decoding, as if the file had the other byte order, gives the low bytes. TIFFs of 16 bits are read
-    elsewhere, but for those of unusual layouts.
+    A second decoding, as if the file had the other byte order, gives the low bytes. Only TIFFs of unusual layouts come
+    here; they are refused.
     """
     rawmode = rawmode_of(image)
     layout = rawmode.partition(";16")[0]

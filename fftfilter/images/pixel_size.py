@@ -1,6 +1,6 @@
-"""The size of a picture's pixels, where its file says it: by a description, or by a resolution.
+"""The size of a picture's pixels, from its file's description or resolution.
 
-A microscope's description goes before the resolution: OME-XML says the size itself, ImageJ the unit of the resolution's
+A microscope's description goes before the resolution: OME-XML has the size itself, ImageJ the unit of the resolution's
 tags. ImageJ's ``spacing`` is the distance of slices, and is not used.
 """
 
@@ -32,7 +32,7 @@ _UNEQUAL = 0.01
 
 
 class PixelSize(NamedTuple):
-    """The sides of a pixel in meters, and where the file says so."""
+    """The sides of a pixel in meters, and the field of the file that they are from."""
 
     across: float
     down: float
@@ -48,9 +48,9 @@ class PixelSize(NamedTuple):
 
 
 def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:
-    """Return the size of a picture's pixels, as its file says; raises ParameterError if it says none, or two.
+    """Return the size of a picture's pixels; raises ParameterError if its file has none, or unequal sides.
 
-    ``name`` is the file's, ``needed_by`` what has no meaning without.
+    ``name`` is the file's; ``needed_by`` is the value, such as a radius, that has no meaning without a size.
     """
     found = picture.metadata.pixel_size if picture.metadata else None
     if found is None:
@@ -67,7 +67,7 @@ def pixel_size_of(picture: Picture, name: str, needed_by: object) -> PixelSize:
 
 
 def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
-    """Return what an image says that Pillow has opened, which is no TIFF: its own resolution, else that of its EXIF."""
+    """Return the size in an image that Pillow opened, not a TIFF: by its own resolution, else by that of its EXIF."""
     # Pillow makes 72 dpi of a JPEG whose EXIF says none.
     is_own = image.format not in ("JPEG", "MPO") or image.info.get("jfif_unit") in _JFIF_LENGTHS
     found = _by_resolution(image.info.get("dpi"), INCH) if is_own else None
@@ -84,7 +84,7 @@ def of_image(image: Image.Image, exif: bytes) -> PixelSize | None:
 
 
 def of_tags(tags: Mapping[int, Any]) -> PixelSize | None:
-    """Return what the tags of a TIFF, or of EXIF, say."""
+    """Return the size in the tags of a TIFF, or of EXIF."""
     given = tags.get(_ACROSS), tags.get(_DOWN, tags.get(_ACROSS))
     found = of_description(_text(tags.get(_DESCRIPTION, "")), given)
     return found or _by_resolution(given, _PER_UNIT.get(tags.get(_UNIT, 2), 0.0))
@@ -105,7 +105,7 @@ def text_of(data: bytes) -> str:
 
 
 def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> PixelSize | None:
-    """Return what OME or ImageJ say in a TIFF's description; ImageJ says the unit of its resolution."""
+    """Return the size in a TIFF's description by OME or ImageJ; ImageJ's has the unit of the resolution."""
     if "<OME" in text:
         sides = {axis: _ome_side(text, axis) for axis in "XY"}
         return _sides(sides["X"], sides["Y"] or sides["X"], "OME description")
@@ -119,7 +119,7 @@ def of_description(text: str, resolution: tuple[Any, Any] = (None, None)) -> Pix
 
 
 def _ome_side(text: str, axis: str) -> float:
-    """Return a side of the first picture's pixels in meters, 0 if it is not said."""
+    """Return a side of the first picture's pixels in meters, 0 without one."""
     from html import unescape
 
     side = re.search(rf"""\bPhysicalSize{axis}\s*=\s*["']([^"']*)["']""", text)

@@ -1,4 +1,4 @@
-"""The formats of a header and plain numbers, read and written without Pillow: PGM and PPM, PFM, NumPy's .npy.
+"""Read and write formats of a header and plain numbers, without Pillow: PGM and PPM, PFM, NumPy's .npy.
 
 PGM and PPM (P2, P3, P5, P6) keep any maxval from 1 to 65535, which Pillow stretches to 255 or 65535. A file:
 
@@ -8,7 +8,7 @@ PGM and PPM (P2, P3, P5, P6) keep any maxval from 1 to 65535, which Pillow stret
     255                 maxval: the sample that stands for white; one whitespace ends a raw header
     ...                 height x width pixels of 1 or 3 samples; raw: two bytes each, high first, above 255
 
-PFM has floats of gray or color as they are, of which Pillow knows the gray ones alone:
+PFM has floats of gray or color as they are; Pillow reads gray ones only:
 
     PF                  Pf gray, PF color
     640 480             width, height
@@ -63,7 +63,7 @@ def is_plain(data: bytes) -> bool:
 def measure(data: bytes, name: str, *, while_read: bool = False) -> Size:
     """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError.
 
-    With ``while_read`` its samples have the bytes that they take in memory while they are read.
+    With ``while_read`` the bytes of a sample are those that it takes in memory while the file is read.
     """
     if _PNM.match(data):
         return read_header(data, name).size(while_read=while_read)
@@ -89,7 +89,7 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
 
 
 class Header(NamedTuple):
-    """What a PGM or PPM says before its samples, and where they start."""
+    """The header of a PGM or PPM, and where its samples start."""
 
     magic: bytes
     width: int

@@ -1,9 +1,8 @@
-"""Write PNG files quickly, with 8 or 16 bits a sample; and the chunks that a PNG consists of.
+"""Write PNG files quickly, with 8 or 16 bits per sample; read and write the chunks of a PNG.
 
 Pillow tries five filters on every row, and zlib then searches for repetitions. Photographs, filtered or not, hardly
-repeat. Here one filter serves the whole picture, chosen by the entropy of some of its rows, and at level 1 ISA-L
-compresses, which takes a third of zlib's time for files of the same size within some percent. Pillow has no 16-bit
-color at all.
+repeat. Here one filter serves the whole picture, chosen by the entropy of some of its rows. At level 1 ISA-L
+compresses, in a third of zlib's time, to files of about the same size. Pillow cannot write 16-bit color at all.
 
 Source: the PNG specification, third edition, W3C: https://www.w3.org/TR/png-3/
 """
@@ -34,11 +33,7 @@ _ROWS_TRIED = 24
 
 
 def encode(
-    samples: NDArray[np.uint8 | np.uint16],
-    level: int = 1,
-    chunks: Sequence[bytes] = (),
-    *,
-    block_bytes: int = 1 << 22,
+    samples: NDArray[np.uint8 | np.uint16], level: int = 1, chunks: Sequence[bytes] = (), *, block_bytes: int = 1 << 22
 ) -> list[bytes]:
     """Return the parts of a PNG file that holds `samples`, compressed at `level` (0 to 9).
 
@@ -83,7 +78,7 @@ def _filter(kind: int, rows: Bytes, above: Bytes, pixel_bytes: int, out: Bytes) 
 
 
 def _best_filter(samples: NDArray[Any], pixel_bytes: int) -> int:
-    """Return the filter that leaves the least entropy in some rows, which is what a Huffman code pays for."""
+    """Return the filter that leaves the least entropy in some rows, and so the shortest Huffman code."""
     apart = max(1, len(samples) // _ROWS_TRIED)
     first = min(1, len(samples) - 1)
     rows = _bytes(samples[first::apart])

@@ -1,4 +1,4 @@
-"""Pillow, tifffile and libtiff as parts of this program: no lines of their own on stderr, one kind of error."""
+"""Keep Pillow, tifffile and libtiff from printing, and turn their errors into one kind."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _IMPORTED_FIRST = ("PNG", "JPEG", "GIF", "BMP", "DIB", "PPM")
 
 @contextmanager
 def quiet_pillow() -> Iterator[None]:
-    """Open images without Pillow's warnings, log lines and limit on pixels: the free memory is the limit here.
+    """Open images without Pillow's warnings, log lines and limit on pixels, since free memory is the limit here.
 
-    These are settings of the whole process: one thread at a time changes them, and restores them afterwards.
+    These settings are the whole process's: one thread at a time changes them, and restores them afterwards.
     """
     silence()
     with _lock, warnings.catch_warnings():
@@ -45,7 +45,7 @@ def quiet_pillow() -> Iterator[None]:
 
 @cache
 def silence() -> None:
-    """Keep what the libraries print off stderr: what matters of it comes as an error, too."""
+    """Keep the libraries from printing to stderr: all that matters comes as an error, too."""
     for name in ("PIL", "tifffile"):
         # Without any handler, Python prints errors to stderr. This one hides nothing from other handlers.
         logging.getLogger(name).addHandler(logging.NullHandler())
@@ -75,14 +75,14 @@ def open_raster(file: BinaryIO, *formats: str) -> ImageFile.ImageFile:
 
 
 def import_plugins(formats: Iterable[str]) -> None:
-    """Import what reads and writes these formats: for one that is missing Pillow would import all that it has."""
+    """Import the plugins of these formats; for a missing one Pillow would import all that it has."""
     for name in formats:
         import_module(f"PIL.{RASTERS[name]}ImagePlugin")
 
 
 @contextmanager
 def damage_as_error(name: str) -> Iterator[None]:
-    """Turn whatever the libraries raise on damaged bytes into a ReadError that begins with a name."""
+    """Turn any error of the libraries on damaged bytes into a ReadError that begins with a name."""
     try:
         yield
     except (FftfilterError, MemoryError):

@@ -1,6 +1,6 @@
-"""Bytes to a picture, or to the pages of a file of several: plain formats, TIFF, and all others through Pillow.
+"""Turn bytes into a picture, or into pages: plain formats, TIFF, and all others through Pillow.
 
-raw -> opened -> Picture, or Pages -> choose -> read. Pillow is imported where it is needed only.
+raw -> opened -> Picture, or Pages -> choose -> read. Pillow is imported on first use only.
 """
 
 from __future__ import annotations
@@ -33,18 +33,16 @@ def read(source: str | os.PathLike[str]) -> Picture:
 
     A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
     types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
-    camera's MPO gives its main picture, as a JPEG. Pictures are turned upright,
-    as EXIF or a TIFF's tag says.
+    camera's MPO gives its main picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
 
-    Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite (of
-    several pages it is a SeveralPagesError), and
-    TooLargeError, before allocating, for more than the memory that is free.
+    Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
+    (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
     return decode(content(source), source)
 
 
 def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of an image file, for :func:`decode`; what begins like no image is not read to its end.
+    """Return the bytes of an image file, for :func:`decode`; a file that does not start like an image is not read on.
 
     ``limit`` is the most bytes of a stream.
     """

@@ -1,7 +1,7 @@
 """The pages of a TIFF: the chain of its lists of tags, or the images behind the one list that ImageJ writes.
 
-Copies of pages in another size (pyramids, thumbnails) and masks are no pages. What the description of the first page
-says of all, ImageJ's or OME's, is put right for those that are kept.
+Copies of pages in another size (pyramids, thumbnails) and masks are not pages. The first page's description, ImageJ's
+or OME's, is of all pages; it is corrected for those that are kept.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
-# More tags than any file has; a list that promises more is none.
+# More tags than any file has: a list that promises more is damaged.
 _MOST_TAGS = 4096
 # Of the descriptions that ImageJ and OME give of all pages.
 _IMAGEJ_AXES = ("channels", "slices", "frames")
@@ -114,7 +114,7 @@ class TiffPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """How many pixels are decoded."""
+        """The number of pixels to decode."""
         with damage_as_error(self.name):
             size = self.size()
         return len(self.chosen) * size.width * size.height
@@ -159,7 +159,7 @@ class TiffPages(Pages):
         return page
 
     def _retell(self, tags: Image.Exif, index: int) -> None:
-        """Put into a page's tags what the first one says of all pages, as far as it still holds."""
+        """Correct a page's tags that are of all pages, and move those of the first page to the first chosen one."""
         if self._is_imagej_run and index:
             for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS):
                 tags.pop(tag, None)
@@ -181,7 +181,7 @@ class TiffPages(Pages):
             tags[_DESCRIPTION] = kept.encode("utf-8" if first.is_ome else "latin-1", "replace")
 
     def _say_imagej(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
-        """Put in what ImageJ says beside its description, in the byte order of the output."""
+        """Put in ImageJ's metadata beside its description, in the byte order of the output."""
         for tag in (_IMAGEJ, _IMAGEJ_COUNTS):
             tags.pop(tag, None)
         said = first.tags.valueof(_IMAGEJ)
@@ -215,8 +215,8 @@ def measure_tiff(file: BinaryIO, name: str) -> Size:
 def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:
     """Return a first page's description for the chosen ones of ``count`` pages, "" if it no longer holds.
 
-    The range that ImageJ shows is left out unless the output ``keeps_levels``; OME says the type of samples, which may
-    have become floats.
+    ImageJ's display range is left out unless the output ``keeps_levels``. OME's type of samples is corrected if the
+    output's ``are_floats``.
     """
     if text.startswith("ImageJ="):
         return _imagej(text, chosen, count, keeps_levels=keeps_levels)

@@ -1,8 +1,8 @@
 """Read pages of TIFF and BigTIFF: gray and RGB of all real types here; palettes, CMYK, JPEG, fax through Pillow.
 
-tifffile reads the tags and lays the strips or tiles out; what is compressed is taken apart by zlib or, through Pillow,
-by libtiff, both of which give no more bytes than they are asked for; by imagecodecs, where it is installed, what they
-do not know (JPEG 2000, JPEG XL, LERC). A strip that is missing or too short is an error.
+tifffile reads the tags and lays the strips or tiles out. zlib, or libtiff through Pillow, decompresses them; both give
+no more bytes than asked for. Other compressions (JPEG 2000, JPEG XL, LERC) need imagecodecs, if it is installed. A
+strip that is missing or too short is an error.
 """
 
 from __future__ import annotations
@@ -64,8 +64,12 @@ def read_page(
     extra = _extra(page)
     needs_imagecodecs = page.compression not in COMPRESSION_INFO
     if is_laid_out_here(page) or needs_imagecodecs:
-        stored = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
-        bands = _as_read(stored, page)
+        bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
+        if bands.dtype not in (U8, U16):
+            with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
+                bands = bands.astype(F32)
+        if page.photometric == _WHITE_IS_ZERO:
+            bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
         if bands.dtype == F32:
             refuse_not_finite(bands.transpose(1, 2, 0), name)
         picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
@@ -97,12 +101,12 @@ def _colors(page: tifffile.TiffPage) -> int:
 
 
 def _extra(page: tifffile.TiffPage) -> int:
-    """Return how many samples of a pixel are neither gray nor color nor alpha that is kept."""
+    """Return the number of samples of a pixel that are neither gray nor color nor alpha that is kept."""
     return max(0, page.samplesperpixel - _colors(page) - (_alpha_at(page) is not None))
 
 
 def _alpha_at(page: tifffile.TiffPage) -> int | None:
-    """Return which sample of a pixel is alpha: the first that is said to be, or the only one beside gray or color."""
+    """Return which sample of a pixel is alpha: the first one tagged as such, or the only one beside gray or color."""
     if page.photometric == _CMYK:
         return None  # which Pillow drops
     beside = range(_colors(page), page.samplesperpixel)
@@ -146,7 +150,7 @@ def is_laid_out_here(page: tifffile.TiffPage) -> bool:
 
 
 def _by_imagecodecs(page: tifffile.TiffPage, name: str) -> Samples:
-    """Return the samples, (channels, height, width), of what neither zlib nor libtiff takes apart."""
+    """Return the samples, (channels, height, width), of a page that neither zlib nor libtiff decompresses."""
     if find_spec("imagecodecs") is None:
         kind = getattr(page.compression, "name", page.compression)
         raise ReadError(f"{name}: compressed by {kind}, which needs imagecodecs: pip install imagecodecs")
@@ -176,7 +180,7 @@ def _channels(page: tifffile.TiffPage, data: bytes | Slices) -> Samples:
             if len(raw) < left * bytes_per_row:
                 raise ValueError(f"{'tile' if page.is_tiled else 'strip'} {index} ends early")
             part, (plane, _, y, x, _), _ = page.decode(raw, index)
-            if part is not None:  # what is missing is refused above
+            if part is not None:  # missing ones are refused above
                 whole = found[plane, 0, y : y + left, x : x + across]
                 whole[:] = part[0, : whole.shape[0], : whole.shape[1]]
     page.compression = compression
@@ -186,7 +190,7 @@ def _channels(page: tifffile.TiffPage, data: bytes | Slices) -> Samples:
 def _raw(
     stored: Sequence[bytes | memoryview], compression: int, tall: Sequence[int], bytes_per_row: int
 ) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of strips or tiles without compression; of those that end early, what there is."""
+    """Yield the bytes of strips or tiles without compression, fewer than expected if one ends early."""
     if compression == _NONE:
         yield from (data[: rows * bytes_per_row] for data, rows in zip(stored, tall, strict=True))
     elif compression in _DEFLATE:
@@ -207,16 +211,6 @@ def _raw(
         for rows in tall:
             end += rows * bytes_per_row
             yield whole[end - rows * bytes_per_row : end]
-
-
-def _as_read(samples: Samples, page: tifffile.TiffPage) -> Samples:
-    """Return channels as the picture has them: uint8, uint16 or float32, black zero."""
-    if samples.dtype not in (U8, U16):
-        with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
-            samples = samples.astype(F32)
-    if page.photometric == _WHITE_IS_ZERO:
-        samples[:1] = MAXVAL_OF[samples.dtype] - samples[:1]
-    return samples
 
 
 def _parted(samples: Samples, page: tifffile.TiffPage) -> tuple[Samples, Samples | None]:

@@ -1,7 +1,7 @@
 """Write TIFF files of 8 and 16 bits and floats, compressed as the input was.
 
-The tags are Pillow's to lay out, as groups of tags (EXIF, GPS) are in none but its own; tifffile has no such groups.
-Pillow's libtiff compresses the rows as if they were a gray picture of 8 bits, because it has no 16-bit color.
+Pillow lays out the tags, as it alone writes groups of tags (EXIF, GPS); tifffile does not. Pillow's libtiff compresses
+the rows as if they were a gray picture of 8 bits, because it has no 16-bit color.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .picture import Picture
 
 NONE, _DEFLATE = 1, 8
-# What TIFF's numbers of lossless compressions are called by Pillow. All others become deflate.
+# Pillow's names of lossless compressions, by their numbers in a TIFF. All others become deflate.
 _NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 34925: "lzma", 50000: "zstd"}
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
@@ -54,7 +54,7 @@ def encode(picture: Picture, coding: Coding) -> Parts:
 
 
 class EncodedPage(NamedTuple):
-    """A page without its place in a file."""
+    """A page that has no place in a file yet."""
 
     tags: dict[int, Any]
     strips: Sequence[memoryview]
@@ -104,7 +104,7 @@ def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v
 
 
 def _at_most(value: object) -> int:
-    """Return how many bytes a tag's value takes at most, or all tags of a group."""
+    """Return the most bytes that a tag's value, or a group of tags, takes."""
     if isinstance(value, dict):
         return sum(32 + _at_most(each) for each in value.values())
     if isinstance(value, bytes | str):
@@ -113,10 +113,9 @@ def _at_most(value: object) -> int:
 
 
 class TiffSink(Sink):
-    """A TIFF that grows by pages, whose tags come at its end.
+    """A TIFF that grows by pages; all tags come at its end.
 
-    So the samples of pages that are not compressed follow each other, as ImageJ takes them for granted where its
-    description says how many there are.
+    So the samples of uncompressed pages follow each other, as ImageJ expects of its own files.
     """
 
     def __init__(self, file: BinaryIO, coding: Coding) -> None:
@@ -125,7 +124,7 @@ class TiffSink(Sink):
         self._file.write(bytes(_BIG_HEADER_BYTES))
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
-        """Return a page as :meth:`add` takes it."""
+        """Return a page for :meth:`add`."""
         return encode_page(picture, self._coding)
 
     def add(self, encoded: EncodedPage) -> None:
@@ -153,7 +152,7 @@ class TiffSink(Sink):
 
 
 def _placed(tags: ImageFileDirectory_v2, offsets: list[int], at: int, *, is_big: bool) -> tuple[bytes, int]:
-    """Return the bytes of a list of tags at its place, and where its link to the next one is."""
+    """Return the bytes of a list of tags for its place, and the position of its link to the next one."""
     tags[_OFFSETS] = (0,) * len(offsets)
     if is_big:
         tags.tagtype[_OFFSETS] = _LONG8

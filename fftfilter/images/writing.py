@@ -1,4 +1,4 @@
-"""A picture to bytes, and into a file that is whole or not there at all.
+"""Encode a picture, and write it into a file that is whole or not there at all.
 
 Pillow cannot write 16-bit color, and PNG only slowly: `png_writer` and `tiff_writer` do it instead.
 """
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# A PNG's signature and its first chunk, which metadata follow.
+# The length of a PNG's signature and first chunk, which metadata follow.
 _PNG_HEADER = 8 + 25
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
 # The entry of a GIF's palette for transparent pixels: the last one, in every frame of an animation.
@@ -120,7 +120,7 @@ def write(
 
 
 def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture], T]) -> tuple[T, list[str]]:
-    """Return what ``encode`` makes of a picture that fits a file with this extension, and what was dropped, as text.
+    """Return a picture as ``encode`` codes it for a file with this extension, and what was dropped, as text.
 
     Raises TooLargeError and WriteError, whose messages begin with ``name``.
     """
@@ -145,7 +145,7 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise TooLargeError(f"{name}: out of memory while writing it; use a smaller image") from error
     except Exception as error:  # Pillow's writers raise almost anything at their limits.
         if picture.metadata:
-            # The picture matters more than what is said about it.
+            # The picture matters more than its metadata.
             return encoded(replace(picture, metadata=None), suffix, name, encode)[0], ["metadata"]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
@@ -275,10 +275,7 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
 
 
 def suffix_of_pages(
-    target: str | os.PathLike[str],
-    format_: str | None,
-    pages: int,
-    picture: Picture | None = None,
+    target: str | os.PathLike[str], format_: str | None, pages: int, picture: Picture | None = None
 ) -> str:
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
@@ -297,7 +294,7 @@ def depth_of_pages(suffix: str, picture: Picture, *, is_real: bool) -> Depth:
         return Depth(F32, 1)
     depth = depth_as(suffix, picture)
     is_color = len(picture.planes) > 1 or picture.alpha is not None
-    # What reads animated PNGs, Pillow included, has 8 bits for their color.
+    # Readers of animated PNGs, Pillow included, have 8 bits for color.
     return Depth(U8, 255) if FORMATS[suffix].name == "PNG" and is_color else depth
 
 

@@ -1,4 +1,4 @@
-"""A file into a file: one picture, or pages of which a few are in memory, whatever the file has.
+"""Filter a file into a file: one picture, or any number of pages, a few of which are in memory.
 
 Opened -> [a thread: read, decode] -> filtered -> [threads: encode] -> a file that grows, and then takes its place
 """
@@ -18,7 +18,6 @@ from ..files.messages import reason, shown
 from ..files.sources import Slices
 from ..images.formats import FORMATS, misfit
 from ..output import scale as scales
-from . import verify
 from .frames import filtered, largest
 from .opened import open_
 from .recipe import Recipe
@@ -47,15 +46,15 @@ if TYPE_CHECKING:
 _WAITING_BYTES = 1 << 24
 
 
-@dataclass(eq=False, repr=False)  # what it writes code for takes time
+@dataclass(eq=False, repr=False)  # to generate these methods takes time
 class Done:
-    """What became of a file."""
+    """The result for a file."""
 
     pages: int
     shape: tuple[int, ...]
     """Of the first page: channels, height, width."""
     dtype: str
-    """Likewise, as it was read."""
+    """Of the first page, as it was read."""
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
@@ -63,14 +62,14 @@ class Done:
     """The smallest and the largest filtered value of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    """What of the input's metadata the output cannot hold."""
+    """What was dropped of the input's metadata, as text."""
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
     frame: Frame | None = None
     """The picture as it was read and as it was written, if that is kept."""
 
     def note(self, made: Made, cautions: list[str]) -> None:
-        """Note what became of one more page."""
+        """Add one more page."""
         size = made.planes.size
         if made.extremes:
             (low, high), most = made.extremes, self.extremes or made.extremes
@@ -93,7 +92,7 @@ def filter_stack(
     in_place: bool = False,
     **options: Unpack[FilterOptions],
 ) -> int:
-    """Filter the pages of a file into another one, page by page; return how many they were.
+    """Filter the pages of a file into another one, page by page; return their number.
 
     Files are TIFF, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
@@ -154,9 +153,7 @@ def filter_file(
     raise, and VerifyError for pages that are not right, which are not written then.
     """
     if isinstance(opened.found, images.Pages):
-        return _filter_pages(
-            opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance or _nothing
-        )
+        return _filter_pages(opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance)
     frame = opened.frame(target, keep=compare or keep)
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
     cautions = opened.cautions(frame)
@@ -165,12 +162,14 @@ def filter_file(
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:
+        from . import verify
+
         done.difference = verify.of_file(frame, target, opened.recipe)
     return done
 
 
 def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[str], spare: Spare) -> list[str]:
-    """Write what a filter made of an input's one picture; return what of its metadata stays behind, in words."""
+    """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe = opened.recipe
     frame.put(made.planes)
     return images.write(
@@ -186,7 +185,7 @@ def _filter_pages(
     spare: Spare,
     compare: bool,
     submit: Submit | None,
-    advance: Callable[[], None],
+    advance: Callable[[], None] | None,
 ) -> Done:
     pages = opened.pages
     name, recipe = shown(target, "standard output"), opened.recipe
@@ -223,6 +222,8 @@ def _filter_pages(
                 lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
                 if compare:
+                    from . import verify
+
                     file.flush()
                     done.difference = verify.of_pages(opened, images.pages_of(Slices(file), name), recipe, suffix)
                 pages.close()  # or it could not be replaced, on some systems
@@ -242,13 +243,13 @@ def _check_page(picture: Picture, number: int, first: Picture, suffix: str, name
 def largest_of(opened: Opened, filter_: Filter, submit: Submit | None = None) -> float:
     """Return the largest magnitude of all pages as a part of white, 0 if all is rounding noise."""
     with _threads(submit) as to_threads:
-        pictures = (picture for picture, _ in _read_ahead(opened, to_threads, _nothing))
+        pictures = (picture for picture, _ in _read_ahead(opened, to_threads))
         return largest(filter_, pictures, opened.recipe)
 
 
 @contextmanager
 def _threads(submit: Submit | None) -> Iterator[Submit]:
-    """Give what gives work to threads: ``submit``, or that of threads as many as cores."""
+    """Give ``submit``, or else that of new threads, one per core."""
     count = 0 if submit else system.startable_threads(system.cores() + system.SPARE_TASKS) - system.SPARE_TASKS
     if count < 2:
         yield submit or system.at_once
@@ -259,12 +260,8 @@ def _threads(submit: Submit | None) -> Iterator[Submit]:
         yield pool.submit
 
 
-def _nothing() -> None:
-    pass
-
-
-def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None]) -> Iterator[Read]:
-    """Yield the pages of a file, and how many milliseconds each is shown, with one more being read."""
+def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | None = None) -> Iterator[Read]:
+    """Yield each page of a file and its duration in milliseconds, while the next one is read."""
     pages = opened.pages
 
     def read(index: int) -> Read:
@@ -277,11 +274,12 @@ def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None]) -> 
         if index + 1 < len(pages):
             reading = submit(read, index + 1)
         yield found
-        advance()
+        if advance:
+            advance()
 
 
 def _add(sink: Sink, encoded: Future[tuple[object, list[str]]]) -> list[str]:
-    """Write a page; return what of its metadata stays behind."""
+    """Append a page; return what was dropped of its metadata, as text."""
     page, left_out = encoded.result()
     sink.add(page)
     return left_out

@@ -29,21 +29,20 @@ class Frame:
     depth: Depth
     """How the output stores it."""
     transfer: Transfer
-    """What filters it."""
     given: Picture | None = None
-    """As it was read, if that is to be kept."""
+    """A copy of the picture as it was read, if it is kept."""
 
     def stays(self, recipe: Recipe) -> bool:
-        """Whether nothing is filtered: pixels are to stay as they are, floats to the last bit, too."""
+        """Whether nothing is filtered, so that pixels stay as they are, floats to the last bit, too."""
         return not self.transfer.parts and recipe.mode.keeps_levels and self.picture.is_stored_as(self.depth)
 
     def put(self, planes: Array) -> None:
-        """Put the filtered pixels in the place of those that were read."""
+        """Replace the pixels that were read by the filtered ones."""
         self.picture.planes, self.picture.maxval = planes, self.depth.maxval
 
 
 class Made(NamedTuple):
-    """What a filter made of a frame."""
+    """The result of filtering a frame."""
 
     planes: Array
     """``(channels, height, width)``, as the frame's depth says."""

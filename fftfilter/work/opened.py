@@ -1,4 +1,4 @@
-"""A file that was read, or that is open because it has several pages, and what filters it."""
+"""An input: a file that was read, or that is open because it has several pages, with its transfer function."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Opened:
     transfer: Transfer
     """The recipe's, for the size of the file's pixels, with notches for the waves that were found."""
     pixel_size: PixelSize | None
-    """What the file says, if the filter needs it."""
+    """The file's, if the filter needs it."""
     peaks: Sequence[Peak] | None = None
     """The waves that are removed, if any were looked for."""
     too_few: str | None = None
     """Why none could be looked for."""
     identity: sources.Identity | None = None
-    """What outputs must not replace, as :func:`files.sources.identity` has it."""
+    """Of the file, which outputs must not replace, by :func:`files.sources.identity`."""
     times: Times | None = None
-    """Those that the output gets."""
+    """For the output, if it gets the input's."""
 
     def frame(self, target: str | os.PathLike[str], *, keep: bool = False) -> Frame:
         """Return the one picture, on its way into a file; raises ParameterError if its format cannot hold it.
@@ -94,7 +94,7 @@ def open_(
     device: str | None = None,
     limit: int | None = None,
 ) -> Opened:
-    """Read a file, or open one of several pages, and find out what filters it.
+    """Read a file, or open one of several pages, and complete the transfer function for it.
 
     ``data`` is its content and ``times`` are its own, if it was read. ``limit`` is the most bytes of a stream.
     ``device`` transforms large pictures in which waves are looked for. Raises ReadError, TooLargeError, and
@@ -120,7 +120,13 @@ def open_(
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
         opened = Opened(name, found, recipe, transfer, pixel_size, identity=identity, times=times)
         if recipe.auto:
-            _take_out_waves(opened, device)
+            # Seldom wanted, and some milliseconds of import.
+            from ..analysis.search import notches, too_few
+
+            mean = spectrum_of(found, device=device)
+            opened.too_few = too_few(mean) or None
+            opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
+            opened.transfer *= notches(opened.peaks, recipe.auto.shape)
     except BaseException:
         if not isinstance(data, bytes):
             data.close()
@@ -137,19 +143,6 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
         return transfer, None
     pixel_size = images.pixel_size_of(first_of(found), name, transfer.lacks_pixel_size)
     return transfer.with_pixel_size(pixel_size.across), pixel_size
-
-
-def _take_out_waves(opened: Opened, device: str | None) -> None:
-    """Look for the waves of a picture, or of all pages of a file, and add their notches."""
-    # Seldom wanted, and some milliseconds of import.
-    from ..analysis.search import notches, too_few
-
-    auto = opened.recipe.auto
-    assert auto  # noqa: S101  for type checkers
-    mean = spectrum_of(opened.found, device=device)
-    opened.too_few = too_few(mean) or None
-    opened.peaks = [] if opened.too_few else auto.peaks(mean)
-    opened.transfer *= notches(opened.peaks, auto.shape)
 
 
 def spectrum_of(

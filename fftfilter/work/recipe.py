@@ -1,38 +1,98 @@
-""":class:`Recipe`: all that decides an output's bytes. Neither NumPy nor OpenCL is imported before they are needed."""
+"""A recipe has all that decides an output's bytes; its method filters as :class:`Filter` or as ImageJ's dialog does.
+
+NumPy and OpenCL are imported on first use only.
+"""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import __version__
 from ..engine import FUSED, name_of
+from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
 from ..output import scale as scales
 from ..output.modes import MODES, check_scale
-from .methods import METHODS
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ..analysis.search import AutoNotches
     from ..filters import Filter
-    from ..images import Asked, Coding
+    from ..images import Asked, Coding, Depth, Picture
     from ..images.picture import Working
     from ..output.modes import Mode, Output
     from ..output.scale import Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
-    from .methods import MethodName, Plain
+    from .verify import Reference
+
+
+class Plain:
+    """Filters as :class:`Filter` does."""
+
+    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
+        """Return a filter; ``device`` has the device, and whether it is profiled."""
+        from ..filters import Filter
+
+        return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
+
+    def refuse(self, picture: Picture, name: str) -> None:
+        """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
+
+    def keeps_levels(self, recipe: Recipe) -> bool:
+        """Whether outputs have the grey levels of the input."""
+        return recipe.mode.keeps_levels
+
+    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+        """Yield the possible correct outputs of a picture, the most likely first."""
+        from .verify import reference_of
+
+        output, scale = recipe.output, recipe.scale
+        yield reference_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+
+
+class ImageJ(Plain):
+    """Filters as ImageJ's dialog does; recipes have the output keep."""
+
+    def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
+        """Return an :class:`ImageJFilter`."""
+        from ..imagej_filter import ImageJFilter
+
+        return ImageJFilter(transfer, **recipe.options, **device)
+
+    def refuse(self, picture: Picture, name: str) -> None:
+        """Take gray and RGB pictures."""
+        if (channels := len(picture.planes)) not in (1, 3):
+            raise ParameterError(
+                f"{name}: has {channels} channels, and ImageJ's filter takes gray or RGB: leave 1 or 3, or take "
+                "bandpass, which filters any"
+            )
+
+    def keeps_levels(self, recipe: Recipe) -> bool:
+        """Whether nothing is autoscaled."""
+        return not recipe.options["autoscale"]
+
+    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+        """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
+        from .verify import of_imagej
+
+        own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
+        return of_imagej(given.planes, given.maxval, transfer, depth=depth, **own)
+
+
+MethodName = Literal["plain", "imagej"]
+METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is done to a file, or to every file of a folder; it is picklable, and equal to its copy."""
+    """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
     transfer: Transfer
     """For pixels of any size; notches for a picture's own waves come later."""
@@ -81,36 +141,35 @@ class Recipe:
         return replace(self, scale=self.mode.range_up_to(largest), span=scales.EACH)
 
     def cautions(self) -> list[str]:
-        """Return a line on a range of which no picture uses a part."""
+        """Return a line if pictures cannot use a part of the range."""
         return self.scale.cautions() if self.scale and self.mode.is_absolute else []
 
     @property
     def how(self) -> Plain:
-        """What the method's name stands for."""
+        """The method, by its name."""
         return METHODS[self.method]
 
     @property
     def mode(self) -> Mode:
-        """What the output's name stands for."""
+        """The output's mode, by its name."""
         return MODES[self.output]
 
     @property
     def edges(self) -> Edges:
-        """What lies beyond a picture's borders."""
+        """The picture's continuation beyond its borders."""
         edges: Edges = self.options.get("edges", "wrap")
         return edges
 
     @property
     def needs_staged(self) -> bool:
-        """Whether options mean the staged pipeline: by its name, or by what only it has."""
+        """Whether options ask for the staged pipeline, by its name or by a feature of its own."""
         return name_of(self.options) != FUSED
 
     @property
     def working(self) -> Working | None:
-        """What tells the memory of the staged pipeline from a picture's size; None for the fused one."""
+        """A function from a picture's size to the bytes of the staged pipeline; None for the fused one."""
         if not self.needs_staged:
             return None
-        from ..errors import ParameterError
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes
 

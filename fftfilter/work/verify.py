@@ -1,29 +1,130 @@
-"""``--verify``: an output, read back from its file, beside the float64 reference of what was read.
+"""``--verify``: an output, read back from its file, is compared with the float64 reference of its input.
 
-The comparison itself is ``output/difference.py``.
+The tests and the soak take the reference from here, too. ``output/difference.py`` compares pixels. The module is
+imported on first use: a run without ``--verify`` does without it.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from .. import images
 from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
-from ..output.difference import Difference
+from ..output.difference import OF_65535, Difference
+from ..output.histogram import range_of
+from ..output.modes import MODES
+from ..output.offset import deviation
+from ..output.quantize import pixels
+from ..output.ramp import ramps
+from ..output.rounding import NOISE
+from ..output.scale import Auto
+from ..transfer import reference
+from ..transfer.edges import grid_with
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from ..images import Depth, Pages, Picture
+    from ..output.modes import Output
+    from ..output.scale import Scale
+    from ..transfer import Transfer
+    from ..transfer.edges import Edges
     from .frames import Frame
     from .opened import Opened
     from .recipe import Recipe
-    from .references import Reference
+
+    Array = NDArray[Any]
+
+# In bins of ImageJ's histogram: the device's values are no farther than this from the reference's.
+NUDGES = (0.0, 1e-3, -1e-3)
+
+
+class Reference(NamedTuple):
+    """The correct output of a picture."""
+
+    wanted: NDArray[Any]
+    """The output's pixels ``(channels, height, width)``."""
+    values: NDArray[Any]
+    """The filtered values."""
+    stretch: float
+    """The distance of the values that become black and white, as a multiple of the usual one."""
+    unit: float | None
+    """For raw values: the value that tolerances are parts of."""
+
+
+def reference_of(
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Scale | None,
+    depth: Depth,
+    edges: Edges = "wrap",
+) -> Reference:
+    """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white."""
+    mode = MODES[output]
+    kept = transfer.keeping_mean() if mode.keeps_mean else transfer
+    gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
+    gain = np.stack(gains) if len(gains) > 1 else gains[0]
+    largest_deviation = float(deviation(planes).max()) * transfer.largest
+    if mode.is_default and scale is None:
+        values = np.abs(reference.filtered(planes, gain, edges))
+        wanted = reference.quantize(values, largest_deviation, depth.dtype, depth.maxval)
+        return Reference(wanted, values, 1.0, None)
+    values = reference.filtered(planes, gain, edges).real
+    largest = float(np.abs(values).max())
+    # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
+    stretch, unit = 1.0, 1.0
+    if isinstance(scale, Auto):
+        scale = range_of(values, output, scale)
+    if scale is not None:
+        black_to_white = scale.in_levels(white)
+        stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
+    if mode.keeps_levels:
+        stretch = max(1.0, largest / white, largest_deviation / white)  # of floats, whose white is 1
+    if not mode.is_scaled and depth.dtype.kind == "f":
+        # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
+        unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
+        unit = unit / (white if mode.keeps_levels else 1) or 1.0
+    dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
+    (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
+    return Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)
+
+
+def of_imagej(
+    planes: Array, white: float, transfer: Transfer, *, depth: Depth, autoscale: bool, saturate: bool
+) -> Iterator[Reference]:
+    """Yield the correct outputs of :class:`ImageJFilter`, as :func:`reference_of` does.
+
+    With autoscaling, which counts values, there are three: a value on the edge of a bin may fall on either side.
+    """
+    from ..imagej_filter import ImageJReference
+
+    for nudge in NUDGES if autoscale else (0.0,):
+        filter_ = ImageJReference(transfer, autoscale=autoscale, saturate=saturate, nudge=nudge)
+        wanted = filter_(planes, channel_axis=0, dtype=depth.dtype, levels=depth.maxval, white=float(white))
+        largest = float(np.abs(filter_.values).max())
+        largest_deviation = float(deviation(planes).max())
+        is_gray, unit = len(planes) == 1, 1.0
+        if is_gray and depth.dtype.kind == "f":
+            unit = max(largest, largest_deviation) / white or 1.0
+        shown_range = filter_.width if is_gray and depth.dtype.kind != "f" else white
+        stretch = max(1.0, largest / shown_range, largest_deviation / shown_range)
+        yield Reference(wanted, np.broadcast_to(filter_.values, wanted.shape), stretch, unit)
+
+
+# An output beside its reference
 
 
 def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
@@ -36,15 +137,15 @@ def refuse(target: str | os.PathLike[str], recipe: Recipe) -> None:
 
 
 def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Difference:
-    """Return how a file differs from what the frame that was written into it had to become.
+    """Return how far a file is from the reference of the frame that was written into it.
 
-    Raises what :func:`images.read` raises, VerifyError for a picture of another size.
+    Raises what :func:`images.read` raises, and VerifyError for a picture of another size.
     """
     return _compare(frame, images.read(target), recipe, shown(target, "standard output"))
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:
-    """Return how the pages of an output differ from the reference; raises VerifyError for one that is not right."""
+    """Return how far the pages of an output are from the reference; raises VerifyError for a wrong one."""
     if written.count != len(opened.pages) or written.is_cut:
         raise replaced(written.name)
     found = []
@@ -60,7 +161,7 @@ def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Dif
 
 
 def of_earlier(opened: Opened, target: str) -> Difference:
-    """Return how an output that was written before differs from what the input has to become; raises VerifyError."""
+    """Return how far an output of an earlier run is from the reference; raises VerifyError."""
     if not isinstance(opened.found, images.Pages):
         return of_file(opened.frame(target, keep=True), target, opened.recipe)
     with closing(images.pages_of(images.raw(target), shown(target, "-"))) as written:
@@ -68,18 +169,18 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
-    """Return how the picture in an output differs from what a frame, as it was read, has to become."""
+    """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
     given = frame.given or frame.picture
     made: list[Difference] = []
-    for reference in recipe.how.references(given, frame.transfer, recipe, frame.depth):
-        made.append(_beside(found, reference, frame.depth, name))
+    for each in recipe.how.references(given, frame.transfer, recipe, frame.depth):
+        made.append(_beside(found, each, frame.depth, name))
         if made[-1].is_right:
             return made[-1]
     return made[0]
 
 
-def _beside(found: Picture, reference: Reference, depth: Depth, name: str) -> Difference:
-    wanted, values, stretch, unit = reference
+def _beside(found: Picture, wanted_: Reference, depth: Depth, name: str) -> Difference:
+    wanted, values, stretch, unit = wanted_
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         raise replaced(name)
     if len(wanted) != len(found.planes):
@@ -89,7 +190,7 @@ def _beside(found: Picture, reference: Reference, depth: Depth, name: str) -> Di
 
 
 def replaced(name: str) -> VerifyError:
-    """Return the error of an output that is not what was written."""
+    """Return the error of an output that another file has replaced."""
     return VerifyError(f"{name}: is not the picture that was written: another one has taken its place")
 
 

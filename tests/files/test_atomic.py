@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -15,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.files.atomic import _write, growing, is_special, refuse_inputs, store
+from fftfilter.files.atomic import growing, is_special, refuse_inputs, store
 from fftfilter.files.sources import identity
 from tests.files.helpers import python
 from tests.helpers import needs_links, needs_posix
@@ -34,34 +32,10 @@ def test_the_parts_of_a_file_are_joined(tmp_path, old):
     assert list(tmp_path.iterdir()) == [target]
 
 
-def test_more_parts_than_one_call_takes(tmp_path):
+def test_thousands_of_parts_become_one_file(tmp_path):
     parts = [b"%d," % i for i in range(5000)]
     store(tmp_path / "out", parts)
     assert (tmp_path / "out").read_bytes() == b"".join(parts)
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs timers")
-def test_a_call_that_takes_only_a_part_is_followed_by_others():
-    """A signal stops a call that waits for the reader of a pipe; what it took until then stays taken."""
-    taken, given = os.pipe()
-    parts, got, interrupted = [os.urandom(100_000) for _ in range(5)], [], threading.Event()
-
-    def read_later():
-        assert interrupted.wait(60)
-        with open(taken, "rb") as file:  # noqa: PTH123  of a descriptor
-            got.append(file.read())
-
-    before = signal.signal(signal.SIGALRM, lambda *_: interrupted.set())
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
-    reader = threading.Thread(target=read_later)
-    reader.start()
-    try:
-        with io.FileIO(given, "wb") as file:
-            _write(file, parts)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    reader.join()
-    assert got == [b"".join(parts)]
 
 
 def test_parts_without_any_byte_make_an_empty_file(tmp_path):

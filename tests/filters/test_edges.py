@@ -16,7 +16,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.work.references import reference_of
+from fftfilter.work.verify import reference_of
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
 EVEN = H.highpass("5px")

@@ -15,9 +15,8 @@ import pytest
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
 from fftfilter.files.atomic import temporary_name
-from fftfilter.folders.chunks import Result
 from fftfilter.folders.jobs import DONE, FAILED, DeviceLostError, Job, Outcome, Settings
-from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Worker
+from fftfilter.folders.pool import LARGEST_CHUNK, Chunk, Death, Pool, Result, Worker
 from fftfilter.work.recipe import Recipe
 
 SETTINGS = Settings(Recipe(transfer.highpass()))

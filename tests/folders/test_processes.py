@@ -20,7 +20,7 @@ import pytest
 
 from fftfilter import transfer
 from fftfilter.errors import ParameterError
-from fftfilter.folders import chunks, processes
+from fftfilter.folders import processes
 from fftfilter.folders.jobs import DONE, DeviceLostError, Job, Settings
 from fftfilter.folders.pool import Pool
 from fftfilter.folders.processes import WantedWorkers, choose_workers, workers_of
@@ -267,7 +267,7 @@ def test_only_the_file_of_which_two_processes_die_is_given_up(tmp_path, given):
 
 def test_processes_that_die_at_their_start_end_the_run(given, monkeypatch):
     """The first thing that a process is asked to do ends it, with its device's number as exit code."""
-    monkeypatch.setattr(chunks, "open_device", os._exit)
+    monkeypatch.setattr(processes, "open_device", os._exit)
     jobs = iter([Job(0, str(given / "0.pgm"), str(given / "out.pgm"))])
     with (
         workers_of(WantedWorkers([7] * 2, 2, 1)) as local,

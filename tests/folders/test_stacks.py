@@ -11,8 +11,8 @@ import tifffile
 from PIL import Image
 
 from fftfilter.files import sources
-from fftfilter.folders.chunks import do_chunk, pack
 from fftfilter.folders.jobs import Settings
+from fftfilter.folders.pool import do_chunk, pack
 from fftfilter.images import Asked
 from fftfilter.work.recipe import Recipe
 from tests.commands.conftest import run  # noqa: F401

@@ -26,7 +26,7 @@ from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline
 from fftfilter.transfer import reference
-from fftfilter.work.references import reference_of
+from fftfilter.work.verify import reference_of
 from tests.soak.check import as_gpu
 
 ALL = H.lowpass("3cyc", shape="ideal")
