@@ -44,7 +44,7 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
 
 
 def channels_first(array: Array, channel_axis: int) -> Array:
-    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that it has not."""
+    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that does not exist."""
     try:
         return np.moveaxis(array, channel_axis, 0)
     except np.exceptions.AxisError as error:
@@ -110,13 +110,13 @@ def white_of_output(levels: int | None, dtype: np.dtype[Any]) -> int:
     return int(levels)
 
 
-def check_finite(array: Array) -> None:
-    """Raise ParameterError for an image or a stack with values that are NaN or infinite."""
+def check_finite(array: Array, what: str = "values") -> None:
+    """Raise ParameterError for an image, a stack or gains with values that are NaN or infinite."""
     finite = np.isfinite(array)
     if not finite.all():
         first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
         raise ParameterError(
-            f"{int((~finite).sum())} values are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
+            f"{int((~finite).sum())} {what} are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
             "replace them, for example with numpy.nan_to_num"
         )
 

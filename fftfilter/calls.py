@@ -41,7 +41,7 @@ def lowpass(
     ``radius`` is in cycles across the shorter side, by default an eighth of its pixels, or has a unit: "8px" (a
     period), "0.125cyc" (cycles per pixel), "25%" (of 0.5 cycles per pixel), or a length such as
     "2.6um" with ``pixel_size``. ``shape`` is "ideal", "gaussian", "butterworth" with an ``order``, "cosine" or "fermi"
-    with a ``width``, which is a radius, too. ``options`` are those of :class:`fftfilter.filters.Options`.
+    with a ``width``, which is also a radius. ``options`` are those of :class:`fftfilter.filters.Options`.
 
     Raises ParameterError for invalid values, DeviceError without a usable device, TooLargeError for an image that the
     device cannot hold.
@@ -62,10 +62,7 @@ def highpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what is finer than the cutoff, normalized; shape and type of the image.
-
-    Arguments and errors are those of :func:`lowpass`.
-    """
+    """Return what is finer than the cutoff; arguments and errors are those of :func:`lowpass`."""
     made = transfer.highpass(radius, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
@@ -81,10 +78,7 @@ def bandpass(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return what lies between two cutoffs, normalized; shape and type of the image.
-
-    Arguments and errors are those of :func:`lowpass`.
-    """
+    """Return what lies between two cutoffs; arguments and errors are those of :func:`lowpass`."""
     made = transfer.bandpass(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
@@ -100,10 +94,7 @@ def bandstop(
     channel_axis: int | None = None,
     **options: Unpack[Options],
 ) -> NDArray[Any]:
-    """Return all but what lies between two cutoffs, normalized; shape and type of the image.
-
-    Arguments and errors are those of :func:`lowpass`.
-    """
+    """Return what lies outside of two cutoffs; arguments and errors are those of :func:`lowpass`."""
     made = transfer.bandstop(inner, outer, shape=shape, order=order, width=width)
     return _filtered(image, made, channel_axis, options)
 
@@ -124,8 +115,8 @@ def imagej(
 
     Structures from ``small`` to ``large`` stay, and the mean: padded, mirrored, cropped, rounded and clipped as there.
     ``autoscale`` stretches gray pictures of uint8 and uint16 to their whole range, ``saturate`` 1 percent of the pixels
-    beyond it. Of colors the brightness is filtered. ``options`` are those of :class:`fftfilter.filters.Options` but for
-    ``output``, ``scale`` and ``edges``.
+    beyond it. Colors are filtered by their brightness. ``options`` are those of :class:`fftfilter.filters.Options`
+    except ``output``, ``scale`` and ``edges``.
     """
     made = transfer.imagej(large, small, suppress=suppress, tolerance=tolerance)
     of_filter, of_pixels = split_options(options)
@@ -148,7 +139,7 @@ def apply_mask(
         fy, fx = np.fft.fftfreq(height)[:, None], np.fft.fftfreq(width)
         edges = fftfilter.apply_mask(image, np.abs(fx) + np.abs(fy) > 0.1)
 
-    With ``any_size`` a mask of another size serves, too, as for ``transfer.mask``. ``options`` are those of
+    With ``any_size`` the mask may have another size, as for ``transfer.mask``. ``options`` are those of
     :class:`fftfilter.filters.Options`.
     """
     return _filtered(image, transfer.mask(mask, any_size=any_size), channel_axis, options)

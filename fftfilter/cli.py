@@ -25,13 +25,13 @@ from .files.standard_streams import guarded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# -v -v: where an error came from is wanted.
+# With -v -v, errors show where they came from.
 TRACEBACK = 2
-# What nobody reads to its end: a long number, and a quoted value that is no path.
+# Values that messages shorten: a long number, and a quoted value that is not a path.
 _LONG = re.compile(r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')")
-# The module of several commands, and what they are in. All others have the name of their command.
+# The module of several commands, and their dict there. The other modules have the names of their commands.
 FILTERS, SEVERAL = "filters", "COMMANDS"
-# No commands, but what they share.
+# The folder of what commands share.
 SHARED = "shared"
 
 
@@ -97,8 +97,8 @@ class Cli(click.Group):
         except MemoryError:
             self._fail("out of memory: take a smaller image", TooLargeError.exit_code)
         except BrokenPipeError:
-            sys.exit(1)  # whoever read our output has gone; nothing is left to say
-        except Exception as error:  # noqa: BLE001  a traceback helps only who asks for it
+            sys.exit(1)  # the reader of our output has gone; nothing is left to say
+        except Exception as error:  # noqa: BLE001  -v -v prints the traceback
             what = " ".join(str(error).split())
             self._fail(f"internal error: {type(error).__name__}: {what}; -v -v shows where", 1)
         sys.exit(result if isinstance(result, int) else 0)

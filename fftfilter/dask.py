@@ -30,6 +30,8 @@ except ImportError as error:
     raise ParameterError("fftfilter.dask needs Dask: pip install 'dask[array]' distributed") from error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from .transfer import Transfer
@@ -40,63 +42,42 @@ if TYPE_CHECKING:
 _PIXELS_A_LAUNCH = 1 << 22
 
 
-def lowpass(
-    stack: Array,
-    radius: RadiusLike | None = None,
-    *,
-    shape: ShapeName = "ideal",
-    order: int | None = None,
-    width: RadiusLike | None = None,
-    **options: Unpack[Options],
-) -> Array:
+class RadialOptions(Options, total=False):
+    """What a radial filter takes beside its cutoffs: its shape, then as every filter."""
+
+    shape: ShapeName
+    order: int | None
+    width: RadiusLike | None
+
+
+def lowpass(stack: Array, radius: RadiusLike | None = None, **options: Unpack[RadialOptions]) -> Array:
     """Return :func:`fftfilter.lowpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.lowpass(radius, shape=shape, order=order, width=width), options)
+    return _radial(stack, transfer.lowpass, (radius,), options)
 
 
-def highpass(
-    stack: Array,
-    radius: RadiusLike | None = None,
-    *,
-    shape: ShapeName = "ideal",
-    order: int | None = None,
-    width: RadiusLike | None = None,
-    **options: Unpack[Options],
-) -> Array:
+def highpass(stack: Array, radius: RadiusLike | None = None, **options: Unpack[RadialOptions]) -> Array:
     """Return :func:`fftfilter.highpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.highpass(radius, shape=shape, order=order, width=width), options)
+    return _radial(stack, transfer.highpass, (radius,), options)
 
 
-def bandpass(
-    stack: Array,
-    inner: RadiusLike,
-    outer: RadiusLike,
-    *,
-    shape: ShapeName = "ideal",
-    order: int | None = None,
-    width: RadiusLike | None = None,
-    **options: Unpack[Options],
-) -> Array:
+def bandpass(stack: Array, inner: RadiusLike, outer: RadiusLike, **options: Unpack[RadialOptions]) -> Array:
     """Return :func:`fftfilter.bandpass` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.bandpass(inner, outer, shape=shape, order=order, width=width), options)
+    return _radial(stack, transfer.bandpass, (inner, outer), options)
 
 
-def bandstop(
-    stack: Array,
-    inner: RadiusLike,
-    outer: RadiusLike,
-    *,
-    shape: ShapeName = "ideal",
-    order: int | None = None,
-    width: RadiusLike | None = None,
-    **options: Unpack[Options],
-) -> Array:
+def bandstop(stack: Array, inner: RadiusLike, outer: RadiusLike, **options: Unpack[RadialOptions]) -> Array:
     """Return :func:`fftfilter.bandstop` of each image of a stack ``(count, height, width)``, or of one image."""
-    return _filtered(stack, transfer.bandstop(inner, outer, shape=shape, order=order, width=width), options)
+    return _radial(stack, transfer.bandstop, (inner, outer), options)
 
 
 def apply_mask(stack: Array, mask: ArrayLike, *, any_size: bool = False, **options: Unpack[Options]) -> Array:
     """Return :func:`fftfilter.apply_mask` of each image of a stack ``(count, height, width)``, or of one image."""
     return _filtered(stack, transfer.mask(mask, any_size=any_size), options)
+
+
+def _radial(stack: Array, make: Callable[..., Transfer], cutoffs: tuple[Any, ...], options: Any) -> Array:
+    of_shape = {name: options.pop(name) for name in ("shape", "order", "width") if name in options}
+    return _filtered(stack, make(*cutoffs, **of_shape), options)
 
 
 def _filtered(stack: Array, made: Transfer, options: Options) -> Array:

@@ -26,7 +26,7 @@ from .fused.gpu.pipeline import FusedGpuPipeline
 from .fused.gpu.stream import Stream
 from .fused.plain_fft import Shape
 from .output.difference import Difference, transform_bound
-from .output.offset import deviation
+from .output.rounding import deviation
 from .output.stack import Stack
 from .staged import algorithms
 from .staged.pipeline import StagedPipeline

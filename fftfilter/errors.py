@@ -81,7 +81,7 @@ class RefusedError(DeviceError):
 
 def check_unmasked(what: str, given: object) -> None:
     """Raise ParameterError for a NumPy array with masked values."""
-    # Who has a masked array has loaded numpy.ma, which takes some milliseconds.
+    # A masked array means that numpy.ma is loaded, whose import takes some milliseconds.
     ma = sys.modules.get("numpy.ma")
     # Another thread may just be loading it.
     if ma and hasattr(ma, "is_masked") and ma.is_masked(given):

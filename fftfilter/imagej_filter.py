@@ -1,10 +1,10 @@
-"""ImageJ's dialog "FFT Bandpass Filter": what lies around the filter that ``transfer.imagej`` describes.
+"""ImageJ's dialog "FFT Bandpass Filter": the steps around the filter that ``transfer.imagej`` describes.
 
     picture -> brightness, if it has colors -> padded, mirrored -> filtered -> cropped -> autoscaled -> pixels
 
 Each step is ImageJ's (1.53t): the padded picture is square, its side the smallest power of two of at least 1.5 times
-the longer side. Autoscaling is for gray pictures of whole numbers alone, as it is there: ImageJ changes no pixels of
-others. The tests compare with pictures that ImageJ has made.
+the longer side. Only gray pictures of whole numbers are autoscaled: ImageJ does not change others. The tests compare
+with pictures that ImageJ has made.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ import numpy as np
 from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
 from .errors import ParameterError, TooLargeError
 from .filters import Filter, FilterOptions
-from .memory import lacking
-from .output.offset import deviation
-from .output.rounding import NOISE
+from .output.rounding import NOISE, deviation
+from .system import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -43,7 +42,7 @@ class ImageJFilter(Filter):
     The input's grey levels are kept, rounded and clipped. With ``autoscale`` the smallest and largest become black and
     white, in gray pictures of uint8 and uint16; ``saturate`` clips 1 percent of the pixels by it. Of a picture with
     three channels the brightness, the largest of them, is filtered; hue and saturation stay. Further options are those
-    of :class:`Filter` but for ``output``, ``scale`` and ``edges``.
+    of :class:`Filter` except ``output``, ``scale`` and ``edges``.
     """
 
     def __init__(
@@ -137,11 +136,9 @@ class ImageJFilter(Filter):
         return values
 
     def _values(self, padded: Array, observe: Observe) -> Array:
-        """Return the filtered values of a padded image."""
         return super().__call__(padded, observe=observe)
 
     def _gray(self, plane: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
-        """Return an image of one channel, filtered."""
         values = self._filtered(plane, observe)
         if out.kind == "f":
             self._values_clipped.append(0.0)
@@ -157,7 +154,6 @@ class ImageJFilter(Filter):
         return levels.clip(0, top).astype(out)
 
     def _color(self, planes: Array, white: float, top: int, out: np.dtype[Any], observe: Observe) -> Array:
-        """Return a picture of three channels whose brightness is filtered."""
         brightness = planes.max(axis=0)
         values = self._filtered(brightness, observe).astype(np.float64)
         self._values_clipped.append(float(np.mean((values < 0) | (values > white))))
@@ -176,7 +172,7 @@ class ImageJReference(ImageJFilter):
     """
 
     values: Array
-    """The filtered values of the last picture, of one with colors those of its brightness."""
+    """The filtered values of the last picture; for one with colors, those of its brightness."""
 
     @property
     def width(self) -> float:

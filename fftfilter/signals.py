@@ -4,8 +4,8 @@ SIGHUP, which a terminal sends when it is closed, is taken as SIGTERM; Ctrl-C ha
 
 A signal raises an exception in the main thread, which removes what is half written on its way out. A folder's run asks
 for its end with the first, and raises at the second. Processes that a run starts hear none of them: a terminal and a
-service manager send them to all, and this process ends the others. Who starts the program with a signal ignored, as
-``nohup`` does, has it ignored; a program in C that has Python in it keeps a handler that it had before.
+service manager send them to all, and this process ends the others. A signal that is ignored when the program
+starts, as ``nohup`` does, stays ignored; a program in C that has Python in it keeps a handler that it had before.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ _PATIENCE = 0.3
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM or SIGHUP: for whoever catches an interrupt, it is one."""
+    """SIGTERM or SIGHUP, raised as an interrupt."""
 
 
 def ending(number: int) -> tuple[str, int]:
-    """Return what is said of an end by a signal, and its exit code."""
+    """Return the message and the exit code for a signal."""
     return ("interrupted", 130) if number == signal.SIGINT else ("terminated", 143)
 
 
 def ending_by(interrupt: BaseException) -> tuple[str, int]:
-    """Return what is said of an end by an exception, and its exit code."""
+    """Return the message and the exit code for an exception that a signal raised."""
     return ending(signal.SIGTERM if isinstance(interrupt, TerminatedError) else signal.SIGINT)
 
 
 def end_quietly() -> None:
-    """Let a signal end this process without a word: when all is done."""
+    """Let a signal end this process without a message, when all is done."""
     _handle(lambda _: signal.SIG_DFL)
 
 
@@ -70,7 +70,7 @@ def ending_at_once(clean: Callable[[], None]) -> Iterator[None]:
 
     def end(number: int, _: FrameType | None) -> None:
         said, code = ending(number)
-        # Nobody may read it, and a buffer may be locked by what this interrupted.
+        # Standard error may block, or be locked by what this interrupted.
         saying = threading.Thread(target=_say, args=(f"fftfilter: {said}\n",), daemon=True)
         with suppress(RuntimeError):
             saying.start()

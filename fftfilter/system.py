@@ -1,4 +1,4 @@
-"""What the system lets this process do: keep files in a folder, start threads, or do work without them.
+"""What the system lets this process do: take memory, keep files in a folder, start threads, or work without them.
 
 A container may have a user without a home, a read-only file system, a full disk, few processes. Compilers and drivers
 of OpenCL that meet such a limit abort the process without a word, so that it is looked for before they are loaded.
@@ -16,27 +16,103 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
-# What a compiled program takes, in bytes, with what is written on the way, and the largest file of it.
+# Bytes that are taken without asking: the answer takes a millisecond, as long as reading a small picture.
+_LITTLE = 64 << 20
+_GROUPS = Path("/sys/fs/cgroup")
+# Files of a control group with its limit and its use, of version 2, then of version 1.
+_GROUP_FILES = (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes"))
+# The bytes that a compiled program takes, with what is written on the way, and the largest file of it.
 PROGRAM_BYTES, PROGRAM_FILE_BYTES = 4 << 20, 1 << 20
-# How many files have to be open at a time while it is linked.
+# How many files are open at a time while it is linked.
 PROGRAM_FILES = 20
-# A process that may start as many threads as these starts as few as it needs.
+# From this limit on, a process starts as many threads as it needs without trying.
 PLENTY = 4096
 # Threads and processes that are left for a compiler, whose linker is a process of its own.
 SPARE_TASKS = 2
-# Threads and processes that a process for a folder takes, here and there, and those that all take together.
+# Threads and processes that each process of a folder's run takes, here and there, and those that all take together.
 TASKS_A_PROCESS, TASKS_OF_ALL = 6, 4
-# Likewise the files that this process has open for each, and those for all, which a process's own compiler needs, too.
+# Files that this process has open for each of them, and those for all, which a process's own compiler needs, too.
 FILES_A_PROCESS, FILES_OF_ALL = 8, 24
-# Held while OpenCL starts its threads: who tries how many can be started takes those away from it, for a moment.
+# Held while OpenCL starts its threads: trying how many can be started takes those away from it for a moment.
 starting_threads = threading.Lock()
 
 
+def limit(name: str) -> int | None:
+    """Return a limit of this process (``ulimit``) by its name in the module ``resource``, None without one."""
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    found = resource.getrlimit(getattr(resource, name))[0]
+    return None if found == resource.RLIM_INFINITY else found
+
+
+def free_memory() -> int | None:
+    """Return the bytes that this process can still take without swapping, None where the system does not say.
+
+    It is the least of what the machine has free, what its control groups (containers) allow and what ``ulimit -v`` and
+    ``ulimit -d`` leave. Cached files count as free.
+    """
+    return min((max(0, size) for size in _limits_of_memory()), default=None)
+
+
+def lacking(size: int) -> int | None:
+    """Return the bytes that are free if ``size`` bytes are more than that, None if they can be taken."""
+    if size < _LITTLE:
+        return None
+    free = free_memory()
+    return free if free is not None and size > free else None
+
+
+def _limits_of_memory() -> Iterator[int]:
+    if available := _number(Path("/proc/meminfo"), "MemAvailable:"):
+        yield 1024 * available
+    elif sys.platform != "win32":
+        with suppress(ValueError, OSError):
+            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    yield from _left_in_groups()
+    for name, used in (("RLIMIT_AS", "VmSize:"), ("RLIMIT_DATA", "VmData:")):
+        if (most := limit(name)) is not None:
+            yield most - 1024 * (_number(Path("/proc/self/status"), used) or 0)
+
+
+def _left_in_groups() -> Iterator[int]:
+    """Return what the control groups of this process have left, from its own up to the root."""
+    with suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, own = line.split(":", 2)
+            if controllers and "memory" not in controllers.split(","):
+                continue
+            top = _GROUPS / "memory" if controllers else _GROUPS
+            # In a container the path is that of the host, and the container's own group is mounted at the top.
+            folder = top / own.strip("/")
+            for group in (folder, *folder.parents):
+                if group.is_relative_to(top):
+                    yield from _left(group)
+
+
+def _left(group: Path) -> Iterator[int]:
+    for limit, use in _GROUP_FILES:
+        with suppress(OSError, ValueError):  # "max" is no limit
+            used = int((group / use).read_text(encoding="ascii"))
+            cached = _number(group / "memory.stat", "inactive_file") or 0
+            yield int((group / limit).read_text(encoding="ascii")) - used + cached
+
+
+def _number(file: Path, name: str) -> int | None:
+    """Return the number behind a name at the beginning of a line, None if there is none."""
+    with suppress(OSError, ValueError):
+        for line in file.read_text(encoding="ascii").splitlines():
+            if line.startswith(name):
+                return int(line.split()[1])
+    return None
+
+
 def user_cache(name: str) -> Path | None:
-    """Return the folder in which a program keeps what it can make again, None where this user has none."""
+    """Return the folder for a program's cache, None where this user has none."""
     if sys.platform == "linux" and "HOME" in os.environ:
         # As platformdirs says, whose import takes 10 ms.
         found = Path(os.environ.get("XDG_CACHE_HOME") or Path(os.environ["HOME"], ".cache"), name)
@@ -79,22 +155,12 @@ def can_hold(folder: Path) -> bool:
     return not (is_full or disk.f_flag & getattr(os, "ST_NOEXEC", 0))
 
 
-def largest_file() -> int | None:
-    """Return the bytes that a file may have (``ulimit -f``), None without a limit."""
-    return _limit("RLIMIT_FSIZE")
-
-
-def open_files() -> int | None:
-    """Return how many files may be open at a time (``ulimit -n``), None without a limit."""
-    return _limit("RLIMIT_NOFILE")
-
-
 def spare_pyopencl_its_cache() -> None:
-    """Let pyopencl keep nothing where it cannot, which it would fail of; call it before pyopencl is imported."""
+    """Turn off pyopencl's cache where it cannot write, as it would fail there; call it before pyopencl is imported."""
     if sys.platform == "win32" or "PYOPENCL_NO_CACHE" in os.environ:
         return
-    folder, limit = user_cache("pyopencl"), largest_file()
-    if folder is None or not can_hold(folder) or (limit is not None and limit < PROGRAM_FILE_BYTES):
+    folder, largest = user_cache("pyopencl"), limit("RLIMIT_FSIZE")
+    if folder is None or not can_hold(folder) or (largest is not None and largest < PROGRAM_FILE_BYTES):
         os.environ["PYOPENCL_NO_CACHE"] = "1"
 
 
@@ -105,7 +171,7 @@ def cores() -> int:
 
 def startable_threads(wanted: int) -> int:
     """Return how many threads can be started now, at most ``wanted``: where few processes are allowed, by trying."""
-    allowed = [limit for limit in (_limit("RLIMIT_NPROC"), _pids_of_container()) if limit is not None]
+    allowed = [most for most in (limit("RLIMIT_NPROC"), _pids_of_container()) if most is not None]
     if not allowed or min(allowed) >= PLENTY:
         return wanted
     with starting_threads:
@@ -155,13 +221,13 @@ def startable_processes(wanted: int) -> int:
 
 def processes_by_files(wanted: int) -> int:
     """Return for how many processes this one may open enough files (``ulimit -n``), at most ``wanted``."""
-    limit = open_files()
-    if limit is None or limit >= PLENTY:
+    allowed = limit("RLIMIT_NOFILE")
+    if allowed is None or allowed >= PLENTY:
         return wanted
     opened = 0
     with suppress(OSError):
         opened = len(os.listdir("/dev/fd"))  # noqa: PTH208
-    return min(wanted, max(0, (limit - opened - FILES_OF_ALL) // FILES_A_PROCESS))
+    return min(wanted, max(0, (allowed - opened - FILES_OF_ALL) // FILES_A_PROCESS))
 
 
 def _tasks() -> int:
@@ -169,15 +235,6 @@ def _tasks() -> int:
     with suppress(OSError):
         return len(os.listdir("/proc/self/task"))  # noqa: PTH208
     return 0
-
-
-def _limit(name: str) -> int | None:
-    if sys.platform == "win32":
-        return None
-    import resource
-
-    limit = resource.getrlimit(getattr(resource, name))[0]
-    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def _pids_of_container() -> int | None:

@@ -1,5 +1,5 @@
 // Offset: the constant that is taken off an image before the transform, the middle one of three pixels on its diagonal.
-// The twin of fftfilter/output/offset.py, which says why.
+// The twin of fftfilter/output/rounding.py, which says why.
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 

@@ -14,6 +14,7 @@ import pytest
 
 from fftfilter import system
 from fftfilter.output.difference import Difference, transform_bound
+from fftfilter.output.rounding import NOISE, NUDGE, WHITE, deviation
 from fftfilter.transfer import reference
 
 # Linux on x86-64 has a PoCL from pip; elsewhere the tests take the system's OpenCL.
@@ -57,7 +58,18 @@ class Alone:
 
 def by_reference(image, transfer, dtype=np.uint8, white=255):
     """Return the picture that a transfer function has to give: an image, or channels with one scale for all."""
-    return reference.filter_image(image, transfer.gain(*image.shape[-2:]), dtype, white)
+    magnitude = np.abs(reference.filtered(image, transfer.gain(*image.shape[-2:])))
+    return quantized(magnitude, float(deviation(image).max()) * transfer.largest, dtype, white)
+
+
+def quantized(magnitude, largest_deviation, dtype, white):
+    """Return magnitudes as pixels by the formula of docs/numbers.md, and not by the package's ramps."""
+    if magnitude.max() <= NOISE * largest_deviation:
+        return np.zeros(magnitude.shape, dtype)
+    part = magnitude / magnitude.max()
+    if np.dtype(dtype).kind == "f":
+        return part.astype(dtype)
+    return np.where(part >= WHITE, white, np.minimum(np.floor(white * part + NUDGE), white)).astype(dtype)
 
 
 FORMS = ("staged", "fused for CPUs", "fused for GPUs")

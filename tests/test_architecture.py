@@ -36,35 +36,33 @@ ROOMS = {
     "fftfilter": "",
     "errors": "",
     "drivers": "",
-    "lengths": "",
-    "memory": "",
     "signals": "",
     "system": "",
-    "text_table": "",
+    "text": "",
     "startup": "signals system",
     "output": "errors",
     "arrays": "errors output",
-    "transfer": "errors lengths output",
-    "device": "fftfilter errors drivers memory startup signals system output transfer",
+    "transfer": "errors output arrays text",
+    "device": "fftfilter errors drivers startup signals system output transfer",
     "staged": "errors output transfer device",
     "fused": "errors output transfer device",
-    "files": "errors memory",
-    "images": "fftfilter errors lengths memory files",
+    "files": "errors system",
+    "images": "fftfilter errors system text files",
     "engine": "errors staged",
     "filters": "errors output arrays transfer device staged fused engine",
     "device_check": "fftfilter errors output transfer device staged fused filters",
-    "imagej_filter": "errors memory output arrays transfer filters",
+    "imagej_filter": "errors system output arrays transfer filters",
     "calls": "transfer filters imagej_filter",
     "transforms": "errors device staged fused engine",
-    "analysis": "errors lengths arrays transfer transforms",
-    "preview": "errors lengths transfer analysis",
+    "analysis": "errors arrays transfer transforms",
+    "preview": "errors transfer analysis",
     "dask": "errors output arrays transfer filters",
     "work": "fftfilter errors system output transfer staged engine files images filters imagej_filter analysis",
     "folders": (
         "fftfilter errors drivers startup signals system output arrays transfer analysis preview device fused files "
         "images work"
     ),
-    "explore": "errors lengths output transfer analysis preview device files images filters work",
+    "explore": "errors text output transfer analysis preview device files images filters work",
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",
@@ -118,7 +116,7 @@ def imported(name):
 
 def test_imports_are_found_at_all():
     # Relative and absolute ones, of modules and of names, within functions; none for type checkers alone.
-    assert imported("staged.steps") == {"output.rounding", "staged.plan"}
+    assert imported("staged.steps") == {"staged.plan"}
     assert imported("staged.algorithms.book") >= {"staged.plan", "staged.steps"}
     assert imported("transfer.product") >= {"errors", "transfer.units", "transfer.grid"}
     assert imported("device.selftest") >= {"fftfilter", "transfer", "transfer.reference", "device.launcher"}
@@ -305,8 +303,8 @@ def test_a_filter_is_described_before_numpy_and_pyopencl():
 import sys
 from fftfilter import transfer as H
 H.lowpass("8px", shape="butterworth") * H.bandstop(30, 34)
-from fftfilter.output import scale
-scale.parse("0:40")
+from fftfilter.output import modes
+modes.parse_scale("0:40")
 sys.stdout.write(' '.join(sys.modules))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent)

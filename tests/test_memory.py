@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from fftfilter import memory
-from fftfilter.memory import free_memory, lacking
+from fftfilter import system
+from fftfilter.system import free_memory, lacking
 from tests.helpers import needs_posix
 
 ROOT = Path(__file__).parent.parent
-PRINT = "import sys; from fftfilter.memory import free_memory; sys.stdout.write(str(free_memory()))"
+PRINT = "import sys; from fftfilter.system import free_memory; sys.stdout.write(str(free_memory()))"
 # Where groups with a limit of memory are made, and the limit's file: versions 1 and 2.
 GROUPS = {"/sys/fs/cgroup/memory": "memory.limit_in_bytes", "/sys/fs/cgroup": "memory.max"}
 
@@ -65,11 +65,11 @@ def test_cached_files_count_as_free(tmp_path, monkeypatch):
         "memory.stat": "anon 500\ninactive_file 300",
     }.items():
         (tmp_path / name).write_text(text)
-    assert list(memory._left(tmp_path)) == [400]
+    assert list(system._left(tmp_path)) == [400]
     (tmp_path / "memory.max").write_text("max")
-    assert list(memory._left(tmp_path)) == []
-    monkeypatch.setattr(memory, "_number", lambda _, name: {"MemFree:": 3, "MemAvailable:": 7}.get(name))
-    assert next(memory._limits()) == 7 * 1024
+    assert list(system._left(tmp_path)) == []
+    monkeypatch.setattr(system, "_number", lambda _, name: {"MemFree:": 3, "MemAvailable:": 7}.get(name))
+    assert next(system._limits_of_memory()) == 7 * 1024
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="knows only Linux's limits")

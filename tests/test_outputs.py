@@ -17,10 +17,8 @@ from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.output.modes import MODES
-from fftfilter.output.quantize import pixels
-from fftfilter.output.ramp import ramps
-from fftfilter.output.scale import of as scale_of
+from fftfilter.output.modes import MODES, scale_of
+from fftfilter.output.ramp import pixels, ramps
 from fftfilter.transfer import reference
 from fftfilter.work.verify import reference_of
 from tests.fused.helpers import white_of

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParameterError, WriteError
-from ..text_table import text_table
+from ..text import text_table
 from .measure import Stats
 
 if TYPE_CHECKING:

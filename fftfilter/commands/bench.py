@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .. import startup
-from ..memory import lacking
+from ..system import lacking
 from .shared.options import combined, device_option, precision_option, verbose_option
 
 if TYPE_CHECKING:

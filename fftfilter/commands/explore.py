@@ -216,8 +216,7 @@ class Commands:
 
     def _described(self, name: str, given: dict[str, Any]) -> Described:
         from ..explore.request import Described
-        from .filters import KEPT, transfer_of
-        from .shared.command_options import CommandOptions
+        from .filters import KEPT, CommandOptions, transfer_of
 
         transfer = transfer_of(name, [self.source], given)
         options = CommandOptions.of(transfer, KEPT | given)

@@ -1,8 +1,9 @@
-"""``highpass``, ``lowpass`` and the other filters: a picture or a folder filtered."""
+"""``highpass``, ``lowpass`` and the other filters: their commands, and the options of all of them."""
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from operator import mul
@@ -11,16 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..output.modes import MODES, SCALED
+from ..images.formats import Coding
+from ..output.modes import EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
+from ..work.recipe import Recipe
 from .kinds import KINDS
 from .shared import automatic
-from .shared.command_options import CommandOptions
 from .shared.file import run_file
-from .shared.folder import folder_options, run_folder
-from .shared.inputs import files_of, is_folder
+from .shared.folder import files_of, folder_options, is_folder, run_folder
 from .shared.options import (
+    STUDY,
     GroupedCommand,
     choice_of_device,
     combined,
@@ -28,8 +30,10 @@ from .shared.options import (
     file_options,
     filter_option,
     option,
+    pages_of,
     pages_option,
     precision_option,
+    refuse,
 )
 from .shared.preview import preview_option
 
@@ -38,7 +42,11 @@ if TYPE_CHECKING:
 
     from .kinds import Kind
 
-# Outputs of what has no options for them.
+OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
+OF_ONE_PICTURE = ("profile", "save_stages", "input_limit")
+# Those of a recipe's filter.
+OF_FILTERS = ("engine", "precision", "work_group_size", "transpose", "edges", "autoscale", "saturate")
+# The outputs of commands without options for them.
 KEPT = {"output": "keep", "scale": "each"}
 
 EXAMPLE = '"lowpass --radius 8px"'
@@ -54,53 +62,35 @@ pixel_size_option = filter_option(
 )
 
 
-def output_option(default: str) -> Callable[[Any], Any]:
-    """Return the option that says what is written."""
-    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    return filter_option(
-        "--output",
-        type=click.Choice(list(MODES)),
-        default=default,
-        short=f"{', '.join(each[:-1])} or {each[-1]}.",
-        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
-    )
-
-
 edges_option = filter_option(
     "--edges",
     type=click.Choice(EDGES),
     default="wrap",
-    short="wrap, or mirror: no border shows on the one across.",
-    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, so that no border shows "
-    "on the one across.",
+    short="wrap, or mirror: no border shows on the opposite one.",
+    help="What lies beyond the borders. wrap: the picture again; mirror: its mirror image, which keeps a border from "
+    "showing on the opposite one.",
 )
 scale_option = filter_option(
     "--scale",
     default="each",
     metavar="RANGE",
     help=f"Which values become black and white, for {' and '.join(SCALED)}. each: 0 (signed: minus the largest) and "
-    "the picture's largest; folder, stack: the same of the whole folder, of all pages of a file; auto: of each picture "
-    "but for 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey levels of IN, such as 0:40.",
+    "the picture's largest; folder, stack: likewise, with the largest of the whole folder or of all pages of a file; "
+    "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
+    "levels of IN, such as 0:40.",
 )
 verify_option = option(
     VERIFY,
     group="Output",
     type=click.IntRange(min=1),
     metavar="[N]",
-    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; of a folder "
-    f"N files, spread evenly.  [default of N: {VERIFIED}]",
+    help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
+    f"so for N files, spread evenly.  [default of N: {VERIFIED}]",
 )
 other_options = combined(
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
-    option("--work-group-size", group="Device", type=int, metavar="N", help="Work-items a work-group.  [default: 64]"),
-    option(
-        "--transpose",
-        group="Device",
-        type=click.Choice(["tiled", "plain", "float4"]),
-        help="Through tiles in local memory, straight, or two numbers at a time.  [default: the engine's own]",
-    ),
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
     option(
         "--save-stages",
@@ -115,12 +105,19 @@ other_options = combined(
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
     option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
     folder_options,
+    option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
+    option(
+        "--transpose",
+        group=STUDY,
+        type=click.Choice(["tiled", "plain", "float4"]),
+        help="Transpose through tiles in local memory, directly, or by two numbers.  [default: the engine's own]",
+    ),
 )
 
 HELP = """{what}
 
-IN and OUT are image files, - for standard input and output, or folders; also URLs (s3://bucket/in/). Several IN are
-files, and go into the folder OUT.
+IN and OUT are image files, folders, URLs (s3://bucket/in/), or - for standard input and output. With several
+IN, which must be files, OUT is a folder.
 
 \b
 Example: {examples}
@@ -128,10 +125,10 @@ Example: {examples}
 
 
 class FilterCommand(GroupedCommand):
-    """A command whose --verify may go without a number, and whose --auto without a word."""
+    """A command whose --verify needs no number and whose --auto needs no word."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Give them their values, for which click would take the IN that follows."""
+        """Insert the missing values, as click would take the IN that follows for them."""
         for i, (arg, following) in enumerate(zip(args, [*args, ""][1:], strict=True)):
             if arg == "--":
                 break
@@ -144,7 +141,15 @@ class FilterCommand(GroupedCommand):
 
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
-    return combined(output_option(default), edges_option, scale_option)
+    each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
+    output_option = filter_option(
+        "--output",
+        type=click.Choice(list(MODES)),
+        default=default,
+        short=f"{', '.join(each[:-1])} or {each[-1]}.",
+        help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
+    )
+    return combined(output_option, edges_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:
@@ -169,6 +174,94 @@ def filter_command(kind: Kind) -> click.Command:
 
 
 COMMANDS = {kind.name: filter_command(kind) for kind in KINDS.values()}
+
+
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
+class CommandOptions:
+    """The options of a filter command, for one picture or for a folder."""
+
+    recipe: Recipe
+    device: str | None
+    profile: bool
+    save_stages: Path | None
+    preview: str | None
+    in_place: bool
+    input_limit: int | None
+    verify: int | None
+    quiet: bool
+    verbose: int
+    masks: tuple[str, ...]
+    """Files of gains, which are also inputs."""
+    recursive: bool
+    pattern: tuple[str, ...]
+    skip_existing: bool
+    fail_fast: bool
+    dry_run: bool
+    report: Path | None
+    cluster: str | None
+    processes: int | None
+
+    @classmethod
+    def of(cls, transfer: Transfer, given: dict[str, Any]) -> CommandOptions:
+        """Take the options from those of a command, whose filter is ``transfer``; raises ParameterError."""
+        others = [name for name in cls.__dataclass_fields__ if name != "recipe"]
+        return cls(recipe_of(transfer, given), **{name: given[name] for name in others})
+
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Return some of the options by their names."""
+        return {name: getattr(self, name) for name in names}
+
+    def check_for_file(self, source: str, target: str) -> None:
+        """Refuse what means nothing for one picture; raises UsageError."""
+        from ..files.urls import is_url
+
+        refuse(self.chosen(*OF_FOLDERS), "is for folders, and IN is a file.")
+        if self.recipe.format and target != "-":
+            raise click.UsageError("--format is for folders and standard output: the extension of OUT says its format.")
+        if self.recipe.span == FOLDER:
+            raise click.UsageError("--scale folder is for folders, and IN is a file: give each, stack, auto or LO:HI.")
+        if self.device and (self.device == "all" or "," in self.device):
+            raise click.UsageError(f"--device {self.device} is for folders: one picture takes one device.")
+        if self.recipe.preserve_times and "-" in (source, target):
+            raise click.UsageError("--preserve-times needs two files: standard input and output have no times.")
+        if self.recipe.preserve_times and (is_url(source) or is_url(target)):
+            raise click.UsageError("--preserve-times needs two files of a file system: a URL has no times.")
+
+    def check_for_folder(self, target: str) -> None:
+        """Refuse what means nothing for a folder; raises UsageError."""
+        refuse(self.chosen(*OF_ONE_PICTURE), "is for one picture, and this is a folder.")
+        if target == "-":
+            raise click.UsageError("IN is a folder, so OUT must be one, not standard output.")
+        if self.in_place and self.skip_existing:
+            raise click.UsageError("--skip-existing needs the inputs as they were, which --in-place overwrites.")
+        if self.verify and self.dry_run:
+            raise click.UsageError("--verify compares what was written, and --dry-run writes nothing.")
+        if self.processes and self.cluster not in (None, "local"):
+            raise click.UsageError(
+                "--processes is for this machine: a cluster has the workers that were started for it."
+            )
+
+
+def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
+    """Return the recipe that the options of a filter command describe; raises ParameterError."""
+    options = {name: given[name] for name in OF_FILTERS if name in given}
+    if given["save_stages"]:
+        options["engine"] = options["engine"] or "book"  # the fused engine has no results between
+    scale = given["scale"]
+    return Recipe(
+        transfer,
+        method=given["method"],
+        options=options,
+        output=given["output"],
+        scale=parse_scale(scale),
+        span=scale if scale in (FOLDER, STACK) else EACH,
+        pages=pages_of(given),
+        auto=given["auto"],
+        coding=Coding(given["png_level"], given["quality"], given["compression"]),
+        format=given["format_"],
+        strip=given["strip"],
+        preserve_times=given["preserve_times"],
+    )
 
 
 def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
@@ -198,14 +291,14 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
     if not sources:
         raise click.UsageError("Missing argument 'OUT'.")
     if not all(sources) or not target:
-        raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name; for this folder give a dot.")
+        raise click.UsageError(f"{'IN' if target else 'OUT'} is an empty name: give a dot for the current folder.")
     sources, target = [without_file_scheme(each) for each in sources], without_file_scheme(target)
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, CommandOptions.of(transfer, given))
     if target.endswith("/") or (target != "-" and is_folder(target)):
         return run_folder(files_of(sources), target, CommandOptions.of(transfer, given))
     if len(sources) > 1:
-        raise click.UsageError(f"of several IN, OUT must be a folder, and {target!r} is not one.")
+        raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, CommandOptions.of(transfer, given))
     return 0
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kind:
-    """A kind of filter: its command, and what that makes of its options."""
+    """A kind of filter: its command and its options."""
 
     name: str
     what: str
@@ -42,9 +42,9 @@ class Kind:
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
     takes_files: bool = False
-    """Whether these values are names of files, which are inputs, too."""
+    """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
-    """The default of --output: keep for what repairs a picture, as it leaves the brightness alone."""
+    """The default of --output: keep for filters that repair a picture, as it leaves the brightness alone."""
     method: MethodName = "plain"
     """How pictures are filtered."""
     outputs: Decorator | None = None
@@ -71,8 +71,8 @@ def factor(name: str, metavar: str, text: str, **attributes: Any) -> Decorator:
 
 
 RADIUS = (
-    "Cutoff: cycles across the shorter side (40), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
-    "25% (of Nyquist), and by the size of a pixel 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
+    "Cutoff: 40 (cycles across the shorter side), or with a unit: 8px (period), 0.125cyc (cycles per pixel), "
+    "25% (of Nyquist); with the size of a pixel also 2.6um (period; nm to m, in), 150lpi, 12lp/mm."
 )
 one_cutoff = filter_option(
     "--radius",
@@ -81,19 +81,19 @@ one_cutoff = filter_option(
     help=f"{RADIUS}  [default: n/8, n being the shorter side]",
 )
 two_cutoffs = combined(
-    filter_option("--inner", metavar="R", help="The other cutoff, in the units of --outer; in either order."),
+    filter_option("--inner", metavar="R", help="The other cutoff, in the units of --outer. The order does not matter."),
     filter_option("--outer", metavar="R", help=RADIUS),
     filter_option(
         "--large",
         metavar="P",
         short="The largest structures, such as 40px.",
-        help="In place of --inner: the largest structures, 40 being 40px.",
+        help="Instead of --inner: the size of the largest structures; 40 means 40px.",
     ),
     filter_option(
         "--small",
         metavar="P",
         short="The smallest structures, such as 3px.",
-        help="In place of --outer: the smallest structures, as --large.",
+        help="Instead of --outer: the size of the smallest structures.",
     ),
 )
 shape_options = combined(
@@ -143,17 +143,17 @@ peak_options = combined(
         "--at",
         metavar=PEAK,
         multiple=True,
-        short="A wave to remove: 0.123,0.047 are its cycles per pixel. May be repeated.",
-        help="A wave to remove: its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. At the "
-        "distance WIDTH, in the units of a cutoff, half of the amplitude is left; 0.006cyc if left out. May be "
-        "repeated.",
+        short="Remove this wave: 0.123,0.047 are its cycles per pixel. May be repeated.",
+        help="Remove this wave, given by its cycles per pixel to the right and down, as 'fftfilter peaks' prints them. "
+        "At the distance WIDTH, in the units of a cutoff, half of the amplitude is left; the default is 0.006cyc. May "
+        "be repeated.",
     ),
     filter_option(
         "--harmonics",
         type=int,
         default=1,
         metavar="N",
-        help="Remove multiples of each --at, too, up to N times its frequency.",
+        help="Also remove multiples of each --at, up to N times its frequency.",
     ),
     filter_option(
         "--shape",
@@ -182,19 +182,20 @@ stripe_options = combined(
         metavar="DEG",
         multiple=True,
         required=True,
-        short="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
-        help="Along the stripes, counterclockwise; 0 for horizontal ones. May be repeated.",
+        short=True,
+        help="The direction of the stripes in degrees, counterclockwise; 0 is horizontal. May be repeated.",
     ),
     filter_option(
         "--width",
         metavar="W",
-        help="Where the gain is 1/2 beside their ridge in the spectrum, in the units of a cutoff.  [default: 0.003cyc]",
+        help="The distance from the stripes' line in the spectrum at which the gain is 1/2, in the units of a cutoff.  "
+        "[default: 0.003cyc]",
     ),
     filter_option(
         "--spare",
         metavar="R",
-        short="Frequencies below this radius stay, such as 40px.",
-        help="Frequencies below this radius stay.  [default: 40px]",
+        short="Keep frequencies below this radius, such as 40px.",
+        help="Keep frequencies below this radius.  [default: 40px]",
     ),
 )
 mask_options = filter_option(
@@ -203,9 +204,9 @@ mask_options = filter_option(
     metavar="FILE",
     multiple=True,
     required=True,
-    short="A picture of gains, DC in the middle, white 1; or .npy. May be repeated.",
-    help="A picture of gains, DC in the middle, white 1; or .npy, with gains as they are. It is a function of "
-    "frequency, for images of any size, and made even. May be repeated.",
+    short="A picture of gains, DC in the middle, white is 1; or .npy. May be repeated.",
+    help="A picture of gains, DC in the middle, white is 1; or .npy, with the gains as they are. Gains are a function "
+    "of frequency, so images may have any size, and are made even. May be repeated.",
 )
 
 
@@ -253,21 +254,17 @@ imagej_options = combined(
         metavar="P",
         default="3",
         short="Filter small structures up to: 3 (pixels) or 0.2um.",
-        help="Filter small structures up to, as --large; 0 keeps the finest.",
+        help="Filter small structures up to: likewise; 0 keeps the finest.",
     ),
     filter_option(
         "--suppress",
         type=click.Choice(SUPPRESSED),
         default="none",
         short="Suppress stripes: horizontal or vertical.",
-        help="Suppress stripes of this direction.",
+        help="Suppress stripes in this direction.",
     ),
     filter_option(
-        "--tolerance",
-        type=float,
-        metavar="PERCENT",
-        default=USUAL_TOLERANCE,
-        help="Tolerance of that direction.",
+        "--tolerance", type=float, metavar="PERCENT", default=USUAL_TOLERANCE, help="The tolerance of that direction."
     ),
 )
 autoscale_options = combined(
@@ -275,13 +272,9 @@ autoscale_options = combined(
         "--autoscale/--no-autoscale",
         default=True,
         short="Stretch to the whole range, the default; --no-autoscale keeps the levels.",
-        help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; it leaves others alone.",
+        help="Stretch a gray picture of 8 or 16 bits to its whole range, as ImageJ does; others keep their levels.",
     ),
-    filter_option(
-        "--saturate/--no-saturate",
-        default=True,
-        help="Clip 1 percent of the pixels when autoscaling.",
-    ),
+    filter_option("--saturate/--no-saturate", default=True, help="Clip 1 percent of the pixels when stretching."),
 )
 
 KINDS: dict[str, Kind] = {
@@ -321,7 +314,7 @@ KINDS: dict[str, Kind] = {
         ),
         Kind(
             "notch",
-            "Remove waves, such as a printer's screen: those that you give with --at, or those that --auto finds.",
+            "Remove waves, such as a printer's screen: those given with --at, or those that --auto finds.",
             (
                 "--at 0.123,0.047 --harmonics 3 in.png out.png",
                 "--at 0.123,0.047,0.01cyc --at 0.2,-0.1 in.png out.png",
@@ -330,16 +323,16 @@ KINDS: dict[str, Kind] = {
             ),
             notch_of,
             peak_options,
-            factor=factor("--notch", PEAK, "Take out a peak, too; see 'notch'."),
+            factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
             output="keep",
         ),
         Kind(
             "stripes",
-            "Take out parallel stripes of all periods, such as those of a scan.",
+            "Remove parallel stripes of all periods, such as those of a scan.",
             ("--angle 0 in.png out.png", "--angle 33 --width 0.003cyc --spare 20px in.png out.png"),
             transfer.stripes,
             stripe_options,
-            factor=factor("--stripes", "DEG", "Take out stripes along an angle, too; see 'stripes'.", type=float),
+            factor=factor("--stripes", "DEG", "Also remove stripes at this angle; see 'stripes'.", type=float),
             output="keep",
         ),
         Kind(
@@ -348,15 +341,15 @@ KINDS: dict[str, Kind] = {
             ("--mask gains.png in.png out.png",),
             mask_of,
             mask_options,
-            factor=factor("--mask", "FILE", "Multiply by the gains of a file, too; see 'mask'."),
+            factor=factor("--mask", "FILE", "Also multiply by the gains of a file; see 'mask'."),
             takes_files=True,
             output="keep",
             is_on_page=False,
         ),
         Kind(
             "imagej",
-            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults: structures from small to large stay, and "
-            "so does the mean. Of a color picture the brightness is filtered.",
+            "Filter as ImageJ's FFT Bandpass Filter does, with its defaults: keep structures from small to large, and "
+            "the mean. Color pictures are filtered by their brightness.",
             ("in.tif out.tif", "--large 40 --small 3 --suppress horizontal --no-autoscale in.tif out.tif"),
             transfer.imagej,
             imagej_options,

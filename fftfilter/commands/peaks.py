@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..lengths import INCH, length_text
-from ..text_table import text_table
+from ..text import INCH, length_text, text_table
 from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def peaks(
     from ..analysis.search import USUAL_STRENGTH, nothing_of, peaks_of
     from ..transfer.units import parse_pixel_size
     from .shared.automatic import of_sources
-    from .shared.inputs import is_folder
+    from .shared.folder import is_folder
 
     wanted = USUAL_STRENGTH if strength is None else strength
     given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None

@@ -113,8 +113,7 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on the effect of a filter on a picture; raises FftfilterError."""
-    from .filters import KEPT, parsed, split, transfer_of
-    from .shared.command_options import CommandOptions
+    from .filters import KEPT, CommandOptions, parsed, split, transfer_of
     from .shared.file import look
 
     words = split("--with", text)

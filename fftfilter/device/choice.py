@@ -14,7 +14,7 @@ import pyopencl as cl
 from .. import startup
 from ..drivers import VARIABLE
 from ..errors import DeviceError, ParameterError, TooLargeError
-from ..memory import lacking
+from ..system import lacking
 from . import embedded_pocl, selftest
 from .programs import build
 

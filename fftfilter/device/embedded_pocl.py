@@ -122,10 +122,10 @@ def lack() -> str | None:
     """Return what PoCL lacks on this machine to build programs, in words, None if nothing; it would abort."""
     if sys.platform != "linux":
         return None
-    limit = system.largest_file()
+    limit = system.limit("RLIMIT_FSIZE")
     if limit is not None and limit < system.PROGRAM_FILE_BYTES:
         return f"PoCL writes programs to files of up to 1 MB, and {limit:,} bytes are allowed: raise ulimit -f"
-    files = system.open_files()
+    files = system.limit("RLIMIT_NOFILE")
     if files is not None and files < system.PROGRAM_FILES:
         return (
             f"PoCL links programs, for which {system.PROGRAM_FILES} files are open, and {files} may be: raise ulimit -n"

@@ -17,8 +17,7 @@ import numpy as np
 
 from ..filters import Filter
 from ..images.picture import MAXVAL_OF
-from ..output.modes import MODES, check_scale
-from ..output.scale import AUTO, STACK, Auto, parse
+from ..output.modes import AUTO, MODES, STACK, Auto, check_scale, parse_scale
 from ..transfer import Transfer
 from .session import MAP
 from .shown import Kind, around_gray, frame, joined, reduced
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..output.modes import Output
-    from ..output.scale import Scale
+    from ..output.modes import Output, Scale
     from .request import CommandLine, Described, Request
     from .session import FilePage, Session
 
@@ -86,7 +84,7 @@ class Answers:
         started = perf_counter()
         described = self._commands.describe(request.words)
         transfer = self._session.for_pixels(described.transfer)
-        given_range = parse(described.scale)
+        given_range = parse_scale(described.scale)
         check_scale(described.output, STACK if described.scale == STACK else given_range)
         page = self._session.page(request.page)
         page.check_level(request.level)
@@ -187,7 +185,7 @@ def _scale(text: str) -> str | tuple[str, float] | tuple[float, float] | None:
     """Return the range of a command line as an argument of Python."""
     if text == STACK:
         return text
-    found = parse(text)
+    found = parse_scale(text)
     return (AUTO, found.saturated) if isinstance(found, Auto) else found and (found.low, found.high)
 
 
@@ -231,8 +229,7 @@ def histogram(planes: Pixels) -> dict[str, list[int]]:
 
 def notes(answer: Answer) -> list[str]:
     """Return the cautions that the command would print."""
-    found = answer.transfer.cautions(*answer.page.size)
-    if MODES[answer.described.output].is_absolute:
-        given_range = parse(answer.described.scale)
-        found = [*found, *answer.page.cautions, *(given_range.cautions() if given_range else ())]
+    found, mode = answer.transfer.cautions(*answer.page.size), MODES[answer.described.output]
+    if mode.is_absolute:
+        found = [*found, *answer.page.cautions, *mode.cautions(parse_scale(answer.described.scale))]
     return found

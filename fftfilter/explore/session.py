@@ -16,10 +16,10 @@ from .. import images
 from ..analysis.power import spectrum
 from ..analysis.search import peaks_of
 from ..errors import ParameterError
-from ..lengths import length_text
 from ..output.modes import MODES, SCALED
 from ..preview.panels import gray_spectrum, square
 from ..preview.report import FilterReport
+from ..text import length_text
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
 from ..transfer.shapes import SHAPES

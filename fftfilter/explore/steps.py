@@ -9,7 +9,7 @@ from PIL import Image
 
 from ..device.programs import folder, source
 from ..filters import Filter
-from ..output.scale import parse
+from ..output.modes import parse_scale
 from ..preview.steps import StepPictures
 from .shown import joined
 
@@ -52,7 +52,7 @@ def steps(request: Request, session: Session, commands: CommandLine) -> Steps:
     drawn = StepPictures()
     options = described.filter | {"engine": described.filter.get("engine") or "book", "profile": True}
     run: dict[str, Any] = {"channel_axis": 0, "white": page.picture.maxval}
-    with Filter(transfer, output=described.output, scale=parse(described.scale), **options) as book:
+    with Filter(transfer, output=described.output, scale=parse_scale(described.scale), **options) as book:
 
         def observe(name: str, planes: NDArray[Any]) -> None:
             kernels = [_kernel(each) for each in book.timings() if each.step not in COPIES]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ..errors import ReadError, TooLargeError
-from ..memory import free_memory, lacking
+from ..system import free_memory, lacking
 from . import urls
 from .messages import reason, shown
 from .standard_streams import STANDARD_STREAM, open_stream

@@ -17,10 +17,9 @@ import numpy as np
 from ..arrays import largest_of, pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
 from ..errors import ParameterError, TooLargeError
 from ..output.histogram import ByHistogram
-from ..output.offset import mean_deviation, spread
+from ..output.modes import Auto
 from ..output.ramp import ramps
-from ..output.rounding import NOISE
-from ..output.scale import Auto
+from ..output.rounding import NOISE, mean_deviation, spread
 from ..output.stack import Stack
 
 if TYPE_CHECKING:

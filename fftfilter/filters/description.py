@@ -13,8 +13,7 @@ from ..device.launcher import Launcher
 from ..engine import Engine, choose
 from ..errors import ParameterError
 from ..fused import fused
-from ..output.modes import MODES, Mode, Output, check_scale
-from ..output.scale import of as range_of
+from ..output.modes import MODES, Mode, Output, check_scale, scale_of
 from ..transfer import Transfer
 from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
     from ..device.choice import Device
     from ..device.launcher import Precision
-    from ..output.scale import Scale
+    from ..output.modes import Scale
     from ..staged.algorithms import Option
     from ..staged.steps import Transpose
 
@@ -111,7 +110,7 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     output, edges = options.get("output", "magnitude"), options.get("edges", "wrap")
     _check("output", output, tuple(MODES))
     _check("edges", edges, EDGES)
-    scale = range_of(options.get("scale"))
+    scale = scale_of(options.get("scale"))
     check_scale(output, scale)
     mode = MODES[output]
     if mode.is_absolute and mode.needs_ramps(scale) and not transfer.is_even:

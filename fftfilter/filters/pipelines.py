@@ -13,8 +13,8 @@ from ..device.launcher import FoundOnHost, Launcher
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
-from ..output.offset import deviation
-from ..output.quantize import on_ramps
+from ..output.ramp import on_ramps
+from ..output.rounding import deviation
 from .description import describe
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ..files import sources
 from ..files.atomic import refuse_inputs, refuse_unwritable, remove_leftovers
 from ..files.messages import reason
 from ..files.urls import Url, file_in, place, refuse_reading_only, split
-from ..output.scale import FOLDER
+from ..output.modes import FOLDER
 from .jobs import DONE, FAILED, MEASURED, DeviceLostError, Job, Outcome, Settings
 from .journal import Entry, journal_of
 from .pool import Pool

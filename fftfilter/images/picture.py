@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import TooLargeError
-from ..memory import lacking
+from ..system import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ParameterError
-from ..lengths import INCH, METERS, length_text, plain
+from ..text import INCH, METERS, length_text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The range of --scale auto: every picture's own but for its extreme values, found in a histogram.
+"""The range of --scale auto: every picture's own without its extreme values, found in a histogram.
 
 As ImageJ's Enhance Contrast, it lets P percent of the samples become black or white, half of them at each end: by
 default 0.35 percent. A magnitude's range begins where P/2 percent are darker and ends where P/2 percent are brighter.
@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .modes import MODES
+from .modes import MODES, Auto, Range
 from .ramp import WANTED, of_values, ramps
-from .scale import Auto, Range
 
 if TYPE_CHECKING:
     from .modes import Output
@@ -48,6 +47,11 @@ class ByHistogram(NamedTuple):
             _ends(float(most), of_bins, self.output, self.scale) for most, of_bins in zip(largest, counts, strict=True)
         )
         return np.concatenate([self._ramp(each) for each in ends])
+
+    def of_pictures(self, values: Array) -> Array:
+        """Return the ramp of each picture, by its filtered values."""
+        largest, counts = zip(*map(counts_of, values), strict=True)
+        return self(np.array(largest), np.array(counts))
 
     def wanted(self, samples: int, scale: float = 1.0) -> Array:
         """Return the same for kernels, an array of one :data:`ramp.WANTED`.

@@ -1,22 +1,57 @@
-"""The outputs by name: what filtered values become.
+"""The outputs by name, and the range of each: what filtered values become, which are black and which are white.
 
 A mode is a row of ``MODES``; everything that depends on the output asks the row. NumPy is not imported here.
+
+The range of a scaled output is each picture's own: 0 to its largest value, found on the device. ``folder`` is 0 to the
+largest value of a whole folder, so that a series stays comparable, ``stack`` that of all pages of a file. ``auto`` is
+each picture's own without some extreme values, which a histogram finds (``histogram.py``). LO:HI is given, in grey
+levels of the input: 0 to 255 for 8 bits, 0 to its maxval for a PGM.
 """
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from ..errors import ParameterError
-from .scale import Range, Scale
 
 Output = Literal["magnitude", "keep", "signed", "real"]
+EACH: Final = "each"
+FOLDER: Final = "folder"
+STACK: Final = "stack"
+AUTO: Final = "auto"
+Span = Literal["each", "folder", "stack"]
+"""What has one range: each picture, all pages of a file, or all files of a folder."""
+
+
+class Range(NamedTuple):
+    """The values that become black and white."""
+
+    low: float
+    high: float
+    of_white: bool = False
+    """Whether they are parts of the input's white rather than grey levels."""
+
+    def in_levels(self, white: float) -> Range:
+        """Return the range in grey levels of an input with this white."""
+        return Range(self.low * white, self.high * white) if self.of_white else self
+
+
+class Auto(NamedTuple):
+    """Each picture's own range without its extreme values."""
+
+    saturated: float = 0.35
+    """How many percent of the samples become black or white; by default as many as in ImageJ's Enhance Contrast."""
+
+
+Scale = Range | Auto
 
 
 @dataclass(frozen=True)
 class Mode:
-    """What filtered values become. The formulas are in ``docs/numbers.md``, the numbers of each in ``ramp.py``."""
+    """A row. The formulas are in ``docs/numbers.md``, the numbers of each in ``ramp.py``."""
 
     name: Output
     brief: str
@@ -35,7 +70,7 @@ class Mode:
     is_values: bool = False
     """Whether the filtered values stay as they are, which takes floats."""
     is_default: bool = False
-    """Whether filters give it if no output is asked for."""
+    """Whether it is the default."""
 
     def range_up_to(self, largest: float) -> Range:
         """Return which values are black and white if ``largest`` is the largest magnitude; 0 is rounding noise.
@@ -52,6 +87,12 @@ class Mode:
         values these are the real part and the magnitude.
         """
         return not (self.is_values or (self.is_default and scale is None))
+
+    def cautions(self, scale: Scale | None) -> list[str]:
+        """Return a line if black lies where no magnitude is."""
+        if not self.is_absolute or not isinstance(scale, Range) or scale.low >= 0:
+            return []
+        return [f"scale {scale.low:g}:{scale.high:g} begins below 0, where no magnitude is: nothing becomes black"]
 
 
 MODES: dict[Output, Mode] = {
@@ -73,3 +114,39 @@ def check_scale(output: Output, scale: object) -> None:
             f"output {output} keeps the input's grey levels and has no scale: leave the scale out, or choose "
             f"output {' or '.join(SCALED)}"
         )
+
+
+def scale_of(given: tuple[float, float] | tuple[str, float] | Scale | str | None) -> Scale | None:
+    """Return the range that Python gives as (LO, HI), "auto" or ("auto", P), None for each; raises ParameterError."""
+    if given is None or given == EACH:
+        return None
+    if given == AUTO or isinstance(given, Range | Auto):
+        return Auto() if isinstance(given, str) else given
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ParameterError(
+            f"scale {given!r} is unknown: give 'each', 'auto', ('auto', P), or two grey levels such as (0, 40)"
+        )
+    return parse_scale(f"{given[0]}:{given[1]}")
+
+
+def parse_scale(text: str) -> Scale | None:
+    """Return what auto, auto:P or LO:HI gives, None for the words each, folder and stack; raises ParameterError."""
+    if text in (EACH, FOLDER, STACK):
+        return None
+    low, _, high = text.partition(":")
+    if text == AUTO:
+        return Auto()
+    if low == AUTO:
+        with suppress(ValueError):
+            if 0 <= float(high) < 100:
+                return Auto(float(high))
+        raise ParameterError(f"scale {text!r} is invalid: give percent of the samples below 100, such as auto:0.35")
+    try:
+        given = Range(float(low), float(high))
+    except ValueError:
+        raise ParameterError(
+            f"scale {text!r} is unknown: give each, folder, stack, auto, auto:P, or LO:HI such as 0:40"
+        ) from None
+    if not (math.isfinite(given.low) and math.isfinite(given.high) and given.low < given.high):
+        raise ParameterError(f"scale {text!r} is not a range: give two numbers, the smaller first, such as 0:40")
+    return given

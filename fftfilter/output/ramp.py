@@ -6,7 +6,7 @@ Every output is one, with other numbers: a value x, |x| for a magnitude, becomes
 
 What stretch and white are parts of the picture's largest |x| for (``of_largest``) is known when all values are, and so
 is whether they are rounding noise, which becomes what 0 does. Kernels (``kernels/ramp.cl``) and the host
-(``quantize.py``) take the same numbers. The formulas are in ``docs/numbers.md``.
+(:func:`pixels`) take the same numbers. The formulas are in ``docs/numbers.md``.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .modes import MODES
-from .rounding import NOISE, NUDGE, rounding
+from .rounding import NOISE, NUDGE, UNDECIDED, WHITE, decided_row, most_undecided
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import DTypeLike, NDArray
 
-    from .modes import Output
-    from .scale import Range
+    from .histogram import Ramps
+    from .modes import Output, Range
     from .stack import Stack
 
     Array = NDArray[Any]
-
-KERNEL = "ramp.cl"
 
 NUMBERS = ("stretch", "shift", "white", "bottom", "top", "below", "above", "noise", "undecided")
 FLAGS = ("of_largest", "magnitude", "counts")
@@ -67,8 +65,9 @@ def ramps(
     if mode.is_values:
         return made
     is_float = np.dtype(dtype).kind == "f"
-    top, nudge, near, made["undecided"] = rounding(maxval, is_float=is_float)
-    half = 0.0 if is_float else 0.5 + NUDGE
+    top, nudge, half, near = (1.0, 0.0, 0.0, 1.0) if is_float else (float(maxval), NUDGE, 0.5 + NUDGE, WHITE)
+    # Of more levels than 255 each sample may be off by one: none is undecided.
+    made["undecided"] = 0.0 if is_float or maxval > 255 else UNDECIDED
     with np.errstate(over="ignore"):
         if mode.keeps_levels:
             made["stretch"], made["shift"] = unit * (top / white), half
@@ -88,7 +87,7 @@ def ramps(
         return made
     made["bottom"], made["top"] = 0, top
     if mode.keeps_levels or scale is not None:
-        # Ends that are exact, but for rounding, are not clipped.
+        # Ends that are exact up to rounding are not clipped.
         made["counts"] = True
         made["below"], made["above"] = (-NUDGE, top + NUDGE) if is_float else (0, top + 1)
     return made
@@ -114,3 +113,58 @@ def of_values(ramps: Array, scale: float = 1.0) -> Array:
         made["white"] = ramps["white"] * np.where(fixed, scale, 1)
         made["noise"] = ramps["noise"] * scale
     return made
+
+
+# The host's part: for the staged pipeline and the reference
+
+
+def on_ramps(values: Array, stack: Stack, ramps: Ramps, deviations: Array) -> tuple[Array, Array, list[float]]:
+    """Return filtered values ``(count, height, width)`` as a stack's pixels.
+
+    Behind them are what part of each picture is clipped, and how many samples are undecided, as a part of how many may
+    be. ``deviations`` are those of each picture.
+    """
+    result, clipped, undecided = np.empty(stack.shape, stack.out), np.zeros(stack.pictures), [0.0] * stack.pictures
+    if ramps is None:
+        ramps = own_ramps(stack)
+    elif not isinstance(ramps, np.ndarray):
+        ramps = ramps.of_pictures(values.reshape(stack.pictures, -1, *values.shape[1:]))
+    for i, (ramp, far) in enumerate(zip(ramps, deviations, strict=True)):
+        own = slice(None) if stack.one_scale else slice(i, i + 1)
+        result[own], clipped[i], part = pixels(values[own], ramp, float(far), stack.out)
+        undecided[i] = part * stack.size / stack.pictures / most_undecided(stack)
+    return result, clipped, undecided
+
+
+def pixels(values: Array, ramp: Any, deviation: float, dtype: DTypeLike) -> tuple[Array, float, float]:
+    """Return one picture's filtered ``values`` as pixels; overwrites ``values``.
+
+    Behind them are the parts that are clipped and, in single precision, undecided. ``ramp`` is one of
+    :func:`ramp.ramps`; ``deviation`` is the input's largest, in the values' units.
+    """
+    on = {name: float(ramp[name]) for name in ramp.dtype.names}
+    largest = float(max(values.max(), -values.min()))
+    # In place: another array would take as long as the filter itself.
+    level = np.abs(values, out=values) if on["magnitude"] else values
+    if on["of_largest"]:
+        on["stretch"] /= largest or 1.0
+        on["white"] *= largest or 1.0
+    if largest <= on["noise"] * deviation:
+        # Rounding noise becomes what 0 does.
+        on["stretch"], on["white"] = 0.0, np.inf
+    is_white = level >= on["white"]
+    level *= on["stretch"]
+    level += on["shift"]
+    clipped = float(np.mean((level < on["below"]) | (level >= on["above"]))) if on["counts"] else 0.0
+    undecided = _undecided(level, on) if on["undecided"] and level.dtype == np.float32 else 0.0
+    level[is_white] = on["top"]
+    return level.clip(on["bottom"], on["top"], out=level).astype(dtype, copy=False), clipped, undecided
+
+
+def _undecided(level: Array, on: dict[str, float]) -> float:
+    """Return which part of levels ``(count, height, width)`` is undecided, as ``ramp.cl`` does, by every n-th row."""
+    level = level[:, :: decided_row(*level.shape[1:])]
+    inside = level.clip(on["bottom"] + 0.5, on["top"] + (-0.5 if on["white"] < np.inf else 0.5))
+    is_near = np.abs(inside - np.rint(inside)) < on["undecided"]
+    is_near |= np.abs(level - (on["white"] * on["stretch"] + on["shift"])) < on["undecided"]
+    return float(np.mean(is_near))

@@ -1,11 +1,20 @@
-"""Rounding errors: how grey levels take them into account, what counts as noise, and when single precision is too weak.
+"""Rounding errors: the offset that keeps them small, what counts as noise, and when single precision is too weak.
+
+A transform in single precision rounds everything by a part of the largest value that goes through it. A bright
+background would carry its rounding into weak detail: of 60000 + {0, 1} little would be left. A filter is linear, so the
+offset can go around the transforms: H(image) = H(image - offset) + H(0) offset.
+
+It is the middle one of three pixels, on the diagonal at 1/4, 1/2 and 3/4: known before anything else is read, the same
+in every engine, and a pixel, so that whole numbers stay exact. A dead pixel among the three is never the middle one.
+Each plane has its own offset, as has each channel of a picture. With any pixel as the offset no deviation from it
+exceeds the image's range.
 
 A magnitude becomes a grey level by truncation, as in the book. A level that rounding leaves just below a whole number
 counts as reached.
 
 A filter that removes everything still leaves rounding errors: in single precision up to 1.4e-6 of what goes through the
-transforms, an image's deviation from its offset (``offset.py``). Without a floor they would be stretched to a full
-picture. The floor lies seven times above them.
+transforms, an image's deviation from its offset. Without a floor they would be stretched to a full picture. The floor
+lies seven times above them.
 
 Above the floor, a result is as exact as it is strong. Errors spread over all frequencies, so that a filter passes them
 by its mean gain: measured over smooth, periodic and random images that lie outside of what a filter passes, their mean
@@ -19,10 +28,15 @@ whole numbers passes, or where few values are all that a picture has.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from .stack import Stack
+
+Array = NDArray[Any]
 
 NOISE = 1e-5
 """A result that never exceeds this part of the input's largest deviation from its offset is rounding noise."""
@@ -36,19 +50,11 @@ That is the input's deviation times the mean gain, or its mean deviation times H
 NUDGE = 1 / 2048
 # A sample whose level lies this near to the edge between two pixels is undecided: single precision may put it on either
 # side, as it is off by 2e-5 to 1e-4 of 255 levels. Chance puts one sample of 8192 there. Levels that are whole numbers
-# stay outside. Twice as much would take photographs of which nearly everything passes for undecided.
+# stay outside. Twice as much would make photographs undecided of which nearly everything passes.
 UNDECIDED = NUDGE / 8
 # Values from this part of the largest on are white. Where many are equally large (a plain surface, a checkerboard),
 # rounding makes one of them the largest, by more than the nudge, and the others would miss white.
 WHITE = 1 - 2**-16
-
-
-def rounding(levels: int, *, is_float: bool) -> tuple[float, float, float, float]:
-    """Return the numbers by which kernels quantize: the white level, the nudge, the part that is white, and UNDECIDED.
-
-    Of more levels than 255 each sample may be off by one: none is undecided.
-    """
-    return (1.0, 0.0, 1.0, 0.0) if is_float else (float(levels), NUDGE, WHITE, UNDECIDED if levels <= 255 else 0.0)
 
 
 def decided_row(height: int, width: int) -> int:
@@ -59,3 +65,32 @@ def decided_row(height: int, width: int) -> int:
 def most_undecided(stack: Stack) -> float:
     """Return how many samples of a picture may be undecided: one, and fewer than may differ."""
     return max(1.5, stack.size / stack.pictures / 750)
+
+
+def offset(planes: Array) -> NDArray[np.float64]:
+    """Return the offset of each plane of ``(..., height, width)``."""
+    height, width = planes.shape[-2:]
+    pixels = np.stack([planes[..., i * height // 4, i * width // 4] for i in (1, 2, 3)])
+    middle: NDArray[np.float64] = np.sort(pixels.astype(np.float64), axis=0)[1]
+    return middle
+
+
+def deviation(planes: Array) -> NDArray[np.float64]:
+    """Return how far any pixel of each plane of ``(..., height, width)`` is from its offset at most."""
+    of_plane, base = (-2, -1), offset(planes)
+    far: NDArray[np.float64] = np.maximum(planes.max(of_plane) - base, base - planes.min(of_plane))
+    return far
+
+
+def mean_deviation(planes: Array) -> NDArray[np.float64]:
+    """Return the mean of each plane of ``(..., height, width)`` less its offset."""
+    mean: NDArray[np.float64] = planes.mean(axis=(-2, -1), dtype=np.float64)
+    return mean - offset(planes)
+
+
+def spread(planes: Array) -> NDArray[np.float64]:
+    """Return the root of the mean square of each plane's deviations from its offset."""
+    unit = np.maximum(deviation(planes), np.finfo(np.float64).tiny)  # squares of large floats would overflow
+    away = (planes - offset(planes)[..., None, None]) / unit[..., None, None]
+    found: NDArray[np.float64] = unit * np.sqrt(np.mean(np.square(away, out=away), axis=(-2, -1)))
+    return found

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..device.launcher import FoundOnHost
-from ..output.offset import deviation, offset
-from ..output.quantize import on_ramps
-from ..output.rounding import NOISE, WEAK, most_undecided
+from ..output.ramp import of_values, on_ramps, own_ramps
+from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..output.stack import PIXELS
-from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, UNDECIDED, Launch, X, Y
+from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, RAMPS, UNDECIDED, Launch, X, Y
 from .runner import Workspace
 from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
 from .transform import fft_core, plan_rows
@@ -107,7 +106,10 @@ class StagedPipeline(FoundOnHost):
             Box("extremes", extremes(values, pictures, group), upright),
         )
         if stack.white is not None:
-            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out], stack.white),), upright),)
+            self.flow += (Box("output", (quantize(values, pictures, pair, PIXELS[stack.out]),), upright),)
+        own = own_ramps(stack)
+        if launcher.real != np.float32:
+            own["undecided"] = 0  # double precision decides every sample
         self._pairs = pair, pictures
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
@@ -122,6 +124,7 @@ class StagedPipeline(FoundOnHost):
                 MASK: mask_table(height, width, radial, table, launcher.real),
                 OFFSET: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
+                RAMPS: of_values(own),
                 UNDECIDED: np.zeros(pictures, np.uint32),
             },
         )

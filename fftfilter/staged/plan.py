@@ -27,6 +27,7 @@ SPIN = "spin"
 MASK = "mask"
 OFFSET = "offset"
 NOISE_FLOOR = "noise floor"
+RAMPS = "ramps"
 UNDECIDED = "undecided"
 FLIP = "flip"
 

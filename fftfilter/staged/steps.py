@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from ..output.rounding import rounding
-from .plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, SPIN, UNDECIDED, Launch, Local, X, Y
+from .plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, Launch, Local, X, Y
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,8 +127,7 @@ def _groups(count: int, size: int) -> int:
     return min(MOST_GROUPS, -(-count // size))
 
 
-def quantize(count: int, images: int, first_pair: int, pixel: str, levels: int) -> Launch:
-    """Map images of count magnitudes in X to 0 ... levels by their extremes in Y; float pixels to 0 ... 1."""
-    by = rounding(levels, is_float=pixel == "float")
-    arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, *by, UNDECIDED)
+def quantize(count: int, images: int, first_pair: int, pixel: str) -> Launch:
+    """Map images of count magnitudes in X, as parts of their largest in Y, to pixels by their ramps."""
+    arguments = (IMAGE, X, Y, np.uint64(first_pair), np.uint64(count), NOISE_FLOOR, RAMPS, UNDECIDED)
     return Launch("staged/steps/quantize.cl", "quantize", (count, images), arguments, defines=(f"STORE_PIXEL={pixel}",))

@@ -1,7 +1,7 @@
-"""What lies beyond the borders of an image, and the frequencies that it has by that.
+"""What lies beyond the borders of an image, and the frequencies that follow from it.
 
 wrap      the image again, without end: whole cycles across each side
-mirror    its mirror image, and so on without end: half cycles, too, the frequencies of a picture of twice each side
+mirror    its mirror image, without end: also half cycles, the frequencies of a picture of twice each side
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EdgedGrid(NamedTuple):
         return float(self.transfer.gain(self.height, self.width, 1, 1)[0, 0])
 
     def on_grid(self) -> tuple[Support, Gain | None]:
-        """Return what :meth:`Transfer.on_grid` does, of mirrored edges no more than the other gains follow from.
+        """Return what :meth:`Transfer.on_grid` does; for mirrored edges only the gains that the others follow from.
 
         Those are the rows up to half the height, and if H is even along each axis the columns up to half the width.
         """

@@ -39,7 +39,6 @@ class Mask(Part):
     kind = "mask"
 
     def __eq__(self, other: object) -> bool:
-        """Whether another mask has the same gains for the same sizes."""
         if not isinstance(other, Mask):
             return NotImplemented
         import numpy as np
@@ -47,7 +46,6 @@ class Mask(Part):
         return self is other or (self.any_size == other.any_size and np.array_equal(self.gains, other.gains))
 
     def __hash__(self) -> int:
-        """Return a number that equal masks share."""
         return hash((self.any_size, self._crc32))
 
     @cached_property
@@ -85,12 +83,11 @@ class Mask(Part):
         return replace(self, gains=np.fft.ifftshift(left), any_size=True)
 
     def given(self) -> dict[str, Any]:
-        """Return what it was made of, in short."""
         size = {"width": self.gains.shape[1], "height": self.gains.shape[0]}
         return {"kind": self.kind, **size, "crc32": f"{self._crc32:08x}"}
 
     def __repr__(self) -> str:
-        """Return the call of ``fftfilter.transfer``, as H, that makes it, with a description in place of the gains."""
+        # As that of all parts, with a description in place of the gains.
         height, width = self.gains.shape
         low, high = float(self.gains.min()), float(self.gains.max())
         any_size = ", any_size=True" if self.any_size else ""
@@ -111,6 +108,8 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
     """
     import numpy as np
 
+    from ..arrays import check_finite
+
     check_unmasked("mask", gains)
     array = np.asarray(gains)
     if array.ndim != 2 or array.size == 0 or array.dtype.kind not in "biuf":
@@ -119,13 +118,7 @@ def mask(gains: ArrayLike, *, any_size: bool = False) -> Transfer:
             "(height, width)"
         )
     table: NDArray[np.floating] = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
-    finite = np.isfinite(table)
-    if not finite.all():
-        row, column = np.argwhere(~finite)[0]
-        raise ParameterError(
-            f"{int((~finite).sum())} gains of the mask are NaN or infinite, the first at row {row}, column "
-            f"{column}: replace them, for example with numpy.nan_to_num"
-        )
+    check_finite(table, "gains of the mask")
     largest = max(1.0, float(table.max()), -float(table.min()))
     mirrored = np.roll(table[::-1, ::-1], (1, 1), (0, 1))
     is_even = bool(np.abs(table - mirrored).max() <= EVEN * np.abs(table).max())

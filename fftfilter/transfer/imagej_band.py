@@ -66,7 +66,7 @@ class ImageJBand(Part):
         return np.asarray(gains)
 
     def given(self) -> dict[str, Any]:
-        return {"kind": self.kind, "large": self.large.exact, "small": "0"} | super().given()
+        return {"kind": self.kind, "large": str(self.large.as_given()), "small": "0"} | super().given()
 
     def __repr__(self) -> str:
         given = [repr(self.large.as_given()), repr(self.small.as_given() if self.small else 0)]

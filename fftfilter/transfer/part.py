@@ -44,12 +44,12 @@ class Part:
 
     A kind is a frozen dataclass with a name and :meth:`gain`; for all else there are defaults. Fields of type
     :class:`Radius` may have physical units. The function of ``fftfilter.transfer`` that makes it has the name of the
-    kind, and parameters with the names of the fields, the first one by position. ``str`` is what users are told of it.
+    kind, and parameters with the names of the fields, the first one by position. ``str`` describes it to users.
     """
 
     kind: str
     plural: str = ""
-    """What many of the kind are called; if there is a name, they are told as their number."""
+    """The name of several of the kind; with a name, many are described by their number."""
     largest: float = 1.0
     """A bound of all gains, at least 1."""
     is_even: bool = True
@@ -57,7 +57,7 @@ class Part:
     has_direction: bool = True
     """Whether H depends on more than the distance from DC."""
     channels: tuple[int, ...] | None = None
-    """Of color pictures, those that it is for; None for all."""
+    """The channels of color pictures that it filters; None for all."""
 
     @property
     def is_even_along_axes(self) -> bool:
@@ -118,7 +118,7 @@ class Part:
     def given(self) -> dict[str, Any]:
         """Return what it was made of: for reports, and to tell filters apart."""
         return {"kind": self.kind} | {
-            name: each.exact if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
+            name: str(each.as_given()) if isinstance(each, Radius) else list(each) if isinstance(each, tuple) else each
             for name, each in self._fields().items()
             if each is not None
         }

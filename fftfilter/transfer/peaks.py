@@ -3,7 +3,7 @@
     notch = product of 1 - low(width) around m (fx, fy) and around -m (fx, fy), m = 1 ... harmonics
 
 low is a shape (``shapes.py``) of the distance from the peak. A peak at 0 and 0.5 cycles per pixel alone, such as
-(0.5, 0.5), is its own conjugate, and counts once: its gain is 1/2 at the width, too. Frequencies repeat: those beside a
+(0.5, 0.5), is its own conjugate, and counts once: its gain is also 1/2 at the width. Frequencies repeat: those beside a
 peak near the highest frequency go on at the opposite side. A print has a screen of its own for each ink: a notch may be
 that of some channels alone. NumPy is imported only for gains on a grid.
 """
@@ -53,7 +53,7 @@ class Notch(Part):
 
     @property
     def is_even_along_axes(self) -> bool:
-        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy): the peaks lie on an axis, or at the highest frequency of one."""
+        # The peaks lie on an axis, or at the highest frequency of one.
         return any(abs(each) in (0, 0.5) for each in self.at)
 
     def peaks(self) -> list[tuple[float, float]]:
@@ -62,7 +62,7 @@ class Notch(Part):
         The conjugate of a peak at 0 and 0.5 cycles per pixel alone is the peak itself.
         """
         fx, fy = self.at
-        # Of 0.5/49 the 49th multiple is 0.5, but for rounding.
+        # The 49th multiple of 0.5/49 is 0.5 up to rounding.
         count = min(self.harmonics, math.floor(0.5 / max(abs(fx), abs(fy)) + ROUNDING))
         multiples = [(m * fx, m * fy) for m in range(1, count + 1)]
         return [(sign * x, sign * y) for x, y in multiples for sign in ((1,) if _is_own_conjugate(x, y) else (1, -1))]
@@ -144,9 +144,9 @@ def notch(
     """Return a transfer function that takes out the peak of a wave at ``(fx, fy)`` and its conjugate.
 
     ``at`` is in cycles per pixel, x to the right and y downward; gain 1/2 lies at the distance ``width`` from the peak,
-    a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number go, too, up to
-    the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of a
-    :class:`fftfilter.Filter`) is filtered in these only. Raises ParameterError.
+    a radius in any unit, by default ``"0.006cyc"``. With ``harmonics``, the multiples 1 to that number are also
+    removed, up to the highest frequency. With ``channels``, counted from 0, a picture with several (``channel_axis`` of
+    a :class:`fftfilter.Filter`) is filtered in these only. Raises ParameterError.
 
         H.notch((0.123, 0.047), width="0.01cyc", harmonics=3)
         H.notch((0.123, 0.047), channels=(0,)) * H.notch((0.2, -0.1), channels=(1, 2))

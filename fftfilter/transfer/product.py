@@ -76,19 +76,17 @@ class Transfer:
 
     @property
     def is_even(self) -> bool:
-        """Whether H(-k) = H(k), so that filtered images are real."""
         return all(part.is_even for part in self.parts)
 
     @property
     def is_even_along_axes(self) -> bool:
-        """Whether H(fx, fy) = H(-fx, fy) = H(fx, -fy)."""
         return all(part.is_even_along_axes for part in self.parts)
 
     @property
     def is_by_channel(self) -> bool:
-        """Whether the channels of a color picture are filtered differently.
+        """Whether channels of a color picture are filtered differently.
 
-        All else that is said of H is of the product of all parts, which a picture of one channel is filtered by.
+        The other properties are those of the product of all parts, which filters pictures of one channel.
         """
         return any(part.channels is not None for part in self.parts)
 
@@ -139,7 +137,7 @@ class Transfer:
     ) -> tuple[Support, NDArray[np.float64] | None]:
         """Return the part of the grid where H varies, and a table of gains unless kernels can compute H.
 
-        They compute a single radial part, in single precision, but for H(0), which is :meth:`at_dc`. Gains are divided
+        They compute a single radial part in single precision, except H(0), which is :meth:`at_dc`. Gains are divided
         by :attr:`largest`, so that none exceeds 1; ``rows`` and ``columns`` are as for :meth:`gain`.
         """
         if self.radial and not self.radial.is_faint(height, width):

@@ -123,28 +123,25 @@ class Radial(Part):
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
-        import numpy as np
-
         from .grid import PASSED
 
-        outer, inner = self.cutoffs(height, width)
-        cutoff = outer if inner is None else inner
-        radius = self.ordered(height, width)[0 if inner is None else 1]
-        farthest = cutoff.low(self.shape, np.array(width // 2), np.array(height // 2))
-        # Of a smooth shape something is left of what is stopped, however little.
-        if farthest < (PASSED if self.passes_dc else 1):
+        # A smooth shape leaves something of what it stops, however little.
+        if self._farthest(height, width) < (PASSED if self.passes_dc else 1):
             return None
+        radius = self.ordered(height, width)[0 if self.inner is None else 1]
         what = "everything" if self.passes_dc else "nothing"
         return f"radius {radius or 'n/8'} lies beyond the highest frequency: the {self.kind} passes {what}"
 
     def is_faint(self, height: int, width: int) -> bool:
         """Whether so little passes everywhere that 1 minus a low-pass has few digits left in single precision."""
+        return not self.passes_dc and 1 - FAINT < self._farthest(height, width) < 1
+
+    def _farthest(self, height: int, width: int) -> float:
+        """Return the gain of the low-pass nearest to DC at the highest frequency of both sides."""
         import numpy as np
 
         outer, inner = self.cutoffs(height, width)
-        cutoff = outer if inner is None else inner
-        farthest = float(cutoff.low(self.shape, np.array(width // 2), np.array(height // 2)))
-        return not self.passes_dc and 1 - FAINT < farthest < 1
+        return float((inner or outer).low(self.shape, np.array(width // 2), np.array(height // 2)))
 
     def gain(self, height: int, width: int, rows: int | None = None, columns: int | None = None) -> Gain:
         import numpy as np
@@ -189,9 +186,9 @@ class Radial(Part):
 
     def given(self) -> dict[str, Any]:
         radii = {"radius": self.outer} if self.inner is None else {"inner": self.inner, "outer": self.outer}
-        named = {name: radius.exact for name, radius in radii.items() if radius is not None}
+        named = {name: str(radius.as_given()) for name, radius in radii.items() if radius is not None}
         order = {"order": self.order} if SHAPES[self.shape].has_order else {}
-        width = {"width": self.width.exact} if self.width else {}
+        width = {"width": str(self.width.as_given())} if self.width else {}
         return {"kind": self.kind, **named, "shape": self.shape, **order, **width}
 
     def __repr__(self) -> str:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..output.offset import deviation, offset
-from ..output.rounding import NOISE, NUDGE, WHITE
+from ..output.ramp import pixels, ramps
+from ..output.rounding import deviation, offset
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -44,11 +44,7 @@ def filtered(image: NDArray[Any], gain: NDArray[np.float64], edges: Edges = "wra
 
 
 def filter_image(
-    image: NDArray[Any],
-    gain: NDArray[np.float64],
-    dtype: DTypeLike = np.uint8,
-    white: int = 255,
-    edges: Edges = "wrap",
+    image: NDArray[Any], gain: NDArray[np.float64], dtype: DTypeLike = np.uint8, white: int = 255, edges: Edges = "wrap"
 ) -> NDArray[Any]:
     """Return the normalized magnitude of the filtered image, as the contract defines it.
 
@@ -56,20 +52,5 @@ def filter_image(
     ``edges`` are as for :func:`filtered`. Gains above 1 raise the input's rounding noise, too.
     """
     largest_deviation = float(deviation(image).max()) * max(1.0, float(np.abs(gain).max()))
-    return quantize(np.abs(filtered(image, gain, edges)), largest_deviation, dtype, white)
-
-
-def quantize(magnitude: NDArray[np.float64], largest_deviation: float, dtype: DTypeLike, white: int) -> NDArray[Any]:
-    """Map magnitudes to 0 ... white, truncated (floats: 0 ... 1), the largest exactly to white.
-
-    ``largest_deviation`` is the input's from its offset, times the filter's largest gain if that exceeds 1.
-    """
-    smallest = min(0.0, float(magnitude.min()))
-    largest = max(0.0, float(magnitude.max()))
-    if largest <= NOISE * largest_deviation:
-        return np.zeros(magnitude.shape, dtype)
-    value = (magnitude - smallest) / (largest - smallest)
-    if np.issubdtype(np.dtype(dtype), np.floating):
-        return value.astype(dtype)
-    level = np.minimum(np.floor(white * value + NUDGE), white)
-    return np.where(magnitude >= largest * WHITE, white, level).astype(dtype)
+    (ramp,) = ramps("magnitude", white=white, dtype=dtype, maxval=white)
+    return pixels(np.abs(filtered(image, gain, edges)), ramp, largest_deviation, dtype)[0]

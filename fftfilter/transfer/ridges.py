@@ -30,7 +30,7 @@ USUAL_SPARE = "40px"
 
 @dataclass(frozen=True, repr=False)
 class Stripes(Part):
-    """Removes stripes. ``angle`` is in degrees, counterclockwise as one sees the picture."""
+    """Removes stripes. ``angle`` is in degrees, counterclockwise in the picture."""
 
     angle: float
     width: Radius
@@ -89,7 +89,7 @@ class Stripes(Part):
 def stripes(angle: float, *, width: RadiusLike | None = None, spare: RadiusLike | None = None) -> Transfer:
     """Return a transfer function that takes out stripes which run along an angle, of all periods.
 
-    ``angle`` is in degrees, counterclockwise as one sees the picture; 0 are horizontal stripes. ``width`` is where the
+    ``angle`` is in degrees, counterclockwise in the picture; 0 means horizontal stripes. ``width`` is where the
     gain is 1/2 beside the ridge that they leave in the spectrum, by default ``"0.003cyc"``; frequencies below ``spare``
     stay, by default ``"40px"``. Both are radii in any unit. Raises ParameterError.
 

@@ -7,7 +7,7 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from ..errors import ParameterError
-from ..lengths import INCH, METERS, length_text, plain
+from ..text import INCH, METERS, length_text, plain
 
 RadiusLike: TypeAlias = "float | str | Radius"
 
@@ -129,14 +129,9 @@ class Radius(NamedTuple):
         return self._replace(value=2 * self.value) if self.unit == "bins" else self
 
     def as_given(self) -> float | str:
-        """Return the number, with its unit if it has one, to the last digit."""
+        """Return the number, with its unit if it has one, to the last digit: never the same for two radii."""
         value = int(self.value) if self.value.is_integer() and self.value < 2**53 else self.value
         return value if self.unit == "bins" else f"{value!r}{self.unit}"
-
-    @property
-    def exact(self) -> str:
-        """The text of :meth:`as_given`: of two radii, however near, never the same."""
-        return str(self.as_given())
 
     def __str__(self) -> str:
         return f"{self.value:g}" + ("" if self.unit == "bins" else self.unit)

@@ -17,7 +17,7 @@ from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
 from ..images.formats import FORMATS, misfit
-from ..output import scale as scales
+from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
 from .opened import open_
 from .recipe import Recipe
@@ -114,13 +114,13 @@ def filter_stack(
     if (pixel_size := options.pop("pixel_size", None)) is not None:  # which goes before the file's
         transfer = transfer.with_pixel_size(pixel_size)
     output, scale, device = options.pop("output", "magnitude"), options.pop("scale", None), options.pop("device", None)
-    one_scale = scale == scales.STACK
+    one_scale = scale == STACK
     recipe = Recipe(
         transfer,
         options=options,
         output=output,
-        scale=None if one_scale else scales.of(scale),
-        span=scales.STACK if one_scale else scales.EACH,
+        scale=None if one_scale else scale_of(scale),
+        span=STACK if one_scale else EACH,
         pages=images.Asked.parse(str(pages)) if pages is not None else None,
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
@@ -198,7 +198,7 @@ def _filter_pages(
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
     with _threads(submit) as to_threads:
         reading = partial(_read_ahead, opened, to_threads, advance)
-        if recipe.span == scales.STACK:
+        if recipe.span == STACK:
             recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
             filter_ = filter_.with_options(scale=recipe.scale)
         try:

@@ -15,8 +15,7 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
-from ..output import scale as scales
-from ..output.modes import MODES, check_scale
+from ..output.modes import EACH, MODES, check_scale
 
 if TYPE_CHECKING:
     import os
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from ..filters import Filter
     from ..images import Asked, Coding, Depth, Picture
     from ..images.picture import Working
-    from ..output.modes import Mode, Output
-    from ..output.scale import Scale, Span
+    from ..output.modes import Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .verify import Reference
@@ -102,7 +100,7 @@ class Recipe:
     output: Output = "magnitude"
     scale: Scale | None = None
     """None gives each picture its own range, or one to all of a ``span``."""
-    span: Span = scales.EACH
+    span: Span = EACH
     """Whether the pages of a file, or the files of a folder, have one range, up to the largest value of all."""
     pages: Asked | None = None
     auto: AutoNotches | None = None
@@ -121,7 +119,7 @@ class Recipe:
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale that means nothing to the output."""
-        check_scale(self.output, self.scale if self.span == scales.EACH else self.span)
+        check_scale(self.output, self.scale if self.span == EACH else self.span)
 
     def refuse_target(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
@@ -134,15 +132,15 @@ class Recipe:
 
     def measuring(self) -> Recipe:
         """Return the recipe whose outputs have the largest magnitudes that a range of several pictures is made of."""
-        return replace(self, output="magnitude", scale=None, span=scales.EACH)
+        return replace(self, output="magnitude", scale=None, span=EACH)
 
     def with_range(self, largest: float) -> Recipe:
         """Return the recipe with one range for all: up to the largest magnitude, a part of white."""
-        return replace(self, scale=self.mode.range_up_to(largest), span=scales.EACH)
+        return replace(self, scale=self.mode.range_up_to(largest), span=EACH)
 
     def cautions(self) -> list[str]:
         """Return a line if pictures cannot use a part of the range."""
-        return self.scale.cautions() if self.scale and self.mode.is_absolute else []
+        return self.mode.cautions(self.scale)
 
     @property
     def how(self) -> Plain:

@@ -19,12 +19,9 @@ from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import range_of
-from ..output.modes import MODES
-from ..output.offset import deviation
-from ..output.quantize import pixels
-from ..output.ramp import ramps
-from ..output.rounding import NOISE
-from ..output.scale import Auto
+from ..output.modes import MODES, Auto
+from ..output.ramp import pixels, ramps
+from ..output.rounding import NOISE, deviation
 from ..transfer import reference
 from ..transfer.edges import grid_with
 
@@ -35,8 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..images import Depth, Pages, Picture
-    from ..output.modes import Output
-    from ..output.scale import Scale
+    from ..output.modes import Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
@@ -78,14 +74,12 @@ def reference_of(
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     largest_deviation = float(deviation(planes).max()) * transfer.largest
-    if mode.is_default and scale is None:
-        values = np.abs(reference.filtered(planes, gain, edges))
-        wanted = reference.quantize(values, largest_deviation, depth.dtype, depth.maxval)
-        return Reference(wanted, values, 1.0, None)
-    values = reference.filtered(planes, gain, edges).real
+    complex_values = reference.filtered(planes, gain, edges)
+    is_usual = mode.is_default and scale is None
+    values = np.abs(complex_values) if is_usual else complex_values.real
     largest = float(np.abs(values).max())
     # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
-    stretch, unit = 1.0, 1.0
+    stretch, unit = 1.0, None if is_usual else 1.0
     if isinstance(scale, Auto):
         scale = range_of(values, output, scale)
     if scale is not None:

@@ -144,7 +144,10 @@ def test_the_pages_of_a_file_are_searched_and_cleaned_together(run, rng, tmp_pat
         (["peaks", "--strength", "3", "a.png"], "strength 3 is invalid"),
         (["peaks", "-r", str(SAMPLES / "camera.pgm")], "--recursive is for a folder"),
         (["notch", "a.png", "b.png"], "no peak is given"),
-        (["notch", "--strength", "20", "--at", "0.1,0.1", "a.png", "b.png"], "--strength is that of what --auto finds"),
+        (
+            ["notch", "--strength", "20", "--at", "0.1,0.1", "a.png", "b.png"],
+            "--strength is for the waves that --auto",
+        ),
         (["notch", "--auto", "folder", "a.png", "b.png"], "--auto folder is for folders"),
     ],
 )

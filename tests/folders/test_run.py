@@ -494,7 +494,7 @@ def test_files_that_cannot_go_into_a_folder_are_refused_before_the_work(run, tmp
         ((a, b, tmp_path / "new"), "OUT must be a folder"),
         ((a, b, tmp_path / "new.png"), "OUT must be a folder"),
         ((a, "-", out), "standard input, which has no name"),
-        ((a, tmp_path / "in", out), "a folder, which goes alone"),
+        ((a, tmp_path / "in", out), "a folder, which must be the only IN"),
         ((a, other, out), "would both become a.pgm"),
         ((a, b, tmp_path / "in"), "is one of the inputs"),
         ((a, b, out), "is one of the inputs"),
@@ -594,7 +594,7 @@ def test_a_device_that_fails_in_the_middle(run, tmp_path, monkeypatch, failures)
     def shaky(self, *arguments):
         calls.append(arguments)
         finish(self, *arguments)  # or the device would write into memory that others have by then
-        if 2 < len(calls) <= 2 + failures:
+        if 4 < len(calls) <= 4 + failures:  # in the second stack
             raise DeviceError("device lost: OUT_OF_RESOURCES")
 
     with monkeypatch.context() as patch:

@@ -24,9 +24,8 @@ from fftfilter.fused.gpu.plan import LongPlan, plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.offset import deviation
-from fftfilter.output.rounding import most_undecided
-from fftfilter.output.scale import Auto
+from fftfilter.output.modes import Auto
+from fftfilter.output.rounding import deviation, most_undecided
 from fftfilter.output.stack import Stack
 from fftfilter.transfer import reference
 from fftfilter.transfer.edges import grid_with

@@ -18,7 +18,7 @@ from fftfilter.errors import TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
 from fftfilter.fused.cpu.plan import PART_BYTES
-from fftfilter.output.offset import deviation
+from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support
 from fftfilter.transfer.radial import PASSES

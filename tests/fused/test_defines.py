@@ -21,7 +21,7 @@ from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.fused.plain_fft import Shape
 from fftfilter.output.histogram import ByHistogram
-from fftfilter.output.scale import Auto
+from fftfilter.output.modes import Auto
 from tests.fused.helpers import stack_of
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "fused.md"

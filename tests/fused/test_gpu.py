@@ -19,7 +19,7 @@ from fftfilter.fused import device_bytes
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
 from fftfilter.fused.gpu.plan import plan
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, TransformPlan
-from fftfilter.output.offset import deviation
+from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from tests.fused.helpers import (
     assert_as_the_reference,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter.output.histogram import ByHistogram, counted, counted_samples, range_of
-from fftfilter.output.scale import Auto
+from fftfilter.output.modes import Auto
 
 
 def ends(values, output="magnitude", percent=10.0):

@@ -7,8 +7,7 @@ from typing import get_args
 import pytest
 
 from fftfilter.errors import ParameterError
-from fftfilter.output.modes import MODES, Output, check_scale
-from fftfilter.output.scale import Auto, Range
+from fftfilter.output.modes import MODES, Auto, Output, Range, check_scale
 
 
 def test_type_checkers_know_the_names_of_all_rows():

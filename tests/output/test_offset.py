@@ -10,7 +10,7 @@ from fftfilter import transfer as H
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.output.difference import Difference
-from fftfilter.output.offset import deviation, offset, spread
+from fftfilter.output.rounding import deviation, offset, spread
 from fftfilter.transfer import reference
 from tests.helpers import FORMS, assert_grey_levels, by_reference, values_by
 from tests.soak.check import as_gpu

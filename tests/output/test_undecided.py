@@ -19,9 +19,9 @@ from fftfilter.fused.gpu.stream import Stream
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
+from fftfilter.output.modes import Auto, Range
 from fftfilter.output.ramp import own_ramps, ramps
 from fftfilter.output.rounding import UNDECIDED, most_undecided
-from fftfilter.output.scale import Auto, Range
 from fftfilter.output.stack import Stack
 from fftfilter.staged import algorithms
 from fftfilter.staged.pipeline import StagedPipeline

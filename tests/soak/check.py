@@ -17,8 +17,7 @@ from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.images import Depth
 from fftfilter.output.difference import Difference
-from fftfilter.output.modes import MODES
-from fftfilter.output.scale import of as scale_of
+from fftfilter.output.modes import MODES, scale_of
 from fftfilter.work.verify import reference_of
 from tests.soak.cases import FUSED_FOR_GPUS, Case, make
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.staged.plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, SPIN, UNDECIDED, X, Y
+from fftfilter.output.ramp import of_values, ramps
+from fftfilter.staged.plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, X, Y
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps import (
     bit_reversal,
@@ -154,10 +155,11 @@ def test_extremes_start_at_zero_and_find_the_largest_of_each_image(launcher, cou
 def quantized(launcher, values, smallest, largest, dtype=np.uint8, levels=255, noise_floor=0.0, *, result=IMAGE):
     pixel = {np.uint8: "uchar", np.uint16: "ushort", np.float32: "float"}[dtype]
     values = np.array(values, np.float32)
-    stage = quantize(values.size, 1, 0, pixel, levels)
+    stage = quantize(values.size, 1, 0, pixel)
     pair = np.array([complex(smallest, largest)], COMPLEX)
     image = np.zeros(values.size, dtype)
-    given = {NOISE_FLOOR: np.array([noise_floor], np.float32), UNDECIDED: np.zeros(1, np.uint32)}
+    ramp = of_values(ramps("magnitude", white=1, dtype=dtype, maxval=levels))
+    given = {NOISE_FLOOR: np.array([noise_floor], np.float32), RAMPS: ramp, UNDECIDED: np.zeros(1, np.uint32)}
     return run(launcher, [stage], result, image=image, x=values, y=pair, **given).tolist()
 
 

@@ -38,8 +38,9 @@ def test_a_filter_is_a_sum_over_the_frequencies_it_passes(rng):
 
 
 def test_the_brightest_pixel_is_white_and_levels_are_truncated():
-    assert reference.quantize(np.array([0, 1, 2.999, 3.0]), 3, np.uint8, 255).tolist() == [0, 85, 254, 255]
-    assert reference.quantize(np.array([0, 1.5, 3.0]), 3, np.float32, 1).tolist() == [0, 0.5, 1]
+    image, all_pass = np.array([[0, 1, 2.999, 3.0]]), np.ones((1, 4))
+    assert reference.filter_image(image, all_pass).tolist() == [[0, 85, 254, 255]]
+    assert reference.filter_image(image[:, ::3] / 2, all_pass[:, :2], np.float32, 1).tolist() == [[0, 1]]
 
 
 def test_rounding_noise_is_black():

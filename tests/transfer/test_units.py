@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fftfilter import lengths
 from fftfilter.errors import ParameterError
+from fftfilter.text import length_text
 from fftfilter.transfer.units import LARGEST, Radius, parse_pixel_size
 
 
@@ -114,4 +114,4 @@ def test_a_radius_below_all_numbers_is_refused(text, pixel):
     [(6.5e-8, "65 nm"), (2.6e-6, "2.6 um"), (0.0254 / 72, "0.3528 mm"), (3.0, "3 m"), (5e-10, "0.5 nm")],
 )
 def test_a_length_is_said_in_the_unit_that_suits_it(meters, text):
-    assert lengths.length_text(meters) == text
+    assert length_text(meters) == text

@@ -14,7 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
-from fftfilter.output.scale import Auto, Range
+from fftfilter.output.modes import Auto, Range
 from fftfilter.work.opened import open_
 from fftfilter.work.recipe import Recipe
 from tests.folders.helpers import pgm

@@ -8,7 +8,7 @@ import click
 
 from ...errors import ParameterError, ReadError
 from ...output.modes import MODES
-from .inputs import files_of, is_folder, refuse_options_of_folders
+from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
 if TYPE_CHECKING:
@@ -29,17 +29,17 @@ auto_options = combined(
         AUTO,
         type=click.Choice([EACH, FOLDER]),
         metavar="[each|folder]",
-        short="Find the waves and remove them: those of each picture, or of a folder.",
-        help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (from "
-        "all of them for --output magnitude and signed). In a folder: from each picture its own waves, or from all "
-        "those of the folder's mean spectrum.  [default: each]",
+        short="Find the waves and remove them: each picture's own, or those of a folder.",
+        help="Find the waves, as 'fftfilter peaks' does, and remove each from the color channels that have it (for "
+        "--output magnitude and signed from all channels). In a folder, each removes from every picture its own waves, "
+        "and folder those of the folder's mean spectrum.  [default: each]",
     ),
     filter_option(
         "--strength",
         type=float,
         metavar="DB",
-        help="The least strength of a wave for --auto: how far it stands out from the frequencies around it; 10 or "
-        "more. One of fewer than 16 periods needs 6 dB more.  [default: 18]",
+        help="How far a wave has to stand out from the frequencies around it for --auto to remove it; 10 or more. A "
+        "wave of fewer than 16 periods needs 6 dB more.  [default: 18]",
     ),
 )
 
@@ -49,7 +49,7 @@ def take_options(given: dict[str, Any]) -> tuple[str | None, AutoNotches | None]
     mode, strength = given.pop("auto", None), given.pop("strength", None)
     if mode is None:
         if strength is not None:
-            raise click.UsageError(f"--strength is that of what {AUTO} finds: give {AUTO}, too.")
+            raise click.UsageError(f"--strength is for the waves that {AUTO} finds: give {AUTO} as well.")
         if "at" in given and not given["at"]:
             raise click.UsageError(f"no peak is given: give --at, or {AUTO} to have them found.")
         return None, None
@@ -85,7 +85,8 @@ def of_sources(
 ) -> Searched:
     """Return the spectrum of a picture, or the mean of a folder's, of several, or of the pages of a file.
 
-    Files that were not are told, unless ``failures`` is False, and pictures that were cropped. Raises FftfilterError.
+    Prints a line on each file that failed, unless ``failures`` is False, and on cropped pictures; raises
+    FftfilterError.
     """
     from ...analysis.search import check_strength
     from ...files.urls import place, without_file_scheme
@@ -116,7 +117,7 @@ def of_sources(
     for line in made.failed if failures else ():
         click.echo(f"fftfilter: {line}", err=True)
     if made.spectrum is None:
-        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to look for peaks in")
+        raise (ReadError if made.failed else ParameterError)(f"{sources[0]}: no picture to search for peaks")
     for line in () if quiet else made.notes():
         click.echo(f"fftfilter: {line}", err=True)
     return Searched(made.spectrum, made.pixel, is_whole=not made.failed)
@@ -125,7 +126,6 @@ def of_sources(
 def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) -> Transfer:
     """Return the notches for all pictures of a folder, and say which; raises FftfilterError."""
     from ...analysis.search import notches
-    from .folder import devices_of
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")

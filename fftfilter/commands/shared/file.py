@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ...lengths import length_text
+from ...text import length_text
 from . import preview
 from .automatic import say_of
 from .options import device_that_is_done_first, refuse
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...images import Pages, Picture
     from ...work.file import Done
     from ...work.opened import Opened
-    from .command_options import CommandOptions
+    from ..filters import CommandOptions
 
 
 # Of a stack on two cores, decoding and encoding included: enough to say how long it takes.
@@ -48,8 +48,10 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     opened = open_(source, options.recipe, device=options.device, limit=options.input_limit)
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     spare = masks if options.in_place else [opened.identity, *masks]
-    run = _filter_pages if isinstance(opened.found, images.Pages) else _filter_picture
-    done = run(opened, target, spare, [opened.identity, *masks], options)
+    if isinstance(opened.found, images.Pages):
+        done = _filter_pages(opened, target, spare, options)
+    else:
+        done = _filter_picture(opened, target, spare, [opened.identity, *masks], options)
     if done.difference:
         verify.check(done.difference, target)
         if not options.quiet:
@@ -102,11 +104,7 @@ def _filter_picture(
     """Filter a picture into a file; ``files`` are all inputs, which pages and pictures of steps must not replace."""
     from ...work.file import filter_file
 
-    observe = None
-    if options.save_stages is not None:
-        from .preview import SavedSteps
-
-        observe = SavedSteps(options.save_stages, files)
+    observe = preview.SavedSteps(options.save_stages, files) if options.save_stages else None
     _say([] if options.quiet else opened.cautions(opened.frame(target)) + opened.recipe.cautions())
     with opened.recipe.open(opened.transfer, options.device, profile=options.profile) as filter_:
         done = filter_file(
@@ -127,18 +125,12 @@ def _filter_picture(
     return done
 
 
-def _filter_pages(
-    opened: Opened,
-    target: str,
-    spare: Sequence[Identity | None],
-    _files: Sequence[Identity | None],
-    options: CommandOptions,
-) -> Done:
+def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None], options: CommandOptions) -> Done:
     """Filter the pages of a file, one by one."""
     from contextlib import closing
 
     from ...folders.progress import Progress
-    from ...output.scale import STACK
+    from ...output.modes import STACK
     from ...work.file import filter_file
 
     pages, recipe = opened.pages, opened.recipe
@@ -212,7 +204,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
 
 def _times(filter_: Filter) -> str:
     """Return the time of every step, as the book's List 6.11."""
-    from ...text_table import text_table
+    from ...text import text_table
 
     timings = filter_.timings()
     rows = [(t.step, str(t.launches), f"{t.seconds * 1e3:.3f}") for t in timings]

@@ -1,7 +1,8 @@
-"""What the filters do with a folder: its options, its progress, its summary."""
+"""Folders: what IN names, the options, and a run with its progress and its summary."""
 
 from __future__ import annotations
 
+import os
 import time
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,21 +12,20 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import signals, startup
-from ...errors import ParameterError
-from ...output.scale import FOLDER
+from ...errors import ParameterError, ReadError
+from ...output.modes import FOLDER
 from . import preview
-from .inputs import refuse_options_of_folders
-from .options import combined, device_that_is_done_first, option
+from .options import combined, device_that_is_done_first, option, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ...files.urls import Url
     from ...folders.jobs import Outcome
     from ...folders.pool import Workers
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
-    from .command_options import CommandOptions
+    from ..filters import CommandOptions
 
 NO_DEVICE = 3
 
@@ -35,15 +35,15 @@ folder_options = combined(
         "--recursive",
         group="Folders",
         is_flag=True,
-        short="Folders in IN, too; OUT gets the same tree.",
-        help="Folders in IN, too; OUT gets the same tree.",
+        short=True,
+        help="Enter the folders in IN; OUT gets the same tree.",
     ),
     option(
         "--pattern",
         group="Folders",
         multiple=True,
         metavar="GLOB",
-        help="Only files whose name fits, such as '*_raw.tif'; of several patterns, one.",
+        help="Filter only files whose names match, such as '*_raw.tif'. May be repeated; one match is enough.",
     ),
     option(
         "--format",
@@ -56,34 +56,75 @@ folder_options = combined(
         "--skip-existing",
         group="Folders",
         is_flag=True,
-        short="Go on with a folder: only files that are not done yet.",
-        help="Skip a file whose output was made from the same bytes with the same settings: resumes a run.",
+        short="Resume a folder: only files that are not done yet.",
+        help="Skip files whose outputs were made from the same bytes with the same settings: resumes a run.",
     ),
-    option("--fail-fast", group="Folders", is_flag=True, help="Begin no more files when one has failed."),
-    option("-n", "--dry-run", group="Folders", is_flag=True, help="List what would be done, and do nothing."),
+    option("--fail-fast", group="Folders", is_flag=True, help="Start no more files after one has failed."),
+    option("-n", "--dry-run", group="Folders", is_flag=True, help="List what would be done, but do nothing."),
     option(
         "--report",
         group="Folders",
         type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
         metavar="FILE.jsonl",
-        help="Write a line of JSON about each file; - is standard output.",
+        help="Write a line of JSON about each file; - means standard output.",
     ),
     option(
         "--cluster",
         group="Folders",
         metavar="ADDRESS",
-        help="Let the workers of a Dask cluster do the files: tcp://HOST:8786, or local to start one here.",
+        help="Let the workers of a Dask cluster filter the files: tcp://HOST:8786, or local to start one here.",
     ),
     option(
         "--processes",
         group="Folders",
         type=click.IntRange(1, 1024),
         metavar="N",
-        help="Let N processes share the files; 1 is this process alone.  [default: one a core where many files pay "
-        "for their start]",
+        help="Share the files among N processes; 1 is this process alone.  [default: one per core if there are many "
+        "files]",
     ),
-    option("-q", "--quiet", group="Folders", is_flag=True, help="No progress, no summary, no cautions; errors only."),
+    option("-q", "--quiet", group="Folders", is_flag=True, help="Print only errors: no progress, summary or cautions."),
 )
+
+
+def is_folder(name: str) -> bool:
+    """Whether a path or a URL is that of a folder; raises ReadError for a missing one with a slash at its end."""
+    from ...files import urls
+
+    where = urls.place(name)
+    if not isinstance(where, Path):
+        return urls.is_folder(where)
+    if os.path.isdir(where):  # noqa: PTH112  Path's may raise
+        return True
+    if name.endswith("/"):
+        raise _missing(name)
+    return False
+
+
+def refuse_options_of_folders(names: Sequence[str], *, recursive: bool, pattern: Sequence[str]) -> None:
+    """Refuse the options of a folder for files; raises UsageError, ReadError if the folder is missing."""
+    from ...files import urls
+
+    is_missing = len(names) == 1 and not (names[0] == "-" or urls.is_url(names[0]) or os.path.exists(names[0]))  # noqa: PTH110
+    if is_missing and (recursive or pattern):
+        raise _missing(names[0])
+    refuse({"recursive": recursive, "pattern": pattern}, "is for a folder, and IN are files.")
+
+
+def files_of(names: list[str]) -> Files:
+    """Return several IN as files; raises UsageError for what is none."""
+    from ...folders.tree import Files
+
+    for name in names:
+        if name == "-" or is_folder(name):
+            what = "standard input, which has no name" if name == "-" else "a folder, which must be the only IN"
+            raise click.UsageError(f"{name!r} is {what}: give files for the folder OUT.")
+    return Files(names)
+
+
+def _missing(name: str) -> ReadError:
+    from ...files.messages import quoted_if_odd
+
+    return ReadError(f"{quoted_if_odd(name)}: no such folder; check the name")
 
 
 def run_folder(source: Path | Url | Files, target: str, options: CommandOptions) -> int:
@@ -91,7 +132,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
-    from ...images import extension_of
+    from ...images import extension_of, extensions
 
     recipe = options.recipe
     options.check_for_folder(target)
@@ -99,8 +140,9 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     if not isinstance(source, Path | Url):
         refuse_options_of_folders(source.names, recursive=options.recursive, pattern=options.pattern)
     out = place(target)
-    if out.suffix and (isinstance(out, Url) or not out.exists()):
-        _refuse_image_name(target)
+    is_new = isinstance(out, Url) or not out.exists()
+    if is_new and Path(target).suffix.lower() in extensions(read_only=True):
+        raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
     if options.preview:
         preview.check_of_folder(options.preview, source, out)
     devices = devices_of(_device_of_workers(options) if options.cluster else options.device)
@@ -138,7 +180,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
 def _workers(
     run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions
 ) -> Iterator[tuple[Workers, object]]:
-    """Start the workers of a run; return them and what says at the end who they were."""
+    """Start the workers of a run; yield them and their description for the summary."""
     if options.cluster:
         from ...folders.cluster import workers_of_cluster
         from ...folders.processes import THREADS_FOR_URLS
@@ -170,13 +212,6 @@ def _workers(
         yield local, local
 
 
-def _refuse_image_name(target: str) -> None:
-    from ...images import extensions
-
-    if Path(target).suffix.lower() in extensions(read_only=True):
-        raise click.UsageError(f"IN is a folder, so OUT must be one, and {target!r} has the name of an image.")
-
-
 def _device_of_workers(options: CommandOptions) -> str | None:
     """Return the device that all workers take, None to let each choose; raises UsageError, ParameterError."""
     from ...folders.cluster import LOCAL, check_address
@@ -196,7 +231,7 @@ def _device_of_workers(options: CommandOptions) -> str | None:
 
 
 def devices_of(given: str | None) -> list[str | None]:
-    """Return the devices that are meant: one, all but simulators, or those of a list."""
+    """Return the devices of --device: one, all but simulators, or those of a list."""
     if given is None or (given.strip().lower() != "all" and "," not in given):
         return [given]
     from ...device.choice import all_devices, choose, rank
@@ -210,7 +245,7 @@ def devices_of(given: str | None) -> list[str | None]:
 
 
 def _outcome_line(outcome: Outcome) -> str:
-    """Return the line on a file that failed, or of which all is to be said."""
+    """Return the line on a file that failed, or on any file with -v."""
     if outcome.error:
         return f"fftfilter: {outcome.error}"
     removed = ""
@@ -275,17 +310,15 @@ def _print_warnings(run: FolderRun) -> None:
 
 
 def _end(run: FolderRun) -> int:
-    """Say how to go on where the run was cut short; return the exit code."""
+    """Say how to resume a run that was cut short; return the exit code."""
+    why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
     if run.stop.signal is not None:
-        said, code = signals.ending(run.stop.signal)
-        click.echo(f"fftfilter: {said}; the same command with --skip-existing goes on from here", err=True)
-        return code
-    if run.lost:
-        click.echo(f"fftfilter: {run.lost}; the same command with --skip-existing goes on from here", err=True)
-        return NO_DEVICE
-    if run.found_no_space:
-        click.echo("fftfilter: no space left; the same command with --skip-existing goes on from here", err=True)
-    return 0 if run.all_is_well else 1
+        why, code = signals.ending(run.stop.signal)
+    elif run.lost:
+        why, code = run.lost, NO_DEVICE
+    if why:
+        click.echo(f"fftfilter: {why}; the same command with --skip-existing goes on from here", err=True)
+    return code
 
 
 def _summary(run: FolderRun, survey: Survey, seconds: float, done_by: str) -> str:
@@ -314,7 +347,7 @@ def _left_out(survey: Survey) -> list[str]:
 
 
 def _dry_run(run: FolderRun, survey: Survey, devices: list[str | None], options: CommandOptions) -> int:
-    """Print a line a file, then the device and the most memory that a picture takes on it."""
+    """Print one line per file, then the device and the most memory that a picture takes on it."""
     from ...folders.dry_run import DryRun, Step
 
     code, plan = 0, DryRun(run, devices, options.cluster)

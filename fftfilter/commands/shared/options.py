@@ -6,11 +6,11 @@ import re
 from functools import cache
 from inspect import cleandoc
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ...images.formats import COMPRESSIONS, Coding
+from ...images.formats import COMPRESSIONS
 from ...images.pages import Asked
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
+# The heading of the options that only a student of the book's algorithms needs.
+STUDY = "Study"
+
 
 def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
     # Where the group looks when an error ends the command.
@@ -28,7 +31,7 @@ def _verbosity(context: click.Context, _: click.Parameter, value: int) -> int:
 
 
 def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Return one decorator for several, the first on top."""
+    """Return one decorator for several; the first is the outermost."""
 
     def decorate(function: F) -> F:
         for decorator in reversed(decorators):
@@ -39,11 +42,11 @@ def combined(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 class GroupedOption(click.Option):
-    """An option that the help shows under a heading, and -h, if it is an everyday one, with ``short`` as its text."""
+    """An option under a heading of the help; an everyday one has a ``short`` text for -h, True for that of the help."""
 
-    def __init__(self, *names: Any, group: str = "Options", short: str = "", **attributes: Any) -> None:
+    def __init__(self, *names: Any, group: str = "Options", short: str | Literal[True] = "", **attributes: Any) -> None:
         super().__init__(*names, **attributes)
-        self.group, self.short = group, short
+        self.group, self.short = group, str(self.help) if short is True else short
 
     @property
     def name_and_value(self) -> str:
@@ -53,7 +56,7 @@ class GroupedOption(click.Option):
 
 
 class GroupedCommand(click.Command):
-    """A command whose help has its options under headings, "Options" last; -h shows the everyday ones on one screen."""
+    """A command whose help has its options under headings; -h shows the everyday ones on one screen."""
 
     def __init__(self, *arguments: Any, **attributes: Any) -> None:
         super().__init__(*arguments, **attributes)
@@ -70,17 +73,12 @@ class GroupedCommand(click.Command):
             )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; raises NoSuchOption for a long option with one dash, of which click makes short ones."""
+        """Parse the arguments; raises NoSuchOption for a long option with one dash, which click would take apart."""
         known = {name for parameter in self.get_params(ctx) for name in parameter.opts}
         for name in (each.partition("=")[0] for each in takewhile(lambda each: each != "--", args)):
             if name.startswith("-") and f"-{name}" in known:
                 raise click.NoSuchOption(name, possibilities=[f"-{name}"], ctx=ctx)
         return super().parse_args(ctx, args)
-
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return the names of the help with all options."""
-        taken = {name for parameter in self.params for name in parameter.opts}
-        return [name for name in super().get_help_option_names(ctx) if name not in taken]
 
     def _show_everyday(self, ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         if not asked or ctx.resilient_parsing:
@@ -105,7 +103,9 @@ class GroupedCommand(click.Command):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
             if record is not None:
                 groups.setdefault(getattr(parameter, "group", "Options"), []).append(record)
-        groups["Options"] = groups.pop("Options", [])  # last
+        for last in ("Options", STUDY):
+            if last in groups:
+                groups[last] = groups.pop(last)
         for group, records in groups.items():
             with formatter.section(group):
                 formatter.write_dl(records)
@@ -138,8 +138,9 @@ def choice_of_device(further: str = "") -> Callable[[F], F]:
         metavar="DEVICE",
         envvar="FFTFILTER_DEVICE",
         show_envvar=True,
-        help="auto (the default: a GPU, else the best CPU runtime; the CPU for what it does before a GPU's driver has "
-        f"loaded, as -v says), gpu, cpu, an index or a part of a name from 'fftfilter devices'{further}.",
+        help="auto, gpu, cpu, or an index or a part of a name from 'fftfilter devices'"
+        f"{further}. auto, the default, is a GPU, else the best CPU runtime; small work goes to the CPU, which is done "
+        "before a GPU's driver has loaded (-v says so).",
     )
 
 
@@ -158,7 +159,7 @@ engine_option = option(
     "--engine",
     group="Device",
     metavar="NAME",
-    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book where an option asks for its steps]",
+    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for options that need its steps]",
 )
 
 precision_option = option(
@@ -167,7 +168,7 @@ precision_option = option(
     type=click.Choice(["single", "double"]),
     default="single",
     show_default=True,
-    help="Of all computation; double needs a device with fp64.",
+    help="The precision of the computation; double needs a device with fp64.",
 )
 
 
@@ -189,7 +190,7 @@ input_limit_option = option(
     group="Input",
     type=Bytes(),
     metavar="SIZE",
-    help="Most bytes to read where the length of IN is not known: standard input, pipes, URLs.  [default: half of the "
+    help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
 )
 
@@ -202,20 +203,20 @@ file_options = combined(
         default=1,
         show_default=True,
         metavar="0-9",
-        help="Compression of a PNG: 0 is none, 1 fast, 9 smallest.",
+        help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
     option(
         "--quality",
         group="Output",
         type=click.IntRange(1, 100),
         metavar="1-100",
-        help="Of a JPEG or AVIF; of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
+        help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
     option(
         "--compression",
         group="Output",
         type=click.Choice(list(COMPRESSIONS)),
-        help="Of a TIFF.  [default: as IN, or none]",
+        help="The compression of a TIFF.  [default: as IN, or none]",
     ),
     input_limit_option,
     verbose_option,
@@ -248,11 +249,6 @@ pages_option = option(
 def pages_of(given: dict[str, Any]) -> Asked | None:
     """Return the pages that a command's options ask for; raises ParameterError."""
     return None if given["pages"] is None else Asked.parse(given["pages"])
-
-
-def coding_of(given: dict[str, Any]) -> Coding:
-    """Return how a command's options say that pixels are coded."""
-    return Coding(given["png_level"], given["quality"], given["compression"])
 
 
 def refuse(given: dict[str, Any], why: str) -> None:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from ...work.frames import Frame
     from ...work.opened import Opened
 
-# Parts of a kind that are described one by one.
+# Up to this many parts of a kind are described one by one.
 TOLD = 3
-# What holds a page of colors, and every browser shows.
+# Formats that hold colors and that every browser shows.
 KINDS = (".png", ".jpg", ".webp")
 
 preview_option = option(
@@ -38,7 +38,7 @@ preview_option = option(
     metavar="FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
-    ".webp; of a folder a row a file, 60 at most, with those that stand out.",
+    ".webp; for a folder one row per file, at most 60, those that stand out among them.",
 )
 
 
@@ -104,7 +104,7 @@ def write_page(
 
 
 def _about(transfer: Transfer) -> str:
-    """Return a filter in one line, of a kind with many parts their number."""
+    """Return a filter in one line, with the number of parts of a kind that has many."""
     counts = Counter(part.plural for part in transfer.parts if part.plural)
     many = {plural: f"{count} {plural}" for plural, count in counts.items() if count > TOLD}
     others = [str(part) for part in transfer.parts if part.plural not in many]

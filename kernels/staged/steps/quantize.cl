@@ -1,13 +1,14 @@
-// Quantize: magnitudes to grey levels, the book's normalizeF2PGM on the device.
+// Quantize: magnitudes to grey levels by a ramp, the book's normalizeF2PGM on the device:
+//
+//     levels (value - smallest) / (largest - smallest), truncated; magnitudes have a smallest of 0
 //
 // Launch   (count, images) work-items
-// Reads    values[i], and the image's pair of extremes at parts[first + image]
-// Writes   image[i] = levels (value - smallest) / (largest - smallest), truncated; the largest value gives
-//          levels exactly, and so does every value from white * largest on. A value that rounding left just below
-//          a whole level counts as that level: nudge is added before truncation. An image that never exceeds its
-//          noise_floor is rounding noise and becomes zero.
-//          counts[image] is how many levels are nearer than undecided to the edge between two pixels: a whole
-//          number above 0, or the level of white
+// Reads    values[i], and the image's pair of extremes at parts[first + image]; the ramp for parts of the largest
+// Writes   image[i], the pixel on the ramp. An image that never exceeds its noise_floor is rounding noise: all its
+//          values count as 0.
+//          counts[image] is how many levels are nearer than undecided to the edge between two pixels
+//
+// needs: ramp.cl
 //
 // -D STORE_PIXEL=uchar | ushort | float
 
@@ -16,21 +17,19 @@
 #endif
 
 kernel void quantize(global STORE_PIXEL *image, global const real_t *values, global const complex_t *parts,
-                     const ulong first, const ulong count, global const real_t *noise_floor, const real_t levels,
-                     const real_t nudge, const real_t white, const real_t undecided, global uint *counts)
+                     const ulong first, const ulong count, global const real_t *noise_floor,
+                     global const ramp_t *ramps, global uint *counts)
 {
     const size_t i = get_global_id(0);
     const size_t which = get_global_id(1);
     if (i >= count)
         return;
 
-    const real_t smallest = parts[first + which].x;
+    const ramp_t ramp = ramps[which];
     const real_t largest = parts[first + which].y;
-    const real_t value = values[which * count + i];
-    const real_t level = levels * ((value - smallest) / (largest - smallest)) + nudge;
-    const real_t inside = value < white * largest ? fmin(level, levels) : levels;
-    if ((level > (real_t)0.5 && level < levels - (real_t)0.5 && fabs(level - rint(level)) < undecided)
-        || fabs(value / largest - white) * levels < undecided)
+    const real_t part = largest > noise_floor[which] ? values[which * count + i] / largest : 0;
+    const real_t level = level_on(part, ramp);
+    if (from_edge(level, ramp) < ramp.undecided)
         atomic_inc(counts + which);
-    image[which * count + i] = largest > noise_floor[which] ? (STORE_PIXEL)inside : (STORE_PIXEL)0;
+    image[which * count + i] = (STORE_PIXEL)pixel_on(part, level, ramp);
 }

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fftfilter.images import Depth
-from fftfilter.output.quantize import pixels
-from fftfilter.output.ramp import ramps
-from fftfilter.output.rounding import NOISE, rounding
-from fftfilter.output.scale import Range
-from fftfilter.transfer import reference
+from fftfilter.output.modes import Range
+from fftfilter.output.ramp import pixels, ramps
+from fftfilter.output.rounding import NOISE
+from tests.helpers import quantized
 
 U8, U16, F32 = Depth(np.dtype(np.uint8), 255), Depth(np.dtype(np.uint16), 1000), Depth(np.dtype(np.float32), 1)
 
@@ -53,16 +52,17 @@ def test_what_rounding_left_short_of_the_largest_is_white_but_floats_stay():
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([U8, U16]))
-def test_it_is_what_the_reference_gives_for_the_range_from_0_to_the_largest(seed, depth):
+def test_it_is_what_the_formula_gives_for_the_range_from_0_to_the_largest(seed, depth):
     values = np.random.default_rng(seed).uniform(0, 90, (4, 5))
-    wanted = reference.quantize(values, 255.0, depth.dtype, depth.maxval)
+    wanted = quantized(values, 255.0, depth.dtype, depth.maxval)
     np.testing.assert_array_equal(of("magnitude", values, depth)[0], wanted)
     np.testing.assert_array_equal(of("magnitude", values, depth, scale=Range(0, values.max()))[0], wanted)
 
 
 def test_floats_are_neither_nudged_nor_rounded_to_white():
-    assert rounding(255, is_float=False) == (255, 1 / 2048, 1 - 2**-16, 2**-14)
-    assert rounding(1, is_float=True) == (1, 0, 1, 0)
+    for depth, wanted in ((U8, (255, 1 / 2048, 1 - 2**-16, 2**-14)), (F32, (1, 0, 1, 0))):
+        (ramp,) = ramps("magnitude", white=1, dtype=depth.dtype, maxval=depth.maxval)
+        assert tuple(ramp[["stretch", "shift", "white", "undecided"]]) == wanted
 
 
 # Outputs

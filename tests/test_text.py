@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fftfilter.text_table import text_table
+from fftfilter.text import text_table
 
 
 def test_columns_of_numbers_are_aligned_to_the_right():

@@ -1,0 +1,34 @@
+"""Values as text: lengths in their units, and tables for a terminal. NumPy is not imported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+INCH = 0.0254
+METERS = {"nm": 1e-9, "um": 1e-6, "mm": 1e-3, "cm": 1e-2, "m": 1.0, "in": INCH}
+"""The units of lengths."""
+
+
+def plain(unit: str) -> str:
+    """Return a unit in lower case, with a u for either micro sign: there is a sign, and a Greek letter."""
+    return unit.lower().replace("\N{MICRO SIGN}", "u").replace("\N{GREEK SMALL LETTER MU}", "u")
+
+
+def length_text(meters: float) -> str:
+    """Return a length in the unit that suits it: ``65 nm``, ``0.3528 mm``."""
+    unit = next((unit for unit in ("m", "mm", "um") if meters > 0.0999 * METERS[unit]), "nm")
+    return f"{meters / METERS[unit]:.4g} {unit}"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: str = "") -> str:
+    """Return rows as aligned lines under a header; a column is right-aligned where ``right`` has an ``r``."""
+    columns = list(zip(header, *rows, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    sides = [">" if side == "r" else "<" for side in right.ljust(len(columns))]
+    return "\n".join(
+        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(line, sides, widths, strict=True)).rstrip()
+        for line in (header, *rows)
+    )
