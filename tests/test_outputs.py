@@ -102,8 +102,9 @@ def test_every_output_on_every_scale_is_the_references(form, dtype, rng):
 
 @pytest.mark.parametrize("form", ["fused for CPUs", "fused for GPUs"])
 def test_of_a_large_picture_the_same_samples_are_counted_as_by_the_reference(form, rng):
-    # The last strip of vectors begins at an odd column, and is moved to the left; the last row is counted, too.
-    given = rng.integers(0, 256, (275, 315), dtype=np.uint8)
+    # Each third row counts, the last one, too, and each second column. The last strip of vectors begins at an odd
+    # column, and is moved to the left.
+    given = rng.integers(0, 256, (400, 441), dtype=np.uint8)
     with Filter(BAND, scale=("auto", 10)) as made:
         if form == "fused for GPUs":
             made.launcher = Launcher(as_gpu())

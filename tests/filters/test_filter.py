@@ -32,6 +32,7 @@ from fftfilter.errors import DeviceError, ParameterError, TooLargeError, check_u
 from fftfilter.filters import Filter, FilterOptions, PixelOptions
 from fftfilter.fused import serves
 from fftfilter.transfer import reference
+from fftfilter.transfer.edges import grid_with
 from tests.helpers import SAMPLES, assert_grey_levels, assert_transform, by_reference
 
 both_engines = pytest.mark.parametrize("engine", ["fused", "book"])
@@ -564,3 +565,38 @@ def test_little_that_passes_a_high_pass_has_all_its_digits(engine, shape, rng):
     got = Filter(transfer, engine=engine)(image, dtype=np.uint16)
     wanted = by_reference(image, transfer, np.uint16, 65535)
     assert np.abs(got.astype(int) - wanted).max() <= 8
+
+
+@pytest.mark.parametrize("engine", ["fused", "book"])
+def test_what_is_too_weak_for_single_precision_is_so_with_the_other_sign(engine):
+    """The ground, 1, cancels nearly all that goes through the transforms; and a wave is stronger than what passes."""
+    bright = np.zeros((12, 10), np.float32)
+    bright[[3, 6, 9], [2, 5, 7]] = 1
+    y, x = np.mgrid[:12, :10]
+    wave = (np.cos(np.pi * (x + y)) + 1e-3 * np.cos(2 * np.pi * y / 12)).astype(np.float32)
+    for image in (bright, wave):
+        found = []
+        for sign in (1, -1):
+            with Filter(H.lowpass("0.09cyc" if image is wave else 0.5), engine=engine, output="real") as made:
+                found.append((made(sign * image) * sign, made.weak(), made.extremes()))
+        assert found[0][1:] == found[1][1:]
+        assert found[0][1] == 1
+        np.testing.assert_array_equal(found[0][0], found[1][0])
+
+
+@pytest.mark.parametrize("options", [{}, {"engine": "book"}, {"edges": "mirror"}], ids=str)
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32"])
+def test_extremes_are_in_the_grey_levels_of_the_input(options, dtype, rng):
+    """Whatever the gains, the output and the size of floats are; of channels the largest of all."""
+    image = (rng.random((3, 12, 10)) * np.array([[[1]], [[9]], [[4]]]) * 27).astype(dtype)
+    shape = (24, 20) if options.get("edges") else (12, 10)
+    for transfer in (H.highpass(2), H.mask(np.full(shape, 7.0))):
+        for output in ("magnitude", "keep", "real"):
+            edges, own = options.get("edges", "wrap"), transfer.keeping_mean() if output == "keep" else transfer
+            filtered = reference.filtered(image, grid_with(edges, own, 12, 10).gain(), edges)
+            right = np.abs(filtered).max(axis=(1, 2))
+            with Filter(transfer, output=output, **options) as made:
+                made(image, white=300)
+                np.testing.assert_allclose([high for _, high in made.extremes()], right, rtol=1e-5)
+                made(image, white=300, channel_axis=0)
+                np.testing.assert_allclose([high for _, high in made.extremes()], right.max(), rtol=1e-5)

@@ -82,6 +82,33 @@ def test_what_was_found_for_one_call_is_not_taken_for_the_next():
             assert used.weak() == weak
 
 
+@pytest.mark.parametrize("form", ["fused", "for GPUs"])
+@pytest.mark.parametrize(
+    "options",
+    [{"output": "keep"}, {"output": "signed", "scale": (-40, 40)}, {"output": "magnitude", "scale": ("auto", 9)}],
+    ids=str,
+)
+def test_any_call_may_follow_any_other(form, options, rng):
+    """Other whites, levels and types, and floats of another size, for pictures of one size and type."""
+    given = rng.integers(0, 256, (12, 10), dtype=np.uint8)
+    kinds = {}, {"levels": 99}, {"white": 100}, {"levels": 99, "white": 100}, {"dtype": "uint16", "levels": 99}
+    sizes = (given / 256, {"dtype": "uint8"}), (given * 300.0, {"dtype": "uint8"})
+    calls = [*((given, kind) for kind in kinds), *sizes]
+
+    def new():
+        made = Filter(H.highpass(2), **options)
+        if form == "for GPUs":
+            made.launcher = Launcher(as_gpu())
+        return made
+
+    wanted = [outcome(new(), *call) for call in calls]
+    with new() as used:
+        for i in range(len(calls)):
+            for j in range(i, len(calls)):  # there and back
+                assert outcome(used, *calls[i]) == wanted[i], (calls[i][1], calls[j - 1][1])
+                assert outcome(used, *calls[j]) == wanted[j], (calls[j][1], calls[i][1])
+
+
 def test_retuned_a_filter_keeps_nothing_of_what_it_was(rng):
     picture = rng.integers(0, 256, (3, 12, 10), dtype=np.uint8)
 

@@ -94,6 +94,15 @@ def test_rows_and_columns_alone(cpu, kind, height, width):
     assert_transform(back, np.fft.ifft(x, axis=1), 60)
 
 
+@pytest.mark.parametrize("kind", ["complex", "real"])
+@pytest.mark.parametrize("along", ["both", "rows", "columns"])
+def test_the_largest_part_is_found_whether_it_is_real_or_imaginary(cpu, kind, along):
+    y, x = np.mgrid[:60, :36]
+    turns = 2 * np.pi * ((along != "rows") * 7 * y / 60 + (along != "columns") * 5 * x / 36)
+    for wave in (np.sin(turns), np.cos(turns), -np.sin(turns)):
+        run(cpu, Shape(kind, along, 1, 60, 36), wave[None].astype("c8" if kind == "complex" else "f4"))
+
+
 @pytest.mark.parametrize("dtype", ["u1", "u2"])
 def test_pixels_are_read_as_they_are(cpu, dtype):
     x = numbers((2, 60, 324), dtype)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
+from fftfilter.transfer.grid import Cutoff
 
 SIZE = (16, 24)
 # Of a cutoff of 0.25 cycles per pixel: DC, half of the cutoff, the cutoff (half-Nyquist) and Nyquist, down and across.
@@ -92,3 +93,16 @@ def test_a_mask_of_another_size(size):
     fx = np.broadcast_to(np.abs(np.fft.fftfreq(8)), (6, 8))
     wanted = np.broadcast_to(np.abs(np.fft.fftfreq(size[1])), size)
     np.testing.assert_allclose(H.mask(fx, any_size=True).gain(*size), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(("height", "width"), [(12, 12), (12, 10), (9, 40), (61, 24), (64, 64)])
+def test_the_bins_nearer_than_a_cutoff_are_counted_as_they_are_compared(height, width):
+    """Of radii that are the distance of a bin, and of those next to them as floats."""
+    n, ky, kx = min(height, width), np.arange(height // 2 + 1)[:, None], np.arange(width // 2 + 1)
+    distances = np.unique(np.hypot(kx / width, ky / height) * n)[1:]
+    for radius in distances[:: max(1, len(distances) // 80)]:
+        for each in (np.nextafter(radius, 0), radius, np.nextafter(radius, np.inf)):
+            cutoff = Cutoff(height, width, float(each))
+            near = cutoff.near(kx, ky)
+            np.testing.assert_array_equal(cutoff.near_in_rows(), near.sum(axis=1))
+            np.testing.assert_array_equal(cutoff.near_in_columns(), near.sum(axis=0))
