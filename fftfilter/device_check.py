@@ -37,8 +37,8 @@ from .transfer.edges import grid_with
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from .device.device import Device
-    from .device.pipeline import MakePipeline
+    from .device.choice import Device
+    from .device.launcher import MakePipeline
     from .output.histogram import Ramps
     from .transfer import Transfer
     from .transfer.edges import Edges

@@ -1,7 +1,7 @@
-"""Which OpenCL drivers are registered on this machine, without loading OpenCL.
+"""Finds which OpenCL drivers are registered on this machine, without loading OpenCL.
 
-OpenCL's loader loads every registered driver, whichever device is wanted, and a GPU's takes 0.3 s. Who wants the CPU
-shows the loader a driver of the CPU alone, or a folder without any, in which it finds the PoCL that pip brings.
+OpenCL's loader loads every registered driver, whichever device is wanted, and a GPU's takes 0.3 s. To use the CPU,
+show the loader a driver of the CPU alone, or a folder without drivers, where it finds the PoCL that pip installs.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def without_gpus() -> dict[str, str]:
     """
     if not may_have_gpu():
         return {}
-    of_cpu = [file for file in map(Path(vendors()).joinpath, filter(_is_of_cpu, _registered())) if _loads(file)]
-    if of_cpu:  # of several, the best is known only to who has loaded them
+    of_cpu = [file for file in map(Path(vendors()).joinpath, filter(_is_of_cpu, _registered())) if _is_there(file)]
+    if of_cpu:  # of several, the best is known only once they are loaded
         return {"OCL_ICD_VENDORS": str(of_cpu[0])} if len(of_cpu) == 1 else {}
     return {"OCL_ICD_VENDORS": str(Path(__file__).parent)} if _has_own_pocl() else {}
 
@@ -48,6 +48,14 @@ def without_gpus() -> dict[str, str]:
 def vendors() -> str:
     """Return the folder in which OpenCL's loader looks for drivers."""
     return os.environ.get("OCL_ICD_VENDORS") or VENDORS
+
+
+def loads(library: str) -> bool:
+    """Whether a driver's library can be loaded."""
+    with suppress(OSError):
+        ctypes.CDLL(library)
+        return True
+    return False
 
 
 def _registered() -> list[str]:
@@ -62,11 +70,10 @@ def _is_of_cpu(name: str) -> bool:
     return "pocl" in name or name in ("intel64.icd", "intel-cpu.icd")
 
 
-def _loads(file: Path) -> bool:
+def _is_there(file: Path) -> bool:
     """Whether a registered driver is there: its file may outlive it."""
     with suppress(OSError, UnicodeDecodeError):
-        ctypes.CDLL(file.read_text(encoding="utf-8").strip())
-        return True
+        return loads(file.read_text(encoding="utf-8").strip())
     return False
 
 

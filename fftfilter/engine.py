@@ -1,13 +1,12 @@
-"""Which engine filters and transforms, for filters, transforms and commands alike.
+"""Chooses the engine that filters and transforms, for filters, transforms and commands alike.
 
-fused   the default and the fast one. It is written for one flow: real results in single precision, with launches of its
-        own choice.
-staged  the book's pipeline, one kernel a step, with any algorithm of the papers. It has all the rest: double precision,
-        a work-group size, a transpose, options of an algorithm, complex results, intermediate results.
+fused   the default, and the fast one. It has one flow: real results in single precision.
+staged  the book's pipeline, one kernel for each step, with any algorithm of the papers. It also has double precision, a
+        work-group size, a transpose, options of an algorithm, complex results and intermediate results.
 
-An engine's name is "fused", or that of an algorithm for the staged pipeline. Without a name the fused engine is taken;
-the algorithm "book", the plainest, where something is asked for that only the staged pipeline has, and where a size is
-too long for the fused engine of a GPU.
+An engine's name is "fused", or the name of an algorithm for the staged pipeline. Without a name, the fused engine is
+taken. The algorithm "book", the plainest, takes its place for options that only the staged pipeline has, and for sizes
+that are too long for the fused engine of a GPU.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class Engine(NamedTuple):
 
 
 def lacking(options: Mapping[str, Any], *, is_even: bool = True) -> list[str]:
-    """Return in words what of a filter's options the fused engine lacks; ``is_even`` tells whether H(-k) is H(k)."""
+    """Return, in words, which of a filter's options the fused engine lacks; ``is_even`` tells whether H(-k) is H(k)."""
     asked = {
         "double precision": options.get("precision") == "double",
         "work-group size": options.get("work_group_size") is not None,
@@ -61,7 +60,7 @@ def name_of(options: Mapping[str, Any], *, is_even: bool = True) -> str:
 
 
 def choose(options: Mapping[str, Any], *, is_even: bool = True, word: str = "engine") -> Engine:
-    """Return the engine for a filter's options; ``word`` is what the caller's users call an engine.
+    """Return the engine for a filter's options; ``word`` names an engine in errors.
 
     Raises ParameterError for an unknown name or option, and for what the fused engine lacks if it was asked for.
     """

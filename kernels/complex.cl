@@ -1,4 +1,4 @@
-// Prelude of every program: real and complex numbers in the precision asked for, spin factors, bit reversal.
+// Prelude of every program: defines real and complex numbers of a precision, spin factors and bit reversal.
 //
 // -D REAL=float | double    from the host; everything below follows from it
 //

@@ -33,13 +33,13 @@
 #define mirror_is_mirrored 1
 #define IS_MIRRORED PASTE(EDGES, _is_mirrored)
 
-// Which pixel of n is number i of what is transformed
+// Return which of n pixels is number i of the transform's input
 static inline __attribute__((always_inline)) uint pixel_at(const uint i, const uint n)
 {
     return !IS_MIRRORED ? i : 2 * i < n ? 2 * i : 2 * (n - i) - 1;
 }
 
-// Which number of what is transformed is pixel j of n; what lies behind the pixels stays there
+// Return which number of the transform's input is pixel j of n; numbers past the pixels keep their places
 static inline __attribute__((always_inline)) uint place_of_pixel(const uint j, const uint n)
 {
     return !IS_MIRRORED || j >= n ? j : j % 2 ? n - 1 - j / 2 : j / 2;

@@ -1,6 +1,5 @@
-// Ramp: from filtered values to pixels, the same for every output: a straight line, with its ends. What makes a
-// magnitude of it, or the input's grey levels, are numbers; the twin of fftfilter/output/ramp.py, which says how they
-// come about.
+// Ramp: maps filtered values to pixels, for every output, by a straight line that ends in black and white. Numbers alone
+// make it a magnitude or the input's grey levels. The twin of fftfilter/output/ramp.py, which says how to find them.
 //
 //     pixel = stretch value + shift     at least bottom, at most top, truncated for whole numbers;
 //                                       top from the value `white` on

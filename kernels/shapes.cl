@@ -1,7 +1,7 @@
-// Shapes and passes: the gain of a filter, made of how a low-pass falls off. The twins of fftfilter/transfer/shapes.py.
+// Shapes and passes: compute the gain of a filter from the way a low-pass falls off. The twins of fftfilter/transfer/shapes.py.
 //
-// A shape is a function of distance2, (distance / radius)^2, and of what decides how steeply it falls: the order, or the
-// width as a part of the radius. The ideal shape is none of them: the host decides exactly which bins are nearer than
+// A shape is a function of distance2, (distance / radius)^2, and of its steepness: the order, or the width as a part of
+// the radius. The ideal shape is none of them: the host decides exactly which bins are nearer than
 // the cutoff, and kernels compare whole numbers.
 //
 // One text for all forms: GAIN is a real number, or a vector of them where a file before this one says so. A built-in

@@ -144,6 +144,8 @@ def test_what_is_imported_is_what_the_package_and_its_extras_ask_for(wheel, tree
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+                names += [each.value for each in node.args if isinstance(each, ast.Constant)]
             imported |= {name.partition(".")[0] for name in names}
     imported -= {*sys.stdlib_module_names, *by_hand}
     asked = {each.name.replace("-", "_") for each in requirements(wheel) if 'extra == "test"' not in str(each.marker)}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..transfer import Transfer
     from .tables import Table
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..staged.algorithms import Algorithm
     from .benchmark import Setting
     from .measure import Times

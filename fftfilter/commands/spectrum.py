@@ -68,8 +68,6 @@ def spectrum(
     Example: fftfilter spectrum in.png spectrum.png
              fftfilter spectrum --with "bandstop --inner 30 --outer 34" in.png look.png
     """
-    import numpy as np
-
     from .. import images
     from ..engine import FUSED
     from ..files import sources
@@ -90,13 +88,12 @@ def spectrum(
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
     remove_leftovers_beside(target)
-    number = np.dtype(np.complex64 if precision == "single" else np.complex128)
     # The papers' algorithms take more memory than the fused engine, so theirs is asked for.
     algorithm = load("book" if engine in (None, FUSED) else engine)
 
     def working(size: images.Size) -> int:
         shape = (size.channels, size.height, size.width)
-        return buffer_bytes(algorithm, shape, number) + 2 * number.itemsize * math.prod(shape)
+        return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
     asked = pages_of({"pages": pages})
     spare = () if in_place else (sources.identity(source),)

@@ -1,17 +1,15 @@
 """OpenCL devices: which there are, which one is taken, and how programs are built and launched on it.
 
-    choice.py          which devices there are, and which one is taken
-    device.py          one device: its name, its limits, the programs built for it
+    choice.py          which devices there are, which one is taken, and the programs built for it
     programs.py        from .cl files to a program
-    launcher.py        a queue: buffers, kernels, launches, times
-    memory_pool.py     the host's memory: for vectors; and what takes long to get, kept and used again
-    pipeline.py        what every pipeline offers
-    selftest.py        a device is checked with a small filter before it is trusted
-    diagnosis.py       what is wrong with this machine's OpenCL, and the line that repairs it
-    embedded_pocl.py   the PoCL that pip installs, made to build on every CPU
+    launcher.py        a queue: buffers, kernels, launches, times; and the interface of every pipeline
+    memory_pool.py     host memory: aligned arrays, and pools that keep large or page-locked memory
+    selftest.py        checks a device with a small filter before it is trusted
+    diagnosis.py       finds what is wrong with this machine's OpenCL, and the line that repairs it
+    embedded_pocl.py   makes the PoCL that pip installs build on every CPU
 
-Its import is that of pyopencl, which takes a tenth of a second. No filter is chosen here: where one has to run, in the
-self-test, a function that makes its pipeline is a parameter.
+Importing this room imports pyopencl, which takes a tenth of a second. No filter is chosen here: the self-test takes the
+function that makes its pipeline as a parameter.
 """
 
 from .. import signals

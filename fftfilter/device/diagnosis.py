@@ -1,8 +1,7 @@
-"""What OpenCL there is on this machine, what is wrong with it, and the line that repairs it."""
+"""Describes the OpenCL of this machine, and finds problems and the line that repairs each."""
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyopencl as cl
 
-from ..drivers import VARIABLE, vendors
+from ..drivers import VARIABLE, loads, vendors
 from ..errors import FftfilterError
 from . import embedded_pocl
 from .choice import all_devices, choose, open_device, rank
@@ -18,8 +17,8 @@ from .choice import all_devices, choose, open_device, rank
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .device import Device
-    from .pipeline import MakePipeline
+    from .choice import Device
+    from .launcher import MakePipeline
 
 
 class Driver(NamedTuple):
@@ -120,7 +119,7 @@ def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
     platforms = {device.platform.name for device in all_devices()}
     found = []
     for library, icd, vendor in drivers:
-        if any(vendor in platform for platform in platforms) or not _loads(library):
+        if any(vendor in platform for platform in platforms) or not loads(library):
             continue
         folder = Path(vendors())
         if (folder / icd).exists():
@@ -129,11 +128,3 @@ def _unannounced_drivers(drivers: Iterable[Driver]) -> list[Problem]:
             repair = f"mkdir -p {folder} && echo {library} > {folder / icd}"
         found.append(Problem(f"the driver {library} is installed, but its platform does not appear", repair))
     return found
-
-
-def _loads(library: str) -> bool:
-    try:
-        ctypes.CDLL(library)
-    except OSError:
-        return False
-    return True

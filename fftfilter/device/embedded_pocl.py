@@ -1,4 +1,4 @@
-"""The PoCL that `pip install pyopencl[pocl]` brings, made to build on every CPU.
+"""Makes the PoCL that `pip install pyopencl[pocl]` installs build programs on every CPU.
 
 `pocl-binary-distribution` 3.0 (PoCL 3.0-rc2 with LLVM 14, of 2022) compiles for the CPU *name* that LLVM
 gives and links a library of builtins that it picks by CPU *features*. The two must fit and often do not:
@@ -81,7 +81,7 @@ def prepare_environment() -> None:
 def load_ahead(device: str | None) -> None:
     """Import OpenCL, and load its platforms in a thread, while files are read; raises DeviceError.
 
-    ``device`` is what will be asked for: the CPU loads no GPU's driver.
+    ``device`` is the one that will be asked for: for the CPU, no GPU's driver is loaded.
     """
     startup.import_ahead()
     prepare_environment()
@@ -152,7 +152,7 @@ def without_header(device: cl.Device) -> tuple[str, ...]:
     """Return the defines that keep PoCL's header of built-in functions out of a program, none for any other OpenCL.
 
     PoCL reads that megabyte at every start, even for a program that its cache holds: 20 of 30 ms. A program without
-    it must declare what it calls.
+    it must declare the functions that it calls.
     """
     return (GUARD,) if device.platform.version.strip() == PLATFORM else ()
 
@@ -165,20 +165,15 @@ def names_that_fit(flags: set[str]) -> list[str]:
     return []
 
 
-def is_known_to_work() -> bool:
-    """Whether PoCL can build programs on this machine, as far as can be told before it is loaded."""
-    return lack() is None and bool(names_that_fit(_listed_flags()))
-
-
 def is_cpu_sooner(wanted: str | None, file_bytes: float) -> bool:
     """Tell whether files of that size are done on the CPU before a GPU's driver has loaded, if ``wanted`` is auto.
 
     To be asked before any platform loads. False where nothing is known of the CPU, or no GPU is expected.
     """
-    asked = wanted or os.environ.get(drivers.VARIABLE)
-    return (
-        drivers.is_auto(asked) and file_bytes <= SOONER_ON_CPU and bool(drivers.without_gpus()) and is_known_to_work()
-    )
+    if not drivers.is_auto(wanted or os.environ.get(drivers.VARIABLE)) or file_bytes > SOONER_ON_CPU:
+        return False
+    # The last two say that PoCL can build programs, as far as can be told before it is loaded.
+    return bool(drivers.without_gpus()) and lack() is None and bool(names_that_fit(_listed_flags()))
 
 
 def repair(device: cl.Device) -> str | None:

@@ -1,10 +1,10 @@
-"""A queue on a device: buffers, kernels, launches, and the times of all steps."""
+"""A queue on a device: buffers, kernels, launches, times; and the interface of every pipeline."""
 
 from __future__ import annotations
 
 from functools import partial, wraps
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 import pyopencl as cl
@@ -14,7 +14,14 @@ from ..errors import DeviceError, ParameterError, TooLargeError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from .device import Device
+    from ..output.histogram import Ramps
+    from ..output.stack import Stack
+    from ..transfer import Transfer
+    from .choice import Device
+
+    Array = np.ndarray[Any, Any]
+    MakePipeline = Callable[["Launcher", Transfer, Stack], "Pipeline"]
+    """Raises TooLargeError, before anything is allocated, for a stack that the device cannot hold."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +45,7 @@ class Timing(NamedTuple):
 
 
 def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
-    """Turn OpenCL's errors in a Launcher's method into this package's."""
+    """Turn OpenCL's errors in a method of a Launcher into errors of this package."""
 
     @wraps(method)
     def plain(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -59,15 +66,16 @@ def _plain_errors(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class Kernel:
-    """A kernel whose arguments have names, given in the order in which the kernel declares them.
+    """A kernel whose ``arguments`` have names, in the order in which the kernel declares them.
 
-    It does not keep its buffers alive.
+    It keeps these buffers alive, but not those that are set later, in place of None or of another.
     """
 
-    def __init__(self, made: cl.Kernel, real: np.dtype[Any], names: Iterable[str] = ()) -> None:
+    def __init__(self, made: cl.Kernel, real: np.dtype[Any], arguments: Mapping[str, Any]) -> None:
         self.cl_kernel = made
-        self._real = real.type
-        self._places = {name: place for place, name in enumerate(names)}
+        self._real, self._kept = real.type, arguments
+        self._places = {name: place for place, name in enumerate(arguments)}
+        self.bind(**{name: value for name, value in arguments.items() if value is not None})
 
     def set(self, name: str, value: Any) -> None:
         """Set an argument: a buffer or a number; int and bool become uint, float becomes real."""
@@ -83,10 +91,6 @@ class Kernel:
         """Set arguments by name."""
         for name, value in given.items():
             self.set(name, value)
-
-
-def _list(event: cl.Event | None) -> list[cl.Event] | None:
-    return None if event is None else [event]
 
 
 class Launcher:
@@ -157,9 +161,7 @@ class Launcher:
         ``options`` are the compiler's own.
         """
         program = self.device.program(names, (f"REAL={self.real_name}", *defines), options)
-        made = Kernel(cl.Kernel(program, kernel), self.real, arguments)
-        made.bind(**{name: value for name, value in arguments.items() if value is not None})
-        return made
+        return Kernel(cl.Kernel(program, kernel), self.real, arguments)
 
     @_plain_errors
     def enqueue(
@@ -172,10 +174,9 @@ class Launcher:
         after: cl.Event | None = None,
     ) -> cl.Event:
         """Launch a kernel whose arguments are set, if need be after an event of another queue."""
-        wait_for = _list(after)
-        return self._keep(
-            step, cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
-        )
+        wait_for = None if after is None else [after]
+        event = cl.enqueue_nd_range_kernel(self.queue, kernel.cl_kernel, items, group, wait_for=wait_for)
+        return self._keep(step, event)
 
     @_plain_errors
     def finish(self, buffer: cl.Buffer, array: np.ndarray[Any, Any]) -> None:
@@ -211,7 +212,8 @@ class Launcher:
         self, array: np.ndarray[Any, Any], buffer: cl.Buffer, *, after: cl.Event | None = None, wait: bool = True
     ) -> cl.Event:
         """Copy the buffer's beginning into a contiguous host array, if need be after an event of another queue."""
-        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=_list(after), is_blocking=wait)
+        wait_for = None if after is None else [after]
+        copied = cl.enqueue_copy(self.queue, array, buffer, wait_for=wait_for, is_blocking=wait)
         self.queue.flush()
         return self._keep("read", copied)
 
@@ -252,3 +254,50 @@ class Launcher:
         if self.profiles:
             self._events.append((step, event))
         return event
+
+
+class Pipeline(Protocol):
+    """The whole filter for stacks of one kind, ready on a device."""
+
+    weak: float
+    """Results below this part of the input's deviation times the mean gain need double precision (``rounding.py``)."""
+
+    def run(self, images: Array, ramps: Ramps = None) -> Array:
+        """Return the filtered images ``(count, height, width)``: their pixels on the ramp of each picture.
+
+        Without ramps (``output/ramp.py``) they are what the stack says: magnitudes, each picture with its own range, or
+        filtered values as they are.
+        """
+
+    def extremes(self) -> Array:
+        """Return the smallest and largest magnitude of each picture of the last run, ``(pictures, 2)``."""
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that the last run clipped to black or white, ``(pictures,)``."""
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, divided by how many may be (``rounding.py``)."""
+
+    def deviations(self) -> Array:
+        """Return the largest deviation from its offset of each picture of the last run, ``(pictures,)``."""
+
+
+class FoundOnHost:
+    """Facts about each picture of a pipeline's last run, where the host finds them."""
+
+    def __init__(self, pictures: int) -> None:
+        self._clipped: Array = np.zeros(pictures)
+        self._undecided = [0.0] * pictures
+        self._far: Array = np.zeros(pictures)
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that was clipped: ``(pictures,)``."""
+        return self._clipped
+
+    def undecided(self) -> list[float]:
+        """Return how many samples of each picture are undecided, as a part of how many may be."""
+        return self._undecided
+
+    def deviations(self) -> Array:
+        """Return the largest deviation of each picture from its offset: ``(pictures,)``."""
+        return self._far

@@ -1,4 +1,4 @@
-"""The host's memory: for vectors; and what takes long to get, page-locked and large, kept and used again."""
+"""Host memory: arrays aligned for vectors, and pools that keep large or page-locked memory to use it again."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class _PageLockedOwner(_Owner):
 
 
 class MemoryPool:
-    """A pool of ordinary memory, ``most_bytes`` of which are in use at most, and as much is kept.
+    """A pool of ordinary memory. At most ``most_bytes`` are in use, and at most as many are kept free.
 
-    Threads may share it. An array may be gone at any moment, even while the pool's lock is held: then its memory is put
-    in line, and the pool takes it back when it is next asked for some.
+    Threads may share it. An array may be garbage-collected at any moment, even while the pool's lock is held. Its
+    memory is then put in a queue, and the pool takes it back when it is next asked for some.
     """
 
     _owner = _Owner
@@ -108,14 +108,12 @@ class MemoryPool:
 
     def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
         """Return an array in memory of the pool; in other memory if too much is in use."""
-        size = math.prod(shape) * np.dtype(dtype).itemsize
+        size, array = math.prod(shape) * np.dtype(dtype).itemsize, None
         with self._lock:
             self._take_back()
             if self._in_use + size <= self._most_bytes:
                 array = self.as_array(self.take(size), shape, dtype)
-                if array is not None:
-                    return array
-        return np.empty(shape, dtype)
+        return np.empty(shape, dtype) if array is None else array
 
     @classmethod
     def holds(cls, array: Array) -> bool:

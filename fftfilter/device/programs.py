@@ -1,4 +1,4 @@
-"""OpenCL programs: the ``.cl`` files found, joined behind the prelude, and built.
+"""OpenCL programs: finds the ``.cl`` files, joins them behind the prelude, and builds them.
 
 A file names the files that it calls in its head, ``// needs: edges.cl shapes.cl``: they come before it, each once. Each
 file stands behind a ``#line`` directive, so that a compiler's message names the real file and line.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 PRELUDE = "complex.cl"
 
 while_building: Callable[[], AbstractContextManager[Any]] = nullcontext
-"""What is entered while a program is built, which may take seconds: whoever has a terminal sets it to say so there."""
+"""Returns a context manager that is entered while a program is built. A terminal's replaces it to show a message."""
 
 
 @cache

@@ -1,8 +1,8 @@
-"""A device is checked before it is trusted: once with each driver, when it is first used.
+"""Checks a device before it is trusted: on first use, once with each driver.
 
-A small filter is compared with the float64 reference. That a device passed is remembered in the user's cache folder,
-under everything that could change the result: device, driver, platform, fftfilter and its kernels. A device that
-computes wrongly is refused, with its name and the error.
+A small filter is compared with the float64 reference. If the device passes, a file in the user's cache folder says so,
+whose name depends on all that could change the result: device, driver, platform, fftfilter and its kernels. A device
+that computes wrongly is refused, with its name and the error.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import os
 import zlib
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,10 +24,10 @@ from .launcher import Launcher
 from .programs import folder as kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pathlib import Path
 
-    from .device import Device
-    from .pipeline import MakePipeline
+    from .choice import Device
+    from .launcher import MakePipeline
 
 # A power of eight: these kernels are built for most images anyway.
 SIDE = 64
@@ -58,7 +57,13 @@ def check(device: Device, make_pipeline: MakePipeline) -> None:
             "update its driver or choose another device with --device"
         )
     if passed:
-        _remember(passed, {"device": device.name, "driver": device.cl_device.driver_version, "error": error})
+        import json
+
+        # That the file is there counts, not what it holds. Without a writable folder nothing is kept.
+        found = {"device": device.name, "driver": device.cl_device.driver_version, "error": error}
+        with suppress(OSError):
+            passed.parent.mkdir(parents=True, exist_ok=True)
+            passed.write_text(json.dumps(found), encoding="utf-8")
 
 
 def measure(device: Device, make_pipeline: MakePipeline) -> float:
@@ -69,23 +74,6 @@ def measure(device: Device, make_pipeline: MakePipeline) -> float:
     got = make_pipeline(Launcher(device), transfer, stack).run(image).astype(float)
     wanted = reference.filter_image(image, transfer.gain(SIDE, SIDE)).astype(float)
     return float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
-
-
-def _remember(file: Path, result: Mapping[str, object]) -> None:
-    """Write a result to the cache, whole or not at all; without a writable cache nothing is kept."""
-    import json
-    import tempfile
-
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
-                json.dump(result, out)
-            Path(name).replace(file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
 
 
 def _cache_file(device: Device) -> Path | None:

@@ -1,10 +1,9 @@
 """Filters to use again: :class:`Filter`, and the types of its options.
 
 filter.py       the class, with its documentation and the only lock
-description.py  what a filter is made of: options, checked; pickled, written down, with others
-call.py         an image's way to the pipeline and back to the caller; channels that are filtered differently
-pipelines.py    a filter on its device: which pipeline an image takes, what is kept; mirrored edges, streams
-repair.py       weak results, once more in double precision
+description.py  a filter's transfer function and options: checked, pickled, shown as text, exchanged
+call.py         an image's way to the pipeline and back; filtering weak results again in double precision
+pipelines.py    a filter on its device: chooses and keeps the pipeline of an image; mirrored edges, streams
 """
 
 from .description import FilterOptions as FilterOptions

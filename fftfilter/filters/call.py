@@ -1,27 +1,33 @@
-"""A call: from an image to what the pipeline takes, and from what the pipeline makes to the caller's array."""
+"""A call: from an image to what the pipeline takes, and from what the pipeline makes to the caller's array.
+
+Pictures for which single precision is not enough are filtered once more in double precision. Rounding in single
+precision grows with the deviations of the input. It shows where what passes is much smaller, and where many samples are
+undecided: so near to the edge between two levels that it may put them on either side.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from ..arrays import pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
-from ..errors import ParameterError
+from ..arrays import largest_of, pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
+from ..errors import ParameterError, TooLargeError
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import ramps
+from ..output.rounding import NOISE, mean_deviation, spread
 from ..output.stack import Stack
-from .repair import repeat_weak
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..device.pipeline import Pipeline
+    from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
     from .description import PixelOptions
@@ -33,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Found(NamedTuple):
-    """What is known of the pictures of a call beside their pixels."""
+    """Facts about the pictures of a call."""
 
     extremes: Array
     """The smallest and the largest magnitude of each, in the input's grey levels: (pictures, 2)."""
@@ -43,6 +49,8 @@ class Found(NamedTuple):
     """How many were filtered once more."""
 
 
+# Floats of more bits lose some on their way into a single one: as much as if their deviation were this part of them.
+LOST_AS_SINGLE = 0.1
 NOTHING = Found(np.empty((0, 2)), [])
 
 
@@ -78,10 +86,6 @@ class Call:
         # The product in float64: a gain beyond single precision must not make a NaN of 0.
         with np.errstate(over="ignore"):
             return np.multiply(values, factor, dtype=np.float64).astype(values.dtype)
-
-    def in_shape(self, result: Array) -> Array:
-        """Return a result in the shape of what was given."""
-        return result.reshape(self.shape) if self.channel_axis is None else np.moveaxis(result, 0, self.channel_axis)
 
 
 def call(
@@ -121,7 +125,7 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
 
 
 def _ready(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Call:
-    """Return an image ready for its pipeline."""
+    """Check an image and the pixels asked for, and return it as its pipeline takes it."""
     planes, shape = planes_of(image, channel_axis)
     pixel = pixel_type(planes.dtype)
     dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
@@ -155,7 +159,7 @@ def _ramps(prepared: Prepared, exponents: NDArray[np.int32], white: float, dtype
 
 
 def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array, Found]:
-    """Return what has become of a stack as the caller wants it."""
+    """Return the result in the caller's shape, and what was found in the input's grey levels; repair weak pictures."""
     extremes, description = done.extremes(), ready.prepared.description
     largest, factor = extremes[:, 1], description.transfer.largest
     if ready.stack.pixel.kind == "f" or factor != 1:
@@ -163,13 +167,9 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     clipped = [0.0] * ready.stack.pictures if ready.ramps is None else done.clipped().tolist()
     if description.mode.is_values:
         result = ready.in_grey_levels(result, factor)
-
-    def in_double(images: Array) -> tuple[Array, Found]:
-        axis = 0 if ready.stack.one_scale else None
-        return call(ready.prepared.in_double(), images, axis, ready.of_pixels)
-
-    weak = repeat_weak(ready, done, largest, (result, extremes, clipped), in_double)
-    return ready.in_shape(result), Found(extremes, clipped, weak)
+    weak = _repeat_weak(ready, done, largest, (result, extremes, clipped))
+    axis = ready.channel_axis
+    return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
 def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
@@ -189,3 +189,49 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, obse
     clipped = float(np.mean([found.clipped for _, found in made]))
     weak = sum(found.weak for _, found in made)
     return np.stack([result for result, _ in made]), Found(np.array([(lows.min(), highs.max())]), [clipped], weak)
+
+
+def _repeat_weak(ready: Call, done: Pipeline | Started, largest: Array, into: tuple[Array, Array, list[float]]) -> int:
+    """Filter pictures whose results are too weak once more in double precision; return how many these were.
+
+    ``largest`` is the largest magnitude of each picture, in the pixels' units. The new pixels, extremes and clipped
+    parts go ``into`` the places of the old ones.
+    """
+    prepared, pixel = ready.prepared, ready.stack.pixel
+    if prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
+        return 0  # it is in double precision already, or there is none
+    weak_below = ready.pipeline.weak * (2.0 if pixel.kind == "f" else float(largest_of(pixel)))
+    # Of a small image numpy's minimum would take a hundredth of its time.
+    if min(largest.tolist()) >= weak_below and max(done.undecided()) <= 1:
+        return 0
+    (result, extremes, clipped), largest, undecided = into, largest.astype(np.float64), np.array(done.undecided()) > 1
+    limit, deviations, least, weak = ready.pipeline.weak, done.deviations(), 0.0, 0
+    images, exponents = ready.pixels if done is ready.pipeline else cast("Started", done).images(), ready.exponents
+    is_above_noise = largest > NOISE / 2 * deviations
+    if ready.is_rounded:
+        images, exponents, least = ready.given, np.zeros_like(exponents), LOST_AS_SINGLE
+        is_above_noise[:] = True  # or not: only what was given can tell
+    for i in np.flatnonzero(is_above_noise & (undecided | (largest < limit * np.maximum(deviations, least)))):
+        own = slice(None) if ready.stack.one_scale else slice(i, i + 1)
+        to_pixels = exponents[i] - ready.exponents[i]
+        # Rounding grows with the mean of all deviations, not with the largest, as that of a hot pixel. The mean of a
+        # wave is 1/sqrt 2.
+        mean = np.ldexp(np.sqrt(2) * spread(images[own]).max(), to_pixels)
+        if mean == 0:
+            continue
+        mean_gain, gain_of_constants = prepared.gains(*images.shape[1:])
+        # What goes through the transforms at the frequency 0 may cancel what went around them.
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond doubles, it is done again
+            at_dc = np.abs(mean_deviation(images[own])).max() * gain_of_constants
+        at_dc = abs(np.ldexp(at_dc, to_pixels)) / prepared.description.transfer.largest
+        if largest[i] >= limit * max(mean_gain * max(mean, least), at_dc) and not undecided[i]:
+            continue
+        again = images[own]
+        if exponents[i]:
+            again = np.ldexp(again.astype(np.float64), exponents[i])
+        with suppress(TooLargeError):
+            axis = 0 if ready.stack.one_scale else None
+            result[own], of_it = call(prepared.in_double(), again, axis, ready.of_pixels)
+            extremes[i], clipped[i] = of_it.extremes[0], of_it.clipped[0]
+            weak += 1
+    return weak

@@ -1,4 +1,4 @@
-"""What a filter is made of: a transfer function and options, checked, kept, pickled, written down, and exchanged."""
+"""Describes a filter: checks its transfer function and options, keeps them, pickles them, and shows them as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Precision
     from ..output.modes import Scale
     from ..staged.algorithms import Option
@@ -35,7 +35,7 @@ LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
 
 
 class FilterOptions(TypedDict, total=False):
-    """What a filter takes beside its transfer function; see :class:`Filter`."""
+    """Options of a filter; see :class:`Filter`."""
 
     engine: str | None
     engine_options: Mapping[str, Option] | None
@@ -50,7 +50,7 @@ class FilterOptions(TypedDict, total=False):
 
 
 class PixelOptions(TypedDict, total=False):
-    """What pixels a call gives; see :meth:`Filter.__call__`."""
+    """Options of the pixels that a call returns; see :meth:`Filter.__call__`."""
 
     dtype: DTypeLike | None
     levels: int | None
@@ -58,7 +58,7 @@ class PixelOptions(TypedDict, total=False):
 
 
 class Options(FilterOptions, PixelOptions):
-    """What a single call takes beside the filter.
+    """Options of a single call.
 
     ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
     ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
@@ -78,22 +78,22 @@ DEFAULTS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Description:
-    """What decides a filter's results, whatever its device is."""
+    """A transfer function and checked options: everything but the device that decides a filter's results."""
 
     transfer: Transfer
     on_grid: Transfer
-    """What is on the grid: to keep the mean of an image is to filter with an H(0) of 1."""
+    """The function that filters: an output that keeps the mean needs an H(0) of 1."""
     output: Output
     scale: Scale | None
     edges: Edges
     engine: Engine
     transpose: Transpose | None
     options: Mapping[str, Any]
-    """What it was made of beside the transfer function, without defaults."""
+    """The given options, without those that are defaults."""
 
     @property
     def mode(self) -> Mode:
-        """What the output's name stands for."""
+        """The properties of the output."""
         return MODES[self.output]
 
     def grid(self, height: int, width: int) -> EdgedGrid:
@@ -129,7 +129,7 @@ class Described:
     """A transfer function and options, for a device that is opened on first use."""
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
-        """Be made of these; raises ParameterError and TypeError."""
+        """Take a transfer function and options; raises ParameterError and TypeError."""
         if unknown := options.keys() - DEFAULTS.keys():
             raise TypeError(f"{type(self).__name__} has no option {min(unknown)!r}: it has {', '.join(DEFAULTS)}")
         self._description = describe(transfer, options)
@@ -166,11 +166,11 @@ class Described:
         return self.with_options(transfer, **options)
 
     def __getstate__(self) -> tuple[Transfer, Mapping[str, Any]]:
-        """Return what it is made of."""
+        """Return the transfer function and the options."""
         return self.transfer, self._options
 
     def __setstate__(self, state: tuple[Transfer, Mapping[str, Any]]) -> None:
-        """Be made of it; the device is opened on first use."""
+        """Take them; the device is opened on first use."""
         self._describe(*state)
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ class Filter(Described):
     - "signed": 0 in the middle (128 of 255), the largest magnitude white and its negative black, rounded;
     - "real": the filtered values as they are, float.
 
-    ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is what radii in physical units need.
+    ``pixel_size``, such as "65nm" or "300dpi" (a number is in meters), is needed for radii in physical units.
 
     ``scale`` of "magnitude" and "signed" is "each", every picture its own; "auto" or ("auto", P), every picture its own
     but for P percent of the samples, by default 0.35, which become black or white; or two grey levels (LO, HI) of the
@@ -59,11 +59,11 @@ class Filter(Described):
     asking for one of them takes "book", and so does an image too long for the fused form of a GPU. The attribute
     ``engine`` says which one filtered last.
 
-    Threads may share a filter: it filters one image at a time. Pickled and copied it is what it was made of, and
-    opens its device with its first image; so it can be sent to other processes.
+    Threads may share a filter: it filters one image at a time. A filter can be pickled and sent to other processes: its
+    copy has the same options, and opens its device with its first image.
 
-    A picture of which so little passes that single precision would show, or of which many levels lie next to an edge
-    between two, is filtered once more in double precision by the staged pipeline, where the device has it.
+    If so little of a picture passes that rounding in single precision would show, or if many of its levels lie next to
+    an edge between two, the staged pipeline filters it once more in double precision, where the device has it.
 
     Raises ParameterError for invalid values, DeviceError without a usable device.
 

@@ -1,4 +1,4 @@
-"""A filter on its device: which pipeline a picture takes, and what of it is kept for the next."""
+"""A filter on its device: chooses the pipeline of a picture, and keeps it for the next."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..device.launcher import Launcher
+from ..device.launcher import FoundOnHost, Launcher
 from ..engine import FUSED
 from ..errors import ParameterError, TooLargeError
 from ..fused import device_bytes, fused, mirrors, serves
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
+    from ..device.launcher import Pipeline
     from ..device.memory_pool import PageLocked
-    from ..device.pipeline import Pipeline
     from ..fused.gpu.pipeline import FusedGpuPipeline
     from ..fused.gpu.stream import Stream
     from ..output.histogram import Ramps
@@ -42,7 +42,7 @@ IN_DOUBLE = "stockham"
 class Prepared:
     """A described filter on its device, with all that the next call can use again; for one thread at a time.
 
-    Nothing here refers back to it, so that it is gone with its memory when nobody uses it.
+    No object here refers back to it, so that its memory is released with the last reference to it.
     """
 
     def __init__(self, description: Description, launcher: Launcher) -> None:
@@ -126,7 +126,7 @@ class Prepared:
             return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
         from ..staged.pipeline import buffer_bytes
 
-        return buffer_bytes(described.engine.staged, (count, height, width), self.launcher.complex)
+        return buffer_bytes(described.engine.staged, (count, height, width), described.options.get("precision"))
 
     def retuned(self, description: Description) -> Prepared:
         """Return one for another transfer function, with the pipeline of this one if it can be tuned; close this one.
@@ -177,13 +177,13 @@ class Prepared:
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
-    """Return the root of the mean square of the gains, of which none exceeds 1, and H(0) before they were divided."""
+    """Return the root mean square of the gains, divided so that none exceeds 1, and H(0), which is not divided."""
     grid = description.grid(height, width)
     parts = grid.gain() / description.transfer.largest
     return float(np.sqrt(np.mean(parts * parts))), grid.at_dc()
 
 
-class Mirrored:
+class Mirrored(FoundOnHost):
     """Mirrored edges by any pipeline: it filters the image with its mirror images beside it, and the image is cut out.
 
     The plain way, right for every transfer function, engine and size, and four times the work. The fused forms do with
@@ -200,17 +200,17 @@ class Mirrored:
         stack: Stack,
         value: np.dtype[Any],
     ) -> None:
+        super().__init__(stack.pictures)
         self._stack = stack
         self._whole = replace(stack, height=2 * stack.height, width=2 * stack.width, out=value, white=None)
         self._pipeline = make(transfer.on_twice_the_sides(), self._whole)
         self.weak = self._pipeline.weak
-        self._clipped, self._undecided = np.zeros(stack.pictures), [0.0] * stack.pictures
 
     def run(self, images: Array, ramps: Ramps = None, **options: Any) -> Array:
         """Filter images ``(count, height, width)``, and return their pixels; ``options`` are those of the pipeline."""
         stack = self._stack
         values = self._pipeline.run(self._with_mirror_images(images), **options)[:, : stack.height, : stack.width]
-        self._far: Array = deviation(images).reshape(stack.pictures, -1).max(axis=1)
+        self._far = deviation(images).reshape(stack.pictures, -1).max(axis=1)
         if values.dtype.kind == "c":
             # Only a magnitude of a picture's own range is that of complex values.
             values = np.abs(values) if ramps is None and stack.white is not None else values.real
@@ -221,21 +221,9 @@ class Mirrored:
         result, self._clipped, self._undecided = on_ramps(values, stack, ramps, self._far)
         return result
 
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        return self._clipped
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, as a part of how many may be."""
-        return self._undecided
-
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
         return np.stack([np.zeros_like(self._largest), self._largest], axis=1)
-
-    def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
-        return self._far
 
     def _with_mirror_images(self, images: Array) -> Array:
         """Return ``numpy.pad(images, "symmetric")`` to twice each side."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Launcher
     from ..output.stack import Stack
     from ..transfer import Transfer

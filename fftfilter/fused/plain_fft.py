@@ -1,4 +1,4 @@
-"""Plain FFTs by the form that fits the device, and what they are asked for."""
+"""Plain FFTs by the form that fits the device, and the shapes that they transform."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Launcher
 
     Array = np.ndarray[Any, Any]
@@ -35,7 +35,7 @@ class Shape:
     half: bool = False
 
     def __str__(self) -> str:
-        """Return what an error calls it."""
+        """Return its name in errors."""
         return f"a transform of {self.count} x {self.height} x {self.width}"
 
     @property
@@ -69,9 +69,9 @@ def serves(device: Device, shape: Shape) -> bool:
     """Tell whether the device's form transforms a shape: on a CPU all, on a GPU up to some length."""
     if not device.is_gpu:
         return True
-    from .gpu import plain_plan
+    from .gpu import plain_fft
 
-    return plain_plan.serves(shape)
+    return plain_fft.serves(shape)
 
 
 def transform(launcher: Launcher, shape: Shape, pixel: np.dtype[Any]) -> PlainFft:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     Complex = NDArray[np.complex128]
@@ -38,17 +36,12 @@ def chirp_filter(own: Complex, length: int) -> Complex:
     return spectrum
 
 
-def is_made_of(primes: Iterable[int], n: int) -> bool:
-    """Whether a number has no other prime factors."""
+def convolution_lengths(n: int, most: int, primes: tuple[int, ...]) -> list[int]:
+    """Return the lengths made of these primes from 2n - 1, which hold a convolution of n points, to ``most``."""
+    lengths = [1]
     for p in primes:
-        while n % p == 0:
-            n //= p
-    return n == 1
-
-
-def convolution_lengths(n: int, most: int, primes: tuple[int, ...]) -> Iterator[int]:
-    """Yield the lengths that hold a convolution of n points, from 2n - 1 to ``most``, that are made of some primes."""
-    return (length for length in range(2 * n - 1, most + 1) if is_made_of(primes, length))
+        lengths += (length * p for length in lengths if length * p <= most)  # of its own products, too
+    return sorted(length for length in lengths if length >= 2 * n - 1)
 
 
 def places_of(order: NDArray[np.int64]) -> NDArray[np.int64]:

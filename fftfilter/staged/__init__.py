@@ -2,7 +2,7 @@
 
     pipeline.py     the flow chart from pixels to pixels
     plan.py         launches as plain data, and the transform of a row
-    steps.py        what the book does beside the transform, and what its transform is made of
+    steps.py        the book's steps beside the transform, and the steps of its transform
     transform.py    the transform of rows, forward or inverse, of any length; and one prepared on a device
     algorithms/     the FFT algorithms: one file each
     runner.py       runs a plan: its kernels, its buffers and tables

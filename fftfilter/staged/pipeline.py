@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..device.launcher import FoundOnHost
 from ..output.ramp import of_values, on_ramps, own_ramps
 from ..output.rounding import NOISE, WEAK, deviation, most_undecided, offset
 from ..output.stack import PIXELS
-from .plan import FORWARD, GROUND, IMAGE, INVERSE, MASK, NOISE_FLOOR, RAMPS, UNDECIDED, Launch, X, Y
+from .plan import FORWARD, IMAGE, INVERSE, MASK, NOISE_FLOOR, OFFSET, RAMPS, UNDECIDED, Launch, X, Y
 from .runner import Workspace
 from .steps import extremes, first_pair, load, magnitude, mask, mask_table, quantize, transpose
 from .transform import fft_core, plan_rows
@@ -34,7 +35,7 @@ LOADED = PIXELS | {np.dtype(np.float64): "double"}
 class Box(NamedTuple):
     """A box of the flow chart: its launches, the name of what they leave in X, and the shape that this has there.
 
-    What the transforms leave lacks the ground: times ``gain``, it belongs to the numbers at ``place``.
+    What the transforms leave lacks the offset: times ``gain``, it belongs to the numbers at ``place``.
     """
 
     leaves: str
@@ -44,14 +45,15 @@ class Box(NamedTuple):
     gain: float = 0.0
 
 
-def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], number: np.dtype[Any]) -> int:
+def buffer_bytes(algorithm: Algorithm, shape: tuple[int, int, int], precision: str | None) -> int:
     """Return the bytes of the device that a stack takes: two buffers of complex numbers and the pixels."""
+    number = 16 if precision == "double" else 8
     count, height, width = shape
     longest = max(height * plan_rows(width, algorithm).width, width * plan_rows(height, algorithm).width)
-    return count * (2 * longest * number.itemsize + height * width)
+    return count * (2 * longest * number + height * width)
 
 
-class StagedPipeline:
+class StagedPipeline(FoundOnHost):
     """The whole filter for a stack of images: four device buffers and a list of launches.
 
     If the filtered values are wanted as they are, they have the launcher's precision, and are complex if the stack's
@@ -69,6 +71,7 @@ class StagedPipeline:
         algorithm: Algorithm,
         transpose_kind: str | None = None,
     ) -> None:
+        super().__init__(stack.pictures)
         self.stack = stack
         count, height, width = stack.shape
         rows = plan_rows(width, algorithm)
@@ -107,7 +110,7 @@ class StagedPipeline:
         own = own_ramps(stack)
         if launcher.real != np.float32:
             own["undecided"] = 0  # double precision decides every sample
-        self._pairs, self._clipped, self._undecided = (pair, pictures), np.zeros(pictures), [0.0] * pictures
+        self._pairs = pair, pictures
         # The extremes lie in the buffer that is free by then. A tiny image has fewer pixels than they have numbers.
         elements = max(count * height * rows.width, count * width * columns.width, pair + pictures)
         self._workspace = Workspace(
@@ -119,7 +122,7 @@ class StagedPipeline:
             image_bytes=stack.size * max(stack.pixel.itemsize, stack.out.itemsize),
             tables={
                 MASK: mask_table(height, width, radial, table, launcher.real),
-                GROUND: np.zeros(count, launcher.real),
+                OFFSET: np.zeros(count, launcher.real),
                 NOISE_FLOOR: np.zeros(pictures, launcher.real),
                 RAMPS: of_values(own),
                 UNDECIDED: np.zeros(pictures, np.uint32),
@@ -135,8 +138,8 @@ class StagedPipeline:
         space = self._workspace
         real = space.launcher.real
         base = offset(images)
-        self._far: Array = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
-        space.write(GROUND, base.astype(real))
+        self._far = deviation(images).reshape(self.stack.pictures, -1).max(axis=1)
+        space.write(OFFSET, base.astype(real))
         space.write(NOISE_FLOOR, (NOISE * self._far).astype(real))
         space.write(UNDECIDED, np.zeros(self.stack.pictures, np.uint32))
         space.write(IMAGE, np.ascontiguousarray(images))
@@ -172,15 +175,3 @@ class StagedPipeline:
         first, pictures = self._pairs
         pairs = self._workspace.read(Y, np.empty(first + pictures, self._workspace.launcher.complex))[first:]
         return np.stack([pairs.real, pairs.imag], axis=1)
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        return self._clipped
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, as a part of how many may be."""
-        return self._undecided
-
-    def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
-        return self._far

@@ -1,10 +1,10 @@
-"""Plans: what is launched, in which order, on which buffers, as plain data.
+"""Plans: launches as plain data, in order, with the names of their buffers.
 
 A plan is a tuple of launches, of one kernel each, whose arguments are numbers, or names of what is known only when it
 runs, such as the buffers below. Plans are built by pure functions, printed and tested without a device; ``runner.py``
 runs them.
 
-A launch with ``host`` set is a function on the host instead, for what OpenCL C lacks (recursion).
+A launch with ``host`` set is a function on the host instead, as OpenCL C has no recursion.
 
 There are two complex buffers. ``X`` holds the data, ``Y`` is free. A launch that works out of place reads ``X``, writes
 ``Y`` and has ``swap`` set: afterwards the two names change places, as the book's host code swaps its pointers.
@@ -25,7 +25,7 @@ Y = "y"
 IMAGE = "image"
 SPIN = "spin"
 MASK = "mask"
-GROUND = "ground"
+OFFSET = "offset"
 NOISE_FLOOR = "noise floor"
 RAMPS = "ramps"
 UNDECIDED = "undecided"

@@ -1,4 +1,4 @@
-"""Runs plans: builds missing kernels, binds names to buffers, launches in order; and the buffers of a plan."""
+"""Runs plans: builds missing kernels, allocates buffers, binds names to them, and launches in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .plan import IMAGE, SPIN, Argument, Launch, Local, RowPlan, X, Y
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, MutableMapping
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Kernel, Launcher
 
     Array = np.ndarray[Any, Any]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from .plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, RAMPS, SPIN, UNDECIDED, Launch, Local, X, Y
+from .plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, Launch, Local, X, Y
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,8 +23,8 @@ MOST_GROUPS = 64
 
 
 def load(width: int, height: int, images: int, pixel: str) -> Launch:
-    """Turn pixels (``uchar``, ``ushort``, ``float`` or ``double``) without each image's ground into complex numbers."""
-    items, arguments = (width, height, images), (X, IMAGE, GROUND, width)
+    """Turn pixels (``uchar``, ``ushort``, ``float`` or ``double``) without each image's offset into complex numbers."""
+    items, arguments = (width, height, images), (X, IMAGE, OFFSET, width)
     return Launch("staged/steps/load.cl", "load", items, arguments, defines=(f"LOAD_PIXEL={pixel}",))
 
 
@@ -99,8 +99,8 @@ def mask_table(
 
 
 def magnitude(width: int, height: int, images: int, dc: float) -> Launch:
-    """Write the magnitudes, real numbers, to the other buffer, with ``dc``, H(0), times each image's ground."""
-    items, arguments = (width, height, images), (Y, X, GROUND, dc, width)
+    """Write the magnitudes, real numbers, to the other buffer, with ``dc``, H(0), times each image's offset."""
+    items, arguments = (width, height, images), (Y, X, OFFSET, dc, width)
     return Launch("staged/steps/magnitude.cl", "magnitude", items, arguments, swap=True)
 
 

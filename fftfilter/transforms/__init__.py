@@ -1,7 +1,7 @@
 """Plain FFTs with numpy.fft's conventions: ``fft``, ``ifft``, ``fft2``, ``ifft2``, ``rfft2`` and ``irfft2``.
 
-axes.py      n, s, axes, norm and out as NumPy has them
-engine.py    who transforms, fused or an algorithm of the papers; what is kept between calls; the range of numbers
+axes.py      handles n, s, axes, norm and out as NumPy does
+engine.py    transforms by the fused engine or an algorithm of the papers; keeps transforms between calls
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:
-    """Return the length along the only axis as the lengths along all, of which -1 would be that of the array."""
+    """Return the length along the only axis as a tuple; -1, which NumPy refuses here, is refused."""
     if n is None:
         return None
     check_length(n)

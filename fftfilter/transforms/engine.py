@@ -1,4 +1,4 @@
-"""Who transforms: the fused engine, or an algorithm of the papers; what is kept; the range of single precision."""
+"""Transforms by the fused engine or by an algorithm of the papers, kept between calls, for numbers of any size."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ..device.device import Device
+    from ..device.choice import Device
     from ..device.launcher import Precision
     from ..fused.plain_fft import PlainFft, Shape
     from ..staged.algorithms import Option
@@ -39,7 +39,7 @@ MOST_KEPT, MOST_BYTES = 16, 256 << 20
 class Engine:
     """Transforms arrays over their last axes.
 
-    Raises ParameterError for an unknown algorithm or option, and if the fused engine is asked for what it lacks.
+    Raises ParameterError for an unknown algorithm or option, and for an option that the fused engine lacks.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class Engine:
         self._device: Device = open_device(device, fused)
 
     def transform(self, data: Array, shape: Shape, scale: float) -> Array:
-        """Return the transform of an array of the shape's numbers, times a scale."""
-        return self._scaled(data.reshape(shape.source), shape, scale)
+        """Return the transform of an array of the shape's numbers, times a scale.
 
-    def _scaled(self, data: Array, shape: Shape, scale: float) -> Array:
-        """Transform, and once more with numbers nearer to 1 if some were too large or too small."""
+        It is made once more with numbers nearer to 1 if some were too large or too small.
+        """
+        data = data.reshape(shape.source)
         made, largest = self._any(data, shape, scale)
         if 2.0**-SAFE_EXPONENT * scale < largest < 2.0**SAFE_EXPONENT * scale:
             return made
@@ -83,7 +83,9 @@ class Engine:
             number = np.dtype(pixel if shape.data == "real" else np.complex64)
             with np.errstate(over="ignore"):
                 given = np.ascontiguousarray(data, number)
-            return _prepared(self._device, shape, np.dtype(pixel)).run(given, scale)
+            prepared, lock = _prepared(self._device, shape, np.dtype(pixel))
+            with lock:
+                return prepared.run(given, scale)
         return self._staged(data, shape, scale)
 
     def _staged(self, data: Array, shape: Shape, scale: float) -> tuple[Array, float]:
@@ -113,32 +115,21 @@ class Engine:
         return made, float(np.max(np.abs(made.view(self.real))))
 
 
-class _Kept:
-    """A transform for one thread at a time: its buffers and arguments are for one array."""
-
-    def __init__(self, made: PlainFft) -> None:
-        self.device_bytes = made.device_bytes
-        self._made, self._lock = made, threading.Lock()
-
-    def run(self, source: Array, scale: float) -> tuple[Array, float]:
-        with self._lock:
-            return self._made.run(source, scale)
-
-
-_kept: OrderedDict[tuple[Device, Shape, np.dtype[Any]], _Kept] = OrderedDict()
+# Transforms that are kept, each with a lock: its buffers and arguments are for one array at a time.
+_kept: OrderedDict[tuple[Device, Shape, np.dtype[Any]], tuple[PlainFft, threading.Lock]] = OrderedDict()
 _keeping = threading.Lock()
 
 
-def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> _Kept:
-    """Return the transform of a shape, one of the last ones or a new one."""
+def _prepared(device: Device, shape: Shape, pixel: np.dtype[Any]) -> tuple[PlainFft, threading.Lock]:
+    """Return the transform of a shape, one of the last ones or a new one, and its lock."""
     key = (device, shape, pixel)
     with _keeping:
         found = _kept.get(key)
         if found is None:
-            found = _kept[key] = _Kept(plain_fft.transform(Launcher(device), shape, pixel))
+            found = _kept[key] = plain_fft.transform(Launcher(device), shape, pixel), threading.Lock()
         _kept.move_to_end(key)
         while len(_kept) > 1 and (
-            len(_kept) > MOST_KEPT or sum(each.device_bytes for each in _kept.values()) > MOST_BYTES
+            len(_kept) > MOST_KEPT or sum(each.device_bytes for each, _ in _kept.values()) > MOST_BYTES
         ):
             _kept.popitem(last=False)
         return found

@@ -168,19 +168,15 @@ class Recipe:
         """A function from a picture's size to the bytes of the staged pipeline; None for the fused one."""
         if not self.needs_staged:
             return None
-        import numpy as np
-
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes
 
-        is_double = self.options.get("precision") == "double"
         try:
             algorithm = load(name_of(self.options))
         except ParameterError:
             return None  # an unknown engine is refused with the filter
-        number = np.dtype(np.complex128 if is_double else np.complex64)
-        times = 2 if self.edges == "mirror" else 1
-        return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), number)
+        times, precision = 2 if self.edges == "mirror" else 1, self.options.get("precision")
+        return lambda size: buffer_bytes(algorithm, (size.channels, times * size.height, times * size.width), precision)
 
     @cached_property
     def key(self) -> str:

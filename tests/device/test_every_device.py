@@ -15,7 +15,7 @@ SCRIPT = """
 import numpy as np
 from fftfilter import Filter, transfer as H
 from fftfilter.device.choice import all_devices
-from fftfilter.device.device import SIMULATORS
+from fftfilter.device.choice import SIMULATORS
 from tests.helpers import assert_grey_levels, by_reference
 
 image = np.random.default_rng(20261121).integers(0, 256, (8, 64), dtype=np.uint8)

@@ -10,8 +10,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.device import selftest
-from fftfilter.device.choice import choose
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device, choose
 from fftfilter.errors import RefusedError
 from fftfilter.fused import fused
 from fftfilter.transfer import reference

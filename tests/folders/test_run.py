@@ -23,7 +23,7 @@ from PIL import Image
 
 from fftfilter import images, transfer
 from fftfilter.cli import cli
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import DeviceError, TooLargeError, WriteError
 from fftfilter.files import atomic

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import device_bytes
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
-from fftfilter.fused.cpu.plan import Limits
+from fftfilter.fused.cpu.plan import PART_BYTES
 from fftfilter.output.rounding import deviation
 from fftfilter.transfer import reference
 from fftfilter.transfer.grid import Support
@@ -47,8 +47,8 @@ SIZES = [
 ]
 
 
-def fused(launcher, pixels, transfer=HIGH, *, lanes=None, workers=None, limits=None, edges="wrap", **kind):
-    stack, caches = stack_of(pixels, **kind), {"lanes": lanes, "workers": workers, "limits": limits}
+def fused(launcher, pixels, transfer=HIGH, *, lanes=None, workers=None, part_bytes=PART_BYTES, edges="wrap", **kind):
+    stack, caches = stack_of(pixels, **kind), {"lanes": lanes, "workers": workers, "part_bytes": part_bytes}
     return FusedCpuPipeline(launcher, transfer, stack, edges=edges, **caches).run(pixels)
 
 
@@ -68,10 +68,10 @@ def test_every_size_gives_what_the_reference_gives(cpu, height, width):
 def test_parts_that_fit_a_small_cache_give_the_same(cpu, height, width):
     # Parts of 16 numbers: several stages on the whole before, in both directions.
     image = noise((1, height, width))
-    small = Limits(part=16 * 8 * 16)
-    plan = FusedCpuPipeline(cpu, HIGH, stack_of(image), limits=small).plan
+    small = 16 * 8 * 16
+    plan = FusedCpuPipeline(cpu, HIGH, stack_of(image), part_bytes=small).plan
     assert min(plan.columns.whole_stages, plan.rows.whole_stages) >= 2
-    np.testing.assert_array_equal(fused(cpu, image, limits=small), fused(cpu, image))
+    np.testing.assert_array_equal(fused(cpu, image, part_bytes=small), fused(cpu, image))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16"])
@@ -368,7 +368,7 @@ def test_shapes_are_mirrored(cpu, shape):
 
 
 def test_stacks_are_mirrored_in_parts_that_fit_a_small_cache(cpu):
-    images, small = noise((3, 100, 225)), Limits(part=16 * 8 * 16)
+    images, small = noise((3, 100, 225)), 16 * 8 * 16
     for transfer in (HIGH, SLANTED):
-        got = fused(cpu, images, transfer, real=True, edges="mirror", limits=small, workers=3)
+        got = fused(cpu, images, transfer, real=True, edges="mirror", part_bytes=small, workers=3)
         assert_real(got, images, transfer, "mirror")

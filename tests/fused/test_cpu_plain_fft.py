@@ -8,13 +8,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import TooLargeError
 from fftfilter.fused import plain_fft
 from fftfilter.fused.cpu import long_signal as signal
 from fftfilter.fused.cpu.plain_fft import CpuTransform
-from fftfilter.fused.cpu.plan import Limits
 from fftfilter.fused.plain_fft import Shape
 from tests.helpers import assert_exact_radices, assert_transform
 
@@ -131,10 +130,10 @@ def test_vectors_of_any_length_give_the_same(cpu, kind, lanes):
 
 
 def test_parts_that_fit_a_small_cache_give_the_same(cpu):
-    size, small = (1, 60, 324), Limits(part=16 * 8 * 16)
+    size, small = (1, 60, 324), 16 * 8 * 16
     x, y = numbers(size), numbers((1, 60, 163))
     for shape, source in ((Shape("complex", "both", *size), x), (Shape("values", "both", *size, half=True), y)):
-        made = CpuTransform(cpu, shape, limits=small)
+        made = CpuTransform(cpu, shape, part_bytes=small)
         assert made.plan.rows.whole_stages >= 1
         # Not to the last bit: the first size on a device has a program of its own.
         assert_transform(made.run(source)[0], CpuTransform(cpu, shape).run(source)[0], 60)

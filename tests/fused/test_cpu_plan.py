@@ -9,8 +9,8 @@ import pytest
 
 from fftfilter.device.programs import source
 from fftfilter.fused.cpu import mixed_radix
-from fftfilter.fused.cpu.params import AXIS, PARAMS
-from fftfilter.fused.cpu.plan import FusedCpuPlan, Limits, vector_width
+from fftfilter.fused.cpu.plan import FusedCpuPlan, vector_width
+from fftfilter.fused.cpu.program import AXIS, PARAMS
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_every_row_and_its_mirrored_one_are_paired_once():
 )
 def test_pixels_are_written_by_lines_of_the_cache_in_as_few_bands_as_leave_tasks_for_all(size, workers, pixel, tasks):
     columns, rows = (mixed_radix.transform(n, 160, least) for n, least in zip(size, (1, 0), strict=True))
-    made = FusedCpuPlan(*size, 16, workers, columns, rows, Limits())
+    made = FusedCpuPlan(*size, 16, workers, columns, rows)
     assert made.strips_in_line(pixel) == {1: 2, 4: 1}[pixel]
     assert made.tasks_of_quantize(pixel) == tasks
 

@@ -135,7 +135,7 @@ def test_the_table_lists_the_names_that_kernels_use(programs, form):
 def test_every_kernel_file_is_used(programs, form):
     files = {name for names, _ in programs[form] for name in names}
     here = {file.relative_to(folder()).as_posix() for file in (folder() / "fused" / form).rglob("*.cl")}
-    assert files == here | {"edges.cl", "shapes.cl", "ground.cl", "ramp.cl"}
+    assert files == here | {"edges.cl", "shapes.cl", "offset.cl", "ramp.cl"}
 
 
 @pytest.mark.parametrize("form", ["cpu", "gpu"])
@@ -154,7 +154,7 @@ def test_each_program_gets_the_names_that_its_files_use(programs, form):
 def test_the_function_that_the_table_names_sets_the_name(form):
     for name, setter in table(form).items():
         module, *path = setter.split(".")
-        room = "device" if module in ("launcher", "device") else f"fused.{form}"
+        room = "device" if module in ("launcher", "choice") else f"fused.{form}"
         found = importlib.import_module(f"fftfilter.{room}.{module}")
         for part in path:
             found = inspect.getattr_static(found, part)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.gpu import generic
 from fftfilter.fused.gpu.pipeline import FusedGpuPipeline

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from fftfilter.fused.gpu import plain_plan as plan
+from fftfilter.fused.gpu import plain_fft as plan
 from fftfilter.fused.gpu.plain_fft import GpuTransform
 from fftfilter.fused.gpu.transform import RESERVED_BYTES, Limits, plan_transform
 from fftfilter.fused.plain_fft import Shape

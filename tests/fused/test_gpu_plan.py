@@ -9,9 +9,8 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
-from fftfilter.fused.gpu.long import LongPlan, plan_long
 from fftfilter.fused.gpu.mask import column_bounds
-from fftfilter.fused.gpu.plan import plan, supports
+from fftfilter.fused.gpu.plan import LongPlan, plan, plan_long, supports
 from fftfilter.fused.gpu.transform import BANKS, RESERVED_BYTES, SECTOR, Limits, TransformPlan, plan_transform
 
 LIMITS = Limits()

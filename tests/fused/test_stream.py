@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.device.memory_pool import PageLocked
 from fftfilter.errors import ParameterError, TooLargeError

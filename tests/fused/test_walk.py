@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from fftfilter import transfer as H
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device
 from fftfilter.device.launcher import Launcher
 from fftfilter.fused.cpu import mixed_radix
 from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
@@ -87,10 +87,24 @@ def pipeline(cpu):
     return FusedCpuPipeline(unused, HIGH, stack_of(np.empty((1, 8, 8), np.uint8)), lanes=4)
 
 
+def strips_after(pipeline, steps, images):
+    """Return what lies in memory after the first 1, 2 or 3 steps: (count, strips, rows, 2, lanes).
+
+    After the first two steps a row of a strip is the real and the imaginary parts of its packed columns; after the
+    third it is the values of the left and of the right columns. After the first two, rows are in the plan's order.
+    """
+    bound, plan = pipeline._bind(images), pipeline.plan
+    pipeline._launch(0, steps)
+    pipeline._pixels(bound)
+    found = np.empty((len(images), plan.strips, plan.strip_stride, 2, plan.lanes), np.float32)
+    pipeline.launcher.read(found, pipeline._strips)
+    return found[:, :, : plan.height]
+
+
 @pytest.mark.parametrize(("steps", "title"), [(1, "columns forward"), (2, "rows"), (3, "values")])
 def test_the_device_has_the_numbers_of_the_document_between_its_steps(pipeline, steps, title):
     image = numbers("image").real.astype(np.uint8)[None]
-    strip = pipeline.strips_after(steps, image)[0, 0]
+    strip = strips_after(pipeline, steps, image)[0, 0]
     left, right = strip[:, 0], strip[:, 1]
     got = left + 1j * right if steps < 3 else np.concatenate([left, right], axis=1)
     np.testing.assert_allclose(got, numbers(title), atol=SHOWN)

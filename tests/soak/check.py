@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from fftfilter import transfer as H
-from fftfilter.device.choice import choose
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.filters import Filter
 from fftfilter.images import Depth

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fftfilter.device.choice import choose
-from fftfilter.device.device import Device
+from fftfilter.device.choice import Device, choose
 from fftfilter.device.launcher import Launcher
 from fftfilter.errors import ParameterError, TooLargeError
 from fftfilter.staged import algorithms
-from fftfilter.staged.plan import GROUND, IMAGE, Launch, X, Y
+from fftfilter.staged.plan import IMAGE, OFFSET, Launch, X, Y
 from fftfilter.staged.runner import Runner, Workspace
 from fftfilter.staged.steps import load, magnitude
 from fftfilter.staged.transform import plan_rows
@@ -42,8 +41,8 @@ def new_device():
 
 def buffers(launcher):
     names = {name: launcher.allocate(ROWS.nbytes) for name in (X, Y)}
-    names[GROUND] = launcher.allocate(4)
-    launcher.write(names[GROUND], np.zeros(1, np.float32))
+    names[OFFSET] = launcher.allocate(4)
+    launcher.write(names[OFFSET], np.zeros(1, np.float32))
     launcher.write(names[X], ROWS)
     return names
 

@@ -7,7 +7,7 @@ import pytest
 
 from fftfilter import transfer as H
 from fftfilter.output.ramp import of_values, ramps
-from fftfilter.staged.plan import FLIP, GROUND, IMAGE, MASK, NOISE_FLOOR, RAMPS, SPIN, UNDECIDED, X, Y
+from fftfilter.staged.plan import FLIP, IMAGE, MASK, NOISE_FLOOR, OFFSET, RAMPS, SPIN, UNDECIDED, X, Y
 from fftfilter.staged.runner import Runner
 from fftfilter.staged.steps import (
     bit_reversal,
@@ -126,18 +126,18 @@ def test_the_mask_follows_bins_in_bit_reversed_order(launcher, transfer):
 
 
 @pytest.mark.parametrize(("pixel", "dtype"), [("uchar", np.uint8), ("ushort", np.uint16), ("float", np.float32)])
-def test_load_takes_each_images_ground_off_and_makes_pixels_complex(launcher, pixel, dtype):
+def test_load_takes_each_images_offset_off_and_makes_pixels_complex(launcher, pixel, dtype):
     image = np.array([[[0, 1, 200]], [[7, 0, 9]]], dtype)
-    ground = np.array([1, 7], np.float32)
+    offset = np.array([1, 7], np.float32)
     x = np.full((2, 1, 3), 9 + 9j, COMPLEX)
-    got = run(launcher, [load(3, 1, 2, pixel)], X, image=image, x=x, **{GROUND: ground})
+    got = run(launcher, [load(3, 1, 2, pixel)], X, image=image, x=x, **{OFFSET: offset})
     assert got.tolist() == [[[-1, 0, 199]], [[0, -7, 2]]]
 
 
-def test_magnitude_puts_the_ground_back_and_is_the_hypotenuse(launcher):
+def test_magnitude_puts_the_offset_back_and_is_the_hypotenuse(launcher):
     x = np.array([3 + 4j, -5, 12j, 0], COMPLEX)
-    ground = np.array([0, 10], np.float32)
-    got = run(launcher, [magnitude(2, 1, 2, 0.5)], X, x=x, y=np.zeros(4, COMPLEX), **{GROUND: ground})
+    offset = np.array([0, 10], np.float32)
+    got = run(launcher, [magnitude(2, 1, 2, 0.5)], X, x=x, y=np.zeros(4, COMPLEX), **{OFFSET: offset})
     assert got.view(np.float32)[:4].tolist() == [5, 5, 13, 5]
 
 

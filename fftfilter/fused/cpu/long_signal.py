@@ -15,8 +15,7 @@ import numpy as np
 
 from ..tables import chirp, chirp_filter, convolution_lengths
 from . import mixed_radix
-from .plain_fft import CpuTransform
-from .plain_layout import SIGNAL
+from .plain_fft import SIGNAL, CpuTransform
 from .plan import vector_width
 
 if TYPE_CHECKING:

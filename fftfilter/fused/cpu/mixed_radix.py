@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..tables import chirp, chirp_filter, is_made_of, places_of, twiddles
+from ..tables import chirp, chirp_filter, convolution_lengths, places_of, twiddles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,7 +115,10 @@ def has_roots(radix: int) -> bool:
 
 def is_smooth(n: int) -> bool:
     """Tell whether a length is made of the radices and the primes that go by the definition."""
-    return is_made_of(range(2, LARGEST_PRIME + 1), n)
+    for p in range(2, LARGEST_PRIME + 1):
+        while n % p == 0:
+            n //= p
+    return n == 1
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:
@@ -158,17 +161,12 @@ class Bluestein(NamedTuple):
 
 def convolution_length(n: int) -> int:
     """Return the length from 2n - 1 up, made of 8 and of 2, 3 and 5, whose transform takes the fewest instructions."""
-    least = 2 * n - 1
-    fives: list[int] = [5**i for i in range(least.bit_length())]
-    odd: list[int] = [3**i * five for five in fives if five < 2 * least for i in range(least.bit_length())]
-    # Between a length and twice that, each odd number has one multiple by a power of two.
-    lengths = [m << (-(-least // m) - 1).bit_length() for m in odd if m < 2 * least]
 
     def instructions(m: int) -> int:
         return m * sum(INSTRUCTIONS[radix] for radix in factors(m))
 
     # Both outer stages of a convolution have radix 8.
-    return min(sorted(m for m in lengths if factors(m)[0] == 8), key=instructions)
+    return min((m for m in convolution_lengths(n, 4 * n - 3, (2, 3, 5)) if factors(m)[0] == 8), key=instructions)
 
 
 def transform(n: int, part: int, least_whole: int) -> MixedRadix | Bluestein:

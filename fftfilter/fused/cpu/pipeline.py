@@ -34,10 +34,8 @@ from ...output.stack import PIXELS
 from ...transfer.edges import grid_with
 from ...transfer.grid import Support, parts_along_axes
 from . import mixed_radix
-from .mask import TWINS, mask_terms, turns_of, twins_of
-from .params import params, twiddle_factors
-from .plan import plan
-from .program import program
+from .plan import PART_BYTES, plan
+from .program import TWINS, mask_terms, params, program, turns_of, twiddle_factors, twins_of
 
 if TYPE_CHECKING:
     from ...device.launcher import Launcher
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
-    from .plan import Limits
 
     Array = np.ndarray[Any, Any]
 
@@ -65,7 +62,7 @@ class FusedCpuPipeline:
     """The whole filter for a stack of images on a CPU.
 
     The transfer function has to be even: the result is real. ``lanes`` is how many floats a vector register holds,
-    ``workers`` how many work-items share the work; both are the device's by default. ``limits`` are of the caches.
+    ``workers`` how many work-items share the work; both are the device's by default. ``part_bytes`` is for the plan.
     With ``edges`` of "mirror" a transfer function that is not even along each axis takes two inverse transforms.
     """
 
@@ -79,19 +76,18 @@ class FusedCpuPipeline:
         *,
         lanes: int | None = None,
         workers: int | None = None,
-        limits: Limits | None = None,
+        part_bytes: int = PART_BYTES,
         edges: Edges = "wrap",
     ) -> None:
         self.launcher, self.stack, self._edges = launcher, stack, edges
         count, height, width = stack.shape
-        self._is_twofold = self._needs_two(transfer)
-        inverses = 2 if self._is_twofold else 1
-        self.plan = plan(launcher.device, height, width, lanes=lanes, workers=workers, limits=limits, inverses=inverses)
+        self._needs_two_inverses = self._needs_two(transfer)
+        size, inverses = (height, width), 2 if self._needs_two_inverses else 1
+        self.plan = plan(launcher.device, *size, lanes=lanes, workers=workers, part_bytes=part_bytes, inverses=inverses)
         strips, workspaces, *_ = buffers = self.plan.buffers(count, stack.pixel.itemsize, stack.out.itemsize)
         launcher.device.check_memory(str(stack), buffers)
-        self._buffers: list[Any] = []
         counters = np.zeros(1 + len(STEPS) * (1 + self.plan.workers) * stack.pictures, np.uint32)
-        progress = self._kept(launcher.wrap(counters))
+        progress = launcher.wrap(counters)
         self._strips = self._in_huge_pages(strips)
         # In the host's memory: reading a buffer would take as long as a tenth of a small image.
         self._far = np.zeros((count, self.plan.strips), np.float32)
@@ -100,9 +96,9 @@ class FusedCpuPipeline:
         self._undecided = self._counted[..., 1].reshape(stack.pictures, -1)
         self._per_undecided = decided_row(height, width) / most_undecided(stack)
         found = (self._far, self._extremes, self._counted)
-        self._far_buffer, self._extremes_buffer, self._counted_buffer = (self._kept(launcher.wrap(a)) for a in found)
+        self._far_buffer, self._extremes_buffer, self._counted_buffer = (launcher.wrap(each) for each in found)
         self._ramps: Ramps = own_ramps(stack)
-        self._ramps_buffer = self._kept(launcher.allocate(ON_DEVICE.itemsize * stack.pictures))
+        self._ramps_buffer = launcher.allocate(ON_DEVICE.itemsize * stack.pictures)
         self._results: MemoryPool | None = None
         self._steps = ALL_STEPS
         # None is set later: by `retune` the parameters and tables that the transfer function decides.
@@ -114,9 +110,9 @@ class FusedCpuPipeline:
             "image": None,
             "pixels": None,
             "deviation": self._far_buffer,
-            "largest": self._kept(launcher.allocate(self._far.nbytes)),
-            "column_twiddles": self._constant(twiddle_factors(self.plan.columns)),
-            "row_twiddles": self._constant(twiddle_factors(self.plan.rows)),
+            "largest": launcher.allocate(self._far.nbytes),
+            "column_twiddles": self._copied(twiddle_factors(self.plan.columns)),
+            "row_twiddles": self._copied(twiddle_factors(self.plan.rows)),
             **dict.fromkeys(("places", "across", "down", "gains", "odd_gains", "twins", "turns")),
             "ramps": self._ramps_buffer,
             "counted": self._counted_buffer,
@@ -138,7 +134,7 @@ class FusedCpuPipeline:
 
     def retune(self, transfer: Transfer) -> bool:
         """Take another transfer function, in the same buffers; return whether these serve it."""
-        if self._needs_two(transfer) != self._is_twofold:
+        if self._needs_two(transfer) != self._needs_two_inverses:
             return False
         stack, edges = self.stack, self._edges
         _, height, width = stack.shape
@@ -146,7 +142,7 @@ class FusedCpuPipeline:
         # Rows that are filtered, one at least, and their mirrored ones, in groups of a vector; rows that are cleared.
         grid = grid_with(edges, transfer, height, width)
         support, table = grid.on_grid()
-        if self._is_twofold:  # all rows, as the other pixels have strips of their own
+        if self._needs_two_inverses:  # all rows, as the other pixels have strips of their own
             support = Support(height, width, 1.0)
         reached = max(support.rows, 1)
         frequencies = columns.frequencies()
@@ -165,7 +161,7 @@ class FusedCpuPipeline:
             across_k, down_k = _with_opposite(across_k, width), _with_opposite(down_k, height)
         size, dc = (grid.height, grid.width), transfer.at_dc(table)
         odd_gains = np.zeros(1, np.float32)
-        if self._is_twofold and table is not None:
+        if self._needs_two_inverses and table is not None:
             table, odd = parts_along_axes(table)
             odd_gains = mask_terms(None, odd, size, across_k, down_k, dc=dc).gains
         mask = mask_terms(grid.transfer.radial, table, size, across_k, down_k, dc=dc)
@@ -213,27 +209,13 @@ class FusedCpuPipeline:
         self._filter.bind(**counting)
         self._ramps = ramps
 
-    def strips_after(self, steps: int, images: Array) -> Array:
-        """Return what lies in memory after the first 1, 2 or 3 steps: ``(count, strips, rows, 2, lanes)``.
-
-        After the first two steps a row of a strip is the real and the imaginary parts of its packed columns; after the
-        third it is the values of the left and of the right columns. After the first two, rows are in the plan's order.
-        """
-        bound = self._bind(images)
-        self._launch(0, steps)
-        self._pixels(bound)
-        lanes, count = self.plan.lanes, self.stack.count
-        found = np.empty((count, self.plan.strips, self.plan.strip_stride, 2, lanes), np.float32)
-        self.launcher.read(found, self._strips)
-        return found[:, :, : self.plan.height]
-
     def extremes(self) -> Array:
         """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
         self.launcher.finish(self._extremes_buffer, self._extremes)
         return self._extremes.copy()
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run: (pictures,)."""
+        """Return the largest deviation from its offset of each picture of the last run: (pictures,)."""
         self.launcher.finish(self._far_buffer, self._far)
         found: Array = self._far.reshape(self.stack.pictures, -1).max(axis=1)
         return found
@@ -287,19 +269,11 @@ class FusedCpuPipeline:
             self.launcher.enqueue(name, self._filter, (self.plan.workers,), (1,))
 
     def _pixels(self, bound: tuple[Any, Array]) -> Array:
-        """Wait for the pixels, and return them without what fills a narrow image."""
+        """Wait for the pixels, and return them without the padding of a narrow image."""
         pixels, result = bound
         self.launcher.finish(pixels, result)
         width = self.stack.width
         return result if self.plan.pitch == width else np.ascontiguousarray(result[:, :, :width])
-
-    def _kept(self, buffer: Any) -> Any:
-        """Keep a buffer as long as the pipeline: a kernel does not keep its buffers alive."""
-        self._buffers.append(buffer)
-        return buffer
-
-    def _constant(self, array: Array) -> Any:
-        return self._kept(self._copied(array))
 
     def _copied(self, array: Array) -> Any:
         """Return a buffer with a copy of an array, which kernels read."""
@@ -312,8 +286,8 @@ class FusedCpuPipeline:
         holds. OpenCL cannot ask for huge pages, but NumPy does.
         """
         if size < HUGE:
-            return self._kept(self.launcher.allocate(size))
-        return self._kept(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
+            return self.launcher.allocate(size)
+        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))
 
 
 def _with_opposite(k: Array, n: int) -> Array:

@@ -1,4 +1,9 @@
-"""A plain FFT on a CPU, prepared for arrays of one shape: one launch from array to array."""
+"""A plain FFT on a CPU, prepared for arrays of one shape: one launch from array to array.
+
+Arrays come and go in natural order, the stages leave theirs: the tables of the layout (``plain_fft/layout.cl``) take
+each number from its place. An inverse transform is the forward one whose frequency k is taken for -k, which costs
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,178 @@ import numpy as np
 
 from ...device.memory_pool import aligned
 from ...output.stack import PIXELS
-from .params import twiddle_factors
-from .plain_layout import KINDS, SIGNAL, CpuLayout
-from .plan import Limits, vector_width
-from .program import program
+from ..tables import places_of, twiddles
+from . import mixed_radix, plan
+from .plan import PART_BYTES, vector_width
+from .program import PARAMS, filled, program, twiddle_factors
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ...device.launcher import Launcher
     from ..plain_fft import Shape
+    from .plan import Axis
 
-    Array = np.ndarray[Any, Any]
+    Array = NDArray[Any]
+
+PLANES, LINES, SIGNAL, COLUMNS = range(4)
+KINDS = {"both": PLANES, "rows": LINES, "columns": COLUMNS}
+LAYOUT = np.dtype(
+    [
+        *((name, np.uint64) for name in ("source_step", "target_step")),
+        *((name, np.uint32) for name in ("images", "chunk")),
+        ("tasks", np.uint32, 2),
+        *((name, np.uint32) for name in ("source_pitch", "target_pitch", "width", "kind")),
+    ]
+)
+# Bytes of strips for each worker that wait between both steps, which the caches hold.
+WAITING = 1 << 19
+
+
+class CpuLayout:
+    """The plan of a plain FFT on a CPU: pitches, axes, tasks, tables.
+
+    ``source_pitch`` and ``target_pitch`` are the numbers from a row to the next: narrow arrays have wider rows than
+    their own, as a vector has to fit in.
+    """
+
+    def __init__(self, shape: Shape, kind: int, *, lanes: int, workers: int, part_bytes: int) -> None:
+        self.shape, self.kind, self.lanes, self.workers = shape, kind, lanes, workers
+        # A strip's columns, and the complex numbers of a vector.
+        self.strip = lanes if shape.data == "complex" else 2 * lanes
+        numbers = lanes // 2
+        height, width = shape.height, shape.width
+        part = part_bytes // (8 * lanes)
+        self.columns: Axis = mixed_radix.transform(height if self.kind != LINES else 1, part, 1)
+        self.rows: Axis = mixed_radix.transform(width if self.kind != COLUMNS else 1, part, 0)
+        if self.kind == LINES:
+            self.pitch = max(width, lanes if shape.data == "real" else numbers)
+            self.strips = 0
+        else:
+            self.pitch = max(width, self.strip)
+            self.strips = -(-self.pitch // self.strip)
+        spectrum_pitch = max(shape.spectrum_width, numbers)
+        self.source_pitch = spectrum_pitch if shape.data == "values" else self.pitch
+        if self.kind == SIGNAL:
+            self.target_pitch, self.stored = height, width
+        else:
+            in_strips = shape.data == "values" or self.kind == COLUMNS
+            self.target_pitch = self.pitch if in_strips else spectrum_pitch
+            self.stored = self.target_pitch
+        self.strip_stride = height + plan.SPARE_ROWS
+        self._places()
+
+    @property
+    def spectrum(self) -> int:
+        """Numbers of a spectrum's row that are taken."""
+        return self.shape.spectrum_width if self.shape.data == "values" else self.stored
+
+    @property
+    def workspace(self) -> int:
+        """Numbers of a worker's work space."""
+        height = self.shape.height
+        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+        # A work space begins elsewhere in the cache's sets than the one before.
+        longest = height if self.kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
+        return max(longest, convolution) + plan.SPARE_ROWS
+
+    @property
+    def strip_numbers(self) -> int:
+        """Numbers of the strips of an image, 0 where one step does all."""
+        return 0 if self.kind in (LINES, COLUMNS) else self.strip_stride * self.strips
+
+    @property
+    def chunk(self) -> int:
+        """Images that go through the steps together."""
+        if not self.strip_numbers:
+            return self.shape.count
+        return max(1, min(self.shape.count, WAITING * self.workers // (8 * self.lanes * self.strip_numbers)))
+
+    @property
+    def strip_bytes(self) -> int:
+        """Bytes of the strips between the steps."""
+        return 8 * self.lanes * self.strip_numbers * self.chunk
+
+    @property
+    def progress(self) -> int:
+        """Counters of the tasks of all steps."""
+        return 1 + 2 * -(-self.shape.count // self.chunk) * (1 + self.workers)
+
+    def _places(self) -> None:
+        """Make the tables ``places``, ``to`` and ``take``."""
+        shape, lanes = self.shape, self.lanes
+        height = shape.height
+        frequencies, across = self.columns.frequencies(), self.rows.frequencies()
+        sign = -1 if shape.inverse else 1
+        # Each number of a row (of a column) of the spectrum, and behind them for real numbers the mirrored ones.
+        order, wanted = (frequencies, height) if self.kind == COLUMNS else (across, self.spectrum)
+        k = np.arange(wanted) % len(order)
+        taken = places_of(order)[sign * k % len(order)]
+        if shape.data == "real":
+            taken = np.concatenate([taken, places_of(order)[-sign * k % len(order)]])
+        elif shape.data == "values":
+            taken = places_of(order)
+        self.take = (2 * taken).astype(np.uint32)
+        number = 8 * lanes
+        if self.kind == LINES:
+            together = lanes if shape.data == "complex" else 2 * lanes
+            at = to = mixed_radix.grouped(np.arange(height), together)
+        elif self.kind == COLUMNS:
+            at = to = np.zeros((0, lanes), np.int64)
+        elif self.kind == SIGNAL:
+            first = np.minimum(np.arange(-(-height // lanes)) * lanes, height - lanes)
+            to = first[:, None] + np.arange(lanes)
+            at = places_of(frequencies)[sign * to % height]
+        elif shape.data == "complex":
+            at = mixed_radix.grouped(np.arange(height), lanes)
+            to = sign * frequencies[at] % height
+        else:
+            pairs = mixed_radix.mirrored_pairs(frequencies, height)
+            at = np.concatenate([mixed_radix.grouped(each, lanes) for each in pairs], axis=1)
+            to = sign * frequencies[at] % height
+        self.groups = len(to)
+        # No buffer is empty.
+        self.places, self.to = (np.append(table, 0).astype(np.uint32) for table in (at * number, to))
+
+    def between(self) -> NDArray[np.complex64]:
+        """Return the twiddle factors between the steps of a long signal, (width, height); of others nothing."""
+        shape = self.shape
+        if self.kind != SIGNAL:
+            return np.ones(1, np.complex64)
+        turns = np.outer(np.arange(shape.width), np.arange(shape.height))
+        between = twiddles(-turns if shape.inverse else turns, shape.height * shape.width)
+        return between.astype(np.complex64)
+
+    def params(self) -> Array:
+        """Return the fields of params.cl that transforms read."""
+        fields = {name: getattr(self, name) for name in ("pitch", "strips", "strip_stride", "workspace")}
+        fields["last_start"] = max(0, self.pitch - self.strip)
+        return filled(PARAMS, fields, self.columns, self.rows)
+
+    def layout(self) -> Array:
+        """Return the fields of layout.cl."""
+        shape = self.shape
+        of_source, of_target = self.sizes()
+        fields = {
+            "source_step": of_source,
+            "target_step": of_target,
+            "images": shape.count,
+            "chunk": self.chunk,
+            "tasks": (self.strips, self.groups) if shape.data != "values" else (self.groups, self.strips),
+            "source_pitch": self.source_pitch,
+            "target_pitch": self.target_pitch,
+            "width": self.spectrum,
+            "kind": self.kind,
+        }
+        return filled(LAYOUT, fields)
+
+    def sizes(self) -> tuple[int, int]:
+        """Return how many floats (or pixels) an array takes that is given, and that is made."""
+        shape = self.shape
+        source = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
+        rows = shape.width if self.kind == SIGNAL else shape.height
+        return source, rows * self.target_pitch * (1 if shape.data == "values" else 2)
+
 
 # The steps of each kind of data.
 STEPS = {
@@ -45,14 +212,14 @@ class CpuTransform:
         kind: int | None = None,
         lanes: int | None = None,
         workers: int | None = None,
-        limits: Limits | None = None,
+        part_bytes: int = PART_BYTES,
     ) -> None:
         device = launcher.device
         lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
         workers = workers or device.cl_device.max_compute_units
         self.launcher, self.shape = launcher, shape
         self.kind = KINDS[shape.along] if kind is None else kind
-        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, limits=limits or Limits())
+        self.plan = layout = CpuLayout(shape, self.kind, lanes=lanes, workers=workers, part_bytes=part_bytes)
         self._given = np.dtype(pixel if shape.data == "real" else np.complex64)
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()
@@ -64,11 +231,10 @@ class CpuTransform:
             [self.device_bytes, shape.count * of_source * pixel.itemsize, shape.count * of_target * 4],
         )
 
-        self._kept: list[Any] = []
         self._largest = np.zeros(workers, np.uint32)
-        self._largest_buffer = self._keep(launcher.wrap(self._largest))
+        self._largest_buffer = launcher.wrap(self._largest)
         arguments = {
-            "progress": self._keep(launcher.wrap(np.zeros(layout.progress, np.uint32))),
+            "progress": launcher.wrap(np.zeros(layout.progress, np.uint32)),
             "params": self._constant(layout.params()),
             "layout": self._constant(layout.layout()),
             "z": self._scratch(max(64, layout.strip_bytes)),
@@ -113,13 +279,8 @@ class CpuTransform:
             return target, largest
         return np.ascontiguousarray(target[:, :, :made]), largest
 
-    def _keep(self, buffer: Any) -> Any:
-        """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
-        self._kept.append(buffer)
-        return buffer
-
     def _constant(self, array: Array) -> Any:
-        return self._keep(self.launcher.wrap(np.ascontiguousarray(array), constant=True))
+        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
 
     def _scratch(self, size: int) -> Any:
-        return self._keep(self.launcher.wrap(aligned((size,), np.dtype(np.uint8))))
+        return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))

@@ -8,7 +8,7 @@ from . import mixed_radix
 from .mixed_radix import Bluestein
 
 if TYPE_CHECKING:
-    from ...device.device import Device
+    from ...device.choice import Device
     from .mixed_radix import MixedRadix
 
     Axis = MixedRadix | Bluestein
@@ -20,13 +20,8 @@ LINE = 64
 TASKS = 4
 # Gains that mirrored_mask.cl has at once: at two positions of 32 pairs, of both frequencies, even and odd.
 MIRRORED_GAINS = 2 * 32 * 2 * 2
-
-
-class Limits(NamedTuple):
-    """What of a cache a plan fills, in bytes. With less, small images go the way of large ones."""
-
-    part: int = 20 << 10
-    """A part of a transform, in the first cache, which has 32 KB or more; the rest is for twiddle factors and gains."""
+# Bytes of a part of a transform. The first cache has 32 KB or more; the rest is for twiddle factors and gains.
+PART_BYTES = 20 << 10
 
 
 class FusedCpuPlan(NamedTuple):
@@ -38,7 +33,6 @@ class FusedCpuPlan(NamedTuple):
     workers: int
     columns: Axis
     rows: Axis
-    limits: Limits
     inverses: int = 1
     """How often an image is transformed back."""
 
@@ -114,21 +108,20 @@ def plan(
     *,
     lanes: int | None = None,
     workers: int | None = None,
-    limits: Limits | None = None,
+    part_bytes: int = PART_BYTES,
     inverses: int = 1,
 ) -> FusedCpuPlan:
     """Return the plan for a size on a device.
 
-    ``lanes`` are by default those of the device's registers, ``workers`` as many as it has compute units. ``inverses``
-    is how often an image is transformed back.
+    ``lanes`` are by default those of the device's registers, ``workers`` as many as it has compute units. With smaller
+    parts, small images go the way of large ones. ``inverses`` is how often an image is transformed back.
     """
     lanes = lanes or vector_width(device.cl_device.native_vector_width_float)
-    limits = limits or Limits()
-    part = limits.part // (8 * lanes)
+    part = part_bytes // (8 * lanes)
     # At least one stage of the columns is done on the whole: the one that reads pixels.
     columns, rows = mixed_radix.transform(height, part, 1), mixed_radix.transform(width, part, 0)
     workers = workers or device.cl_device.max_compute_units
-    return FusedCpuPlan(height, width, lanes, workers, columns, rows, limits, inverses)
+    return FusedCpuPlan(height, width, lanes, workers, columns, rows, inverses)
 
 
 def inner(axis: Axis) -> MixedRadix:

@@ -1,7 +1,7 @@
-"""The generic programs, for images of any size: what they launch in place of the specialized ones, compiled for a size.
+"""The launches of the generic program, which serves images of any size, in place of those compiled for one size.
 
-They have the same plans, tables and numbers between the launches, and compute the same, bit for bit. They learn lengths
-only at run time (``kernels/fused/gpu/generic/side.cl``), which makes them about half as fast.
+Plans, tables and the numbers between the launches are the same, and so are results, bit for bit. The program learns
+lengths only at run time (``kernels/fused/gpu/generic/side.cl``), which makes it about half as fast.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .transform import MOST_PER_ITEM, MOST_STAGES, RESERVED_BYTES, SECTOR, group
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...device.device import Device
+    from ...device.choice import Device
     from .transform import Limits, TransformPlan
 
 STEP = "fused/gpu/generic/step.cl"
@@ -38,7 +38,7 @@ SIDE_TYPE = np.dtype(
 )
 SIZES_TYPE = np.dtype(
     [
-        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "is_twofold")),
+        *((name, np.uint32) for name in ("height", "width", "pictures", "tile", "needs_two_inverses")),
         *((name, SIDE_TYPE) for name in ("rows", "columns")),
     ]
 )
@@ -61,7 +61,7 @@ def is_specialized(device: Device, kind: Kind) -> bool:
 
 
 def may_specialize(device: Device, kind: Kind, pixels: int) -> bool:
-    """Tell whether a kind of stacks, of which so many pixels came, may have specialized programs; note that it has."""
+    """Tell whether a kind of stacks may have specialized programs after so many pixels; if so, remember it."""
     kinds = _specialized.setdefault(device, set())
     if len(kinds) < MOST_SPECIALIZED or pixels >= WORTH_COMPILING:
         kinds.add(kind)
@@ -116,7 +116,7 @@ class GenericLaunches(Launches):
             "width": plan.width,
             "pictures": self.count,
             "tile": plan.tile,
-            "is_twofold": self.is_twofold,
+            "needs_two_inverses": self.needs_two_inverses,
         }
         for name, number in numbers.items():
             sizes[name] = number
@@ -145,7 +145,7 @@ class GenericLaunches(Launches):
         return [self._launch("inverse rows", INVERSE_ROWS, self._rows, tables, given)]
 
     def _launch(self, name: str, step: int, side: Side, tables: Sequence[cl.Buffer], given: dict[str, Any]) -> Launch:
-        """Return the launch of a step; what it is not ``given``, it does not need."""
+        """Return the launch of a step; arguments that are not ``given`` are unused."""
         groups = side.groups * self.count
         if side.is_local:
             room: Any = cl.LocalMemory(NUMBER_BYTES * side.batch * side.stride)
@@ -163,7 +163,7 @@ class GenericLaunches(Launches):
             "tables": table,
             "largest": self.largest,
             "one_scale": 0,
-            "reach": self.reach,
+            "support": self.support,
             "dc": 0.0,
             "subtracts": 0,
             "other": 0,

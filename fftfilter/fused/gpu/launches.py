@@ -1,4 +1,4 @@
-"""What the fused pipeline for GPUs launches: rows, columns and inverse rows, in one step or in two; then pixels."""
+"""Makes the launches of the fused pipeline for GPUs: rows, columns, inverse rows, in one step or in two; pixels."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from ...device.launcher import Kernel, Launcher
     from ...output.stack import Stack
     from ...transfer.edges import Edges
-    from .long import LongPlan
-    from .plan import FusedPlan
+    from .plan import FusedPlan, LongPlan
 
     Buffer = cl.Buffer | None
 
@@ -96,38 +95,38 @@ class Launches:
     pixel: str
     """What OpenCL calls the type of the pixels."""
     edges: Edges
-    is_twofold: bool
+    needs_two_inverses: bool
 
     before: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """Files in front of a kernel's, beside those that it needs."""
 
     @property
-    def reach(self) -> int:
+    def support(self) -> int:
         """Columns that are stored: whole tiles."""
         return self.tiles * self.plan.tile
 
     @property
     def _kept_columns(self) -> int:
-        """Columns below the reach."""
-        return min(self.reach, self.plan.width // 2 + 1)
+        """Columns below the support."""
+        return min(self.support, self.plan.width // 2 + 1)
 
     def rows(self, tables: Sequence[cl.Buffer]) -> list[Launch]:
         """Return what makes the rows' spectra of pixels."""
-        rows, spectrum, largest = self.plan.rows, self.spectrum, self.largest
+        rows, spectrum, largest, support = self.plan.rows, self.spectrum, self.largest, self.support
         pixel = (f"LOAD_PIXEL={self.pixel}",)
         if isinstance(rows, TransformPlan):
-            own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "reach": self.reach}
+            own = {"spectrum": spectrum, "image": None, "tables": tables[0], "largest": largest, "support": support}
             return [self._whole("rows", ROWS, rows, self.plan.pairs, pixel, **own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         first = {"lines": lines, "image": None, "tables": outer, "long_tables": between, "largest": largest}
-        second = {"lines": lines, "tables": middle, "long_tables": between, "reach": self.reach}
+        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
         launches = [
             self._row_step("rows", LONG_ROWS, rows, rows.outer, pixel, **first),
             self._row_step("rows", LONG_ROWS_MIDDLE, rows, rows.middle, ("INVERSE=0",), **second),
         ]
         if rows.is_bluestein:
-            last = {"spectrum": spectrum, "lines": lines, "tables": outer, "long_tables": between, "reach": self.reach}
+            last = {"spectrum": spectrum, "lines": lines, "tables": outer, "long_tables": between, "support": support}
             launches.append(self._row_step("rows", LONG_ROWS_TO_SPECTRUM, rows, rows.outer, (), **last))
         return launches
 
@@ -139,21 +138,21 @@ class Launches:
         Of a ``complement`` the values are subtracted from the image. Where the image is transformed back twice, they
         are those of the ``other`` pixels, or of the first ones.
         """
-        rows, spectrum, step = self.plan.rows, self.spectrum, "inverse rows"
+        rows, spectrum, support, step = self.plan.rows, self.spectrum, self.support, "inverse rows"
         defines = f"LOAD_PIXEL={self.pixel}", f"COMPLEMENT={int(complement)}"
         found = {"largest": self.largest, "one_scale": one_scale}
         if isinstance(rows, TransformPlan):
-            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "reach": self.reach}
+            own = {"values": self.values, "spectrum": spectrum, "tables": tables[0], **found, "support": support}
             own |= {"dc": dc, "other": other, "image": None}
             return [self._whole(step, INVERSE_ROWS, rows, self.plan.pairs, defines, **own)]
         outer, middle, between = tables
         lines = self.work if rows.is_bluestein else spectrum
         launches = []
         if rows.is_bluestein:
-            first = {"lines": lines, "spectrum": spectrum, "tables": outer, "long_tables": between, "reach": self.reach}
+            first = {"lines": lines, "spectrum": spectrum, "tables": outer, "long_tables": between, "support": support}
             launches.append(self._row_step(step, LONG_ROWS_FROM_SPECTRUM, rows, rows.outer, (), **first))
         direction = (f"INVERSE={int(not rows.is_bluestein)}",)
-        second = {"lines": lines, "tables": middle, "long_tables": between, "reach": self.reach}
+        second = {"lines": lines, "tables": middle, "long_tables": between, "support": support}
         launches.append(self._row_step(step, LONG_ROWS_MIDDLE, rows, rows.middle, direction, **second))
         last = {"values": self.values, "lines": lines, "tables": outer, "long_tables": between, **found}
         last |= {"dc": dc, "image": None}
@@ -228,7 +227,7 @@ class Launches:
         return max(self._row_groups(plan), self.count * -(-self._kept_columns // plan.batch))
 
     def _run_together(self, groups: int, plan: TransformPlan, registers: int) -> bool:
-        """Tell whether a device has registers for so many groups at a time; kernels know what to do if it has not."""
+        """Tell whether a device has registers for so many groups at a time; kernels are right if it has fewer, too."""
         units = int(self.launcher.device.cl_device.max_compute_units)
         return groups * plan.group * registers <= units * UNIT_REGISTERS
 
@@ -270,7 +269,7 @@ class Launches:
     ) -> Kernel:
         """Return the kernel of a file, named after it, whose work-items have so many registers."""
         plan = self.plan
-        edges = (f"EDGES={self.edges}", f"TWOFOLD={int(self.is_twofold)}")
+        edges = (f"EDGES={self.edges}", f"TWO_INVERSES={int(self.needs_two_inverses)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
         name = source.removeprefix("fused/").removesuffix(".cl").replace("/", "_")
         options = compiler_options(self.launcher, registers)
@@ -334,7 +333,7 @@ def ramp_of_histogram(
 
 
 def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
-    """Return the launch that finds the largest deviation from its ground of each picture, a float in ``far``."""
+    """Return the launch that finds the largest deviation from its offset of each picture, a float in ``far``."""
     count, height, width = stack.shape
     arguments = {"far": far, "image": image, "one_scale": stack.one_scale, "height": height, "width": width}
     defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}",)
@@ -357,7 +356,7 @@ def _registers(source: str, plan: TransformPlan) -> int:
 def compiler_options(launcher: Launcher, registers: int = REGISTERS) -> tuple[str, ...]:
     """Return the compiler's own options: how many registers a work-item may have, and that division is exact.
 
-    Of a division by what it knows the compiler makes a multiplication, which rounds otherwise than the division would.
+    The compiler would turn division by a constant into multiplication, which rounds differently.
     """
     if "NVIDIA" not in launcher.device.platform:
         return ()

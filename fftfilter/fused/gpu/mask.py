@@ -23,12 +23,12 @@ UNUSED: dict[str, float | int] = {**dict.fromkeys(REALS, 0.0), "is_complement": 
 
 
 class MaskArguments(NamedTuple):
-    """What the columns' kernels take: a buffer, and numbers by name, in their order."""
+    """Arguments of the columns' kernels: a buffer, and numbers by name, in their order."""
 
     data: Array
     numbers: dict[str, float | int]
     shape: str
-    """What the compiler must know: one of the smooth shapes, ideal or table."""
+    """The shape for which the kernel is compiled: one of the smooth ones, ideal or table."""
 
 
 def mask(
@@ -38,18 +38,19 @@ def mask(
     *,
     dc: float,
     complement: bool,
-    is_twofold: bool = False,
+    needs_two_inverses: bool = False,
 ) -> MaskArguments:
     """Return the mask of a radial function, or of a table of gains ``(height, width)``; 1 - H for the complement.
 
-    ``dc`` is H(0). If it ``is_twofold``, gains are those of the part that is even along each axis, then of the odd one.
+    ``dc`` is H(0). If it ``needs_two_inverses``, gains are those of the part that is even along each axis, then of
+    the odd one.
     """
     height, width = size
     at_dc = 1 - dc if complement else dc
     if radial is None or table is not None:
         gains = np.asarray(table)
         gains = 1 - gains if complement else gains
-        parts = parts_along_axes(gains) if is_twofold else (gains[:, : width // 2 + 1],)
+        parts = parts_along_axes(gains) if needs_two_inverses else (gains[:, : width // 2 + 1],)
         data = np.ascontiguousarray(np.stack(parts).transpose(0, 2, 1), np.float32)
         return MaskArguments(data, UNUSED | {"at_dc": float(at_dc)}, "table")
     n = min(height, width)

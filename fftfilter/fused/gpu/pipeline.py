@@ -52,7 +52,6 @@ from .transform import DEFAULT
 if TYPE_CHECKING:
     import pyopencl as cl
 
-    from ...device.device import Device
     from ...device.launcher import Launcher
     from ...output.histogram import Ramps
     from ...output.stack import Stack
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-# Results in page-locked memory at a time: who keeps more gets others in ordinary memory.
+# Results in page-locked memory at a time; further ones are in ordinary memory.
 RESULTS = 4
 # Chirp-z with twiddle factors made of powers rounds more.
 LESS_EXACT = 3
@@ -75,7 +74,7 @@ PROGRESS = 10
 
 
 class _Mask(NamedTuple):
-    """What of a transfer function is computed: a part of the columns, with a mask on it."""
+    """The part of a transfer function that is computed: some columns, and their mask."""
 
     tiles: int
     """Of columns that are stored and transformed."""
@@ -86,8 +85,8 @@ class _Mask(NamedTuple):
     arguments: MaskArguments
 
 
-def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: bool) -> _Mask:
-    """Return what of a transfer function is computed for images of a plan's size."""
+def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> _Mask:
+    """Return the part of a transfer function that is computed for images of a plan's size."""
     grid = grid_with(edges, transfer, planned.height, planned.width)
     support, table = grid.on_grid()
     columns = planned.width // 2 + 1
@@ -95,24 +94,44 @@ def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, is_twofold: b
     complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
     kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
     dc, size = transfer.at_dc(table), (grid.height, grid.width)
-    arguments = mask(grid.transfer.radial, table, size, dc=dc, complement=complement, is_twofold=is_twofold)
+    arguments = mask(
+        grid.transfer.radial, table, size, dc=dc, complement=complement, needs_two_inverses=needs_two_inverses
+    )
     return _Mask(-(-kept // planned.tile), complement, float(dc), arguments)
 
 
 class _ByHistogram(NamedTuple):
-    """All launches of a filter whose ramps a histogram finds, what it finds them by, and the buffers to be kept."""
+    """All launches of a filter whose ramps a histogram finds, and the buffer of the ramps that are wanted."""
 
     launches: list[Launch]
     wanted: cl.Buffer
-    kept: list[cl.Buffer]
 
 
-def _waits(device: Device) -> bool:
-    """Tell whether work-groups can wait for each other."""
-    return any(name in device.platform for name in WAITING_PLATFORMS)
+class OfPictures:
+    """Facts about the pictures of a run, from the numbers that kernels found of each."""
+
+    stack: Stack
+
+    def found(self) -> Array:
+        """Return what kernels found of each picture: (pictures, FOUND)."""
+        raise NotImplementedError
+
+    def extremes(self) -> Array:
+        """Return 0 and the largest magnitude of each picture: (pictures, 2)."""
+        most = self.found()[:, 0].view(np.float32)
+        return np.stack([np.zeros_like(most), most], axis=1)
+
+    def clipped(self) -> Array:
+        """Return the part of each picture's samples that is clipped to black or white: (pictures,)."""
+        return self.found()[:, 1] * (self.stack.pictures / self.stack.size)
+
+    def undecided(self) -> list[float]:
+        """Return about how many samples of each picture are undecided, as a part of how many may be."""
+        most = most_undecided(self.stack)
+        return [count / most for count in self.found()[:, 2].tolist()]
 
 
-class FusedGpuPipeline:
+class FusedGpuPipeline(OfPictures):
     """The whole filter for a stack of images on a GPU: four launches, more where a side is too long for one.
 
     The transfer function has to be even: the result is real. ``one_launch`` is whether small images go in one launch,
@@ -142,10 +161,11 @@ class FusedGpuPipeline:
         self._refuse_what_it_lacks()
         is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
-        self._is_twofold = edges == "mirror" and not transfer.is_even_along_axes
-        self._mask = _mask(transfer, self.plan, edges, is_twofold=self._is_twofold)
+        self._needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
+        self._mask = _mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
         self._allocate()
-        self._waits = _waits(self.device) if one_launch is None else one_launch
+        is_known = any(name in self.device.platform for name in WAITING_PLATFORMS)
+        self._waits = is_known if one_launch is None else one_launch
         self._is_specialized = not (generic and self.plan.is_in_groups) or is_specialized(self.device, self._kind)
         """Whether the programs are compiled for this size."""
         self._build()
@@ -172,11 +192,10 @@ class FusedGpuPipeline:
         tables = [*row_tables, *column_tables, self._mask.arguments.data]
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
-        spectra = stack.count * (2 if self._is_twofold else 1)
+        spectra = stack.count * (2 if self._needs_two_inverses else 1)
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
         found = 4 * FOUND * stack.count
         small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
-        self.most_undecided = most_undecided(stack)
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
         self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
@@ -193,24 +212,26 @@ class FusedGpuPipeline:
 
     @property
     def _kind(self) -> Kind:
-        """What the programs of this size are compiled for."""
+        """All that decides the programs of this size."""
         stack, mask = self.stack, self._mask
         size = stack.height, stack.width, stack.pixel, stack.out
-        return (*size, self._edges, self._is_twofold, mask.complement, mask.arguments.shape)
-
-    @property
-    def launch_count(self) -> int:
-        """How many launches filter a stack."""
-        return len(self._launches)
+        return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.arguments.shape)
 
     def _build(self) -> None:
         """Build the kernels and set every argument but the images."""
         self._bound: tuple[object, ...] = (None,) * 4
         self._to_spectra: list[Launch] = []
         self._to_values: list[Launch] = []
-        self._make = make = self._maker()
+        given = (self.launcher, self.plan, self.stack.count, self._mask.tiles)
+        buffers = self._spectrum, self._work, self._values, self.largest
+        kind = PIXELS[self.stack.pixel], self._edges, self._needs_two_inverses
+        self._make = make = (
+            Launches(*given, *buffers, *kind)
+            if self._is_specialized
+            else GenericLaunches(*given, *buffers, *kind, self._limits)
+        )
         # What waits has no times of steps.
-        can_wait = self._waits and self._is_specialized and not self._is_twofold and not self.launcher.profiles
+        can_wait = self._waits and self._is_specialized and not self._needs_two_inverses and not self.launcher.profiles
         can_wait = can_wait and self.stack.white is not None
         self._goes_in_one = can_wait and make.goes_in_one()
         if self._goes_in_one:
@@ -220,14 +241,6 @@ class FusedGpuPipeline:
         else:
             self._build_steps()
 
-    def _maker(self) -> Launches:
-        """Return what makes the launches, specialized or generic ones."""
-        stack = self.stack
-        buffers = self._spectrum, self._work, self._values, self.largest
-        given = (self.launcher, self.plan, stack.count, self._mask.tiles, *buffers)
-        kind = (PIXELS[stack.pixel], self._edges, self._is_twofold)
-        return Launches(*given, *kind) if self._is_specialized else GenericLaunches(*given, *kind, self._limits)
-
     def _build_to_pixels(self) -> None:
         """Build the launches of rows and columns, and the one that makes pixels of spectra."""
         self._to_spectra = [*self._make.rows(self._row_tables), *self._columns()]
@@ -236,9 +249,9 @@ class FusedGpuPipeline:
         self._launches = [*self._to_spectra, last]
 
     def _build_steps(self) -> None:
-        """Build each step as a launch of its own, or several; what is twofold takes columns and inverse rows twice."""
+        """Build each step as a launch or several; a filter that needs two inverses takes the last two steps twice."""
         self._to_values = self._make.rows(self._row_tables)
-        for other in (True, False)[not self._is_twofold :]:
+        for other in (True, False)[not self._needs_two_inverses :]:
             self._to_values += [*self._columns(other=other), *self._values_of_spectra(other=other)]
         self._launches = self._to_values
         if self.stack.white is not None:
@@ -257,13 +270,13 @@ class FusedGpuPipeline:
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
-        """What launches that read pixels and make some must know at compile time."""
+        """The defines of launches that read pixels and write pixels."""
         read = f"LOAD_PIXEL={PIXELS[self.stack.pixel]}", f"COMPLEMENT={int(self._mask.complement)}"
         return (*read, f"STORE_PIXEL={PIXELS[self.stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", "PIXELS_PER_ITEM=1")
 
     @cached_property
     def _progress(self) -> cl.Buffer:
-        """Where groups that wait for each other tell how far they are."""
+        """The buffer in which groups that wait for each other tell how far they are."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         buffer = self.launcher.allocate(told.nbytes)
         self.launcher.write(buffer, told)
@@ -281,7 +294,7 @@ class FusedGpuPipeline:
             "largest": self.largest,
             "progress": self._progress,
             "pictures": self.stack.count,
-            "reach": self._make.reach,
+            "support": self._make.support,
             "one_scale": self.stack.one_scale,
             "dc": self._mask.dc,
         }
@@ -347,28 +360,15 @@ class FusedGpuPipeline:
                 set_(buffer)
         self._bound = bound
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture of the last run: (pictures, 2)."""
-        return extremes_of(self._found())
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that the last run clipped to black or white: (pictures,)."""
-        if not self._clips:
-            return np.zeros(self.stack.pictures)
-        return clipped_of(self._found(), self.stack)
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
-        return undecided_of(self._found(), self.most_undecided)
-
-    def _found(self) -> Array:
+    def found(self) -> Array:
+        """Return what kernels found of each picture of the last run: (pictures, FOUND)."""
         if self._found_last is None:
             self._found_last = np.empty((self.stack.pictures, FOUND), np.uint32)
             self.launcher.read(self._found_last, self.largest)
         return self._found_last
 
     def deviations(self, image: cl.Buffer | None = None) -> Array:
-        """Return the largest deviation from its ground of each picture of the last run, (pictures,), or of a buffer."""
+        """Return the largest deviation from its offset of each picture of the last run, (pictures,), or of a buffer."""
         far = np.zeros(self.stack.pictures, np.float32)
         buffer = self.launcher.allocate(far.nbytes)
         self.launcher.write(buffer, far)
@@ -387,11 +387,9 @@ class FusedGpuPipeline:
         if isinstance(ramps, ByHistogram):
             height, width, of_picture = self.stack.height, self.stack.width, self.stack.count // self.stack.pictures
             self.launcher.write(self._by_histogram.wanted, ramps.wanted(counted_samples(height, width) * of_picture))
-            self._clips = True
         else:
             made = own_ramps(self.stack) if ramps is None else ramps
             self.launcher.write(self._ramps_buffer, of_values(made))
-            self._clips = bool(made["counts"].any())
         self._ramps = ramps
 
     @cached_property
@@ -399,17 +397,17 @@ class FusedGpuPipeline:
         """What is launched where a histogram finds the ramps, which are buffers of their own."""
         launcher, stack, values, largest = self.launcher, self.stack, self._values, self.largest
         sizes = WANTED.itemsize, 4 * BINS * stack.pictures, ON_DEVICE.itemsize * stack.pictures
-        wanted, counts, ramps = kept = [launcher.allocate(size) for size in sizes]
+        wanted, counts, ramps = [launcher.allocate(size) for size in sizes]
         launcher.write(counts, np.zeros((stack.pictures, BINS), np.uint32))
         if self._goes_in_one:
-            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted, kept)
+            return _ByHistogram([self._one_launch(ramps, wanted, counts)], wanted)
         launches = [
             *(self._to_values or [*self._to_spectra, *self._values_of_spectra()]),
             histogram(launcher, stack, values, largest, counts),
             ramp_of_histogram(launcher, stack, largest, counts, wanted=wanted, ramps=ramps),
             quantize(launcher, stack, values, largest, ramps),
         ]
-        return _ByHistogram(launches, wanted, kept)
+        return _ByHistogram(launches, wanted)
 
     def run(self, images: Array, ramps: Ramps = None) -> Array:
         """Filter images in the host's memory, and return their pixels on the ramp of each picture."""
@@ -430,19 +428,3 @@ class FusedGpuPipeline:
             self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
             return np.empty(self.stack.shape, self.stack.out)
         return self._results.empty(self.stack.shape, self.stack.out)
-
-
-def extremes_of(found: Array) -> Array:
-    """Return 0 and the largest magnitude of each picture, (pictures, 2), of what :attr:`largest` has of each."""
-    most = found[:, 0].view(np.float32)
-    return np.stack([np.zeros_like(most), most], axis=1)
-
-
-def clipped_of(found: Array, stack: Stack) -> Array:
-    """Return the part of each picture's samples that is clipped, (pictures,), of what :attr:`largest` has of each."""
-    return found[:, 1] * (stack.pictures / stack.size)
-
-
-def undecided_of(found: Array, most: float) -> list[float]:
-    """Return how many samples of each picture are undecided, likewise, as a part of how many may be."""
-    return [count / most for count in found[:, 2].tolist()]

@@ -1,18 +1,23 @@
-"""A plain FFT on a GPU, prepared for arrays of one shape: launches from one device buffer to another."""
+"""A plain FFT on a GPU, prepared for arrays of one shape: launches from one device buffer to another.
+
+Its steps are plain data: along which lines, from where to where.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ...output.stack import PIXELS
 from ..tables import twiddles
-from . import plain_plan
 from . import plan as images
 from .launches import FOUND, INVERSE_ROWS, REGISTERS, ROWS, Launch, Launches, compiler_options
-from .transform import DEFAULT, MOST_PER_ITEM
+from .plan import LongPlan, plan_long
+from .transform import DEFAULT, MOST_PER_ITEM, SECTOR, Limits, TransformPlan, fits, plan_transform
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +30,143 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+# Numbers from which places no longer fit into 32 bits.
+MOST_NUMBERS = 1 << 32
+TARGET, SCRATCH = "target", "scratch"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Where lines lie: ``group`` side by side, groups ``step`` numbers apart, numbers of a line ``stride`` apart."""
+
+    group: int
+    step: int
+    stride: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """Transforms of ``count`` lines, a launch.
+
+    ``between`` is the length of the long transform whose outer step it is, else 0; ``beside`` are the long
+    transforms that lie side by side. Of each line the first ``kept`` numbers are stored.
+    """
+
+    plan: TransformPlan
+    count: int
+    source: Lines
+    target: Lines
+    kept: int
+    between: int = 0
+    beside: int = 1
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the numbers may come back to their own places."""
+        return self.source == self.target
+
+    def defines(self) -> tuple[str, ...]:
+        """Return what the kernel must know at compile time."""
+        return (
+            *self.plan.defines(),
+            *(f"FROM_GROUP={self.source.group}", f"FROM_STEP={self.source.step}", f"FROM_STRIDE={self.source.stride}"),
+            *(f"TO_GROUP={self.target.group}", f"TO_STEP={self.target.step}", f"TO_STRIDE={self.target.stride}"),
+            *(f"KEPT={self.kept}", f"BETWEEN={self.between}", f"BESIDE={self.beside}"),
+        )
+
+
+def serves(shape: Shape, limits: Limits = DEFAULT) -> bool:
+    """Tell whether a shape can be transformed."""
+    if shape.count * shape.height * shape.width >= MOST_NUMBERS:
+        return False
+    if is_paired(shape, limits):
+        return True
+    return shape.data != "values" and all(_plan(n, n_lines, limits) for n, n_lines in _sides(shape))
+
+
+def is_paired(shape: Shape, limits: Limits = DEFAULT) -> bool:
+    """Tell whether real images go as pairs of rows, which work-groups have to hold.
+
+    A spectrum in natural order is written in whole sectors only where a group has four columns: with fewer, lines are
+    faster, though rows are not in pairs.
+    """
+    if shape.data == "complex" or shape.along != "both" or shape.inverse:
+        return False
+    sides = ((shape.height, True), (shape.width, False))
+    if not all(fits(n, limits, columns=columns) for n, columns in sides):
+        return False
+    planned = images.plan(shape.height, shape.width, limits)
+    if not planned.is_in_groups:
+        return False
+    return shape.data == "values" or planned.columns.batch >= min(SECTOR, shape.width // 2 + 1)
+
+
+def is_cut(shape: Shape, limits: Limits = DEFAULT) -> bool:
+    """Tell whether half a spectrum is cut out of a whole one: rows in two steps store all."""
+    return shape.half and not is_paired(shape, limits) and not isinstance(_plan(shape.width, 1, limits), TransformPlan)
+
+
+def steps(shape: Shape, limits: Limits = DEFAULT) -> list[Step]:
+    """Return the steps of a transform of complex numbers, or of real ones that are read as such, rows first."""
+    found: list[Step] = []
+    kept = shape.width if is_cut(shape, limits) else shape.spectrum_width
+    if shape.along != "columns":
+        found += _axis(shape.count * shape.height, shape.width, 1, limits, kept)
+    if shape.along != "rows":
+        found += _axis(shape.count, shape.height, kept, limits, shape.height)
+    return found
+
+
+def _sides(shape: Shape) -> list[tuple[int, int]]:
+    """Return the length of the lines along each axis, and how many lie side by side."""
+    rows, columns = (shape.width, 1), (shape.height, shape.width)
+    return {"rows": [rows], "columns": [columns], "both": [rows, columns]}[shape.along]
+
+
+@cache
+def _plan(n: int, beside: int, limits: Limits) -> TransformPlan | LongPlan | None:
+    """Return the plan of lines of n numbers, ``beside`` of them side by side; None for what is too long."""
+    if fits(n, limits, columns=False):
+        return plan_transform(n, _wide(n, beside, limits), columns=False, count=max(beside, SECTOR))
+    found = plan_long(n, limits, columns=False, count=max(beside, SECTOR))
+    # A long chirp-z has steps of its own, which plain FFTs leave to the staged pipeline.
+    return found if found and not found.is_bluestein else None
+
+
+def _wide(n: int, beside: int, limits: Limits) -> Limits:
+    """Return limits with which a work-group takes a sector of neighboring lines, if it can."""
+    items = plan_transform(n, limits, columns=False, count=1).items
+    wanted = min(limits.group, SECTOR * items) if beside >= SECTOR else limits.group_wanted
+    return replace(limits, group_wanted=max(limits.group_wanted, wanted))
+
+
+def _axis(count: int, n: int, beside: int, limits: Limits, kept: int) -> list[Step]:
+    """Return the steps along an axis of an array ``(count, n, beside)``, of whose lines ``kept`` numbers are stored."""
+    planned = _plan(n, beside, limits)
+    if planned is None:
+        raise ValueError(f"no plan for lines of {n}")
+    if isinstance(planned, TransformPlan):
+        from_, to = Lines(beside, n * beside, beside), Lines(beside, kept * beside, beside)
+        return [Step(planned, count * beside, from_, to, kept)]
+    outer, middle = planned.outer.points, planned.middle.points
+    outer_lines = Lines(middle * beside, n * beside, middle * beside)
+    from_, to = Lines(beside, middle * beside, beside), Lines(outer * beside, n * beside, outer * beside)
+    return [
+        Step(planned.outer, count * middle * beside, outer_lines, outer_lines, outer, between=n, beside=beside),
+        Step(planned.middle, count * outer * beside, from_, to, middle),
+    ]
+
+
+def places(steps: list[Step]) -> list[str]:
+    """Return the buffer that each step writes: the last one the target, and none that moves numbers its own source."""
+    found = [TARGET]
+    for step in steps[:0:-1]:
+        found.append(found[-1] if step.in_place else {TARGET: SCRATCH, SCRATCH: TARGET}[found[-1]])
+    return found[::-1]
+
+
 LINES = "fused/gpu/plain_fft/lines.cl"
-NO_GROUND = "fused/gpu/plain_fft/no_ground.cl"
+NO_OFFSET = "fused/gpu/plain_fft/no_offset.cl"
 TO_SPECTRUM = "fused/gpu/plain_fft/to_spectrum.cl"
 FROM_SPECTRUM = "fused/gpu/plain_fft/from_spectrum.cl"
 FLOAT = np.dtype(np.float32)
@@ -35,7 +175,7 @@ FLOAT = np.dtype(np.float32)
 class PairLaunches(Launches):
     """Makes launches of real images with nothing taken off, and without a mask."""
 
-    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_GROUND,))
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_OFFSET,))
 
     def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
         """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
@@ -61,17 +201,16 @@ class GpuTransform:
         self, launcher: Launcher, shape: Shape, pixel: np.dtype[Any] = FLOAT, *, limits: Limits = DEFAULT
     ) -> None:
         self.launcher, self.shape = launcher, shape
-        self._is_paired = plain_plan.is_paired(shape, limits)
+        self._is_paired = is_paired(shape, limits)
         given = np.dtype(pixel if shape.data == "real" else np.complex64)
         made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
-        held = shape.source if plain_plan.is_cut(shape, limits) else shape.target
+        held = shape.source if is_cut(shape, limits) else shape.target
         self._given, self._made = given, made
         self.source_bytes = math.prod(shape.source) * given.itemsize
         """Bytes of the array that is given."""
         self.target_bytes = math.prod(held) * made.itemsize
         """Bytes of what is made on the device."""
         self._held = held
-        self._kept: list[cl.Buffer] = []
         self._buffers: tuple[cl.Buffer, cl.Buffer] | None = None
         self._bound: tuple[Any, ...] = ()
         self._launches: list[Launch] = []
@@ -80,8 +219,8 @@ class GpuTransform:
         if self._is_paired:
             self._scratch_bytes = 8 * shape.count * images.plan(shape.height, shape.width, limits).spectrum_length
         else:
-            steps = plain_plan.steps(shape, limits)
-            self._scratch_bytes = 8 * math.prod(shape.source) if plain_plan.SCRATCH in plain_plan.places(steps) else 0
+            lines = steps(shape, limits)
+            self._scratch_bytes = 8 * math.prod(shape.source) if SCRATCH in places(lines) else 0
         self.device_bytes = self.source_bytes + self.target_bytes + self._scratch_bytes
         """Bytes of the device that it takes."""
         launcher.device.check_memory(str(shape), [self.source_bytes, self.target_bytes, self._scratch_bytes])
@@ -89,7 +228,7 @@ class GpuTransform:
         if self._is_paired:
             self._build_pairs(limits, PIXELS[pixel])
         else:
-            self._build_lines(steps, PIXELS[pixel])
+            self._build_lines(lines, PIXELS[pixel])
 
     def enqueue(self, source: cl.Buffer, target: cl.Buffer, scale: float = 1.0) -> None:
         """Transform from one device buffer to another, without waiting; ``source`` is left as it is."""
@@ -114,18 +253,18 @@ class GpuTransform:
         parts = result.view(np.float32)
         return result, float(np.maximum(parts.max(), -parts.min()))
 
-    def _build_lines(self, steps: list[plain_plan.Step], pixel: str) -> None:
+    def _build_lines(self, lines: list[Step], pixel: str) -> None:
         """Build the steps of complex numbers, or of real ones that are read as such."""
         shape = self.shape
         place = "source"
-        for number, (step, goes_to) in enumerate(zip(steps, plain_plan.places(steps), strict=True)):
-            is_first, is_last = number == 0, number == len(steps) - 1
+        for number, (step, goes_to) in enumerate(zip(lines, places(lines), strict=True)):
+            is_first, is_last = number == 0, number == len(lines) - 1
             reads_real = is_first and shape.data == "real"
             given = f"LOAD_PIXEL={pixel if reads_real else 'complex_t'}", f"IS_REAL={int(reads_real)}"
             defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
             between = self._constant(_turns(step.between))
             names = {"target": goes_to, "source": place, "scale": "scale" if is_last else "one"}
-            kept = {plain_plan.SCRATCH: self._scratch, "one": 1.0}
+            kept = {SCRATCH: self._scratch, "one": 1.0}
             arguments = {
                 "target": kept.get(names["target"]),
                 "source": kept.get(names["source"]),
@@ -148,9 +287,9 @@ class GpuTransform:
         planned = images.plan(shape.height, shape.width, limits)
         row_table, column_table = self._table(planned.rows), self._table(planned.columns)
         # The steps of a filter keep what they find of each image there.
-        largest = self._keep(self.launcher.allocate(4 * FOUND * shape.count))
+        largest = self.launcher.allocate(4 * FOUND * shape.count)
         sizes = shape.count, planned.tiles, self._scratch, None, None, largest
-        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", is_twofold=False)
+        made = PairLaunches(self.launcher, planned, *sizes, pixel, "wrap", needs_two_inverses=False)
         if shape.data == "real":
             (first,) = made.rows([row_table])
             last = made.to_spectrum(column_table, half=shape.half)
@@ -167,14 +306,9 @@ class GpuTransform:
         return self._constant(table)
 
     def _constant(self, array: Array) -> cl.Buffer:
-        buffer = self._keep(self.launcher.allocate(max(8, array.nbytes)))
+        buffer = self.launcher.allocate(max(8, array.nbytes))
         if array.nbytes:
             self.launcher.write(buffer, array)
-        return buffer
-
-    def _keep(self, buffer: cl.Buffer) -> cl.Buffer:
-        """Keep a buffer as long as the transform: a kernel does not keep its buffers alive."""
-        self._kept.append(buffer)
         return buffer
 
 

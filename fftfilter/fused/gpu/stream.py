@@ -1,4 +1,4 @@
-"""A stream of stacks through a GPU: one is copied in, one is filtered, one is copied out, all at the same time.
+"""Streams stacks through a GPU: copies one in, filters one and copies one out at the same time.
 
     start(stack)  host   -> image    queue up      from page-locked memory, which the device reads by itself
                   image  -> output   queue         the pipeline's launches, after the copy in
@@ -20,7 +20,7 @@ import numpy as np
 
 from ...device.launcher import Launcher
 from .launches import FOUND
-from .pipeline import clipped_of, extremes_of, undecided_of
+from .pipeline import OfPictures
 
 if TYPE_CHECKING:
     import pyopencl as cl
@@ -54,11 +54,11 @@ class _Slot:
     copied_out: cl.Event | None = None
 
 
-class Started:
+class Started(OfPictures):
     """A stack that was started; :meth:`result` waits for it."""
 
     def __init__(self, stream: Stream, slot: _Slot, pictures: Array, largest: Array) -> None:
-        self._stream, self._slot, self._copied_out = stream, slot, slot.copied_out
+        self._stream, self._slot, self._copied_out, self.stack = stream, slot, slot.copied_out, stream.pipeline.stack
         self._target, self._found = pictures, largest
         self._results: tuple[Array, Array] | None = None
 
@@ -66,24 +66,16 @@ class Started:
         """Return the pictures ``(count, height, width)``, which are the caller's to keep."""
         return self._both()[0]
 
-    def extremes(self) -> Array:
-        """Return 0 and the largest magnitude of each picture, (pictures, 2)."""
-        return extremes_of(self._both()[1])
-
-    def clipped(self) -> Array:
-        """Return the part of each picture's samples that is clipped, (pictures,)."""
-        return clipped_of(self._both()[1], self._stream.pipeline.stack)
-
-    def undecided(self) -> list[float]:
-        """Return how many samples of each picture are undecided, about, as a part of how many may be."""
-        return undecided_of(self._both()[1], self._stream.pipeline.most_undecided)
+    def found(self) -> Array:
+        """Return what kernels found of each picture: (pictures, FOUND)."""
+        return self._both()[1]
 
     def images(self) -> Array:
         """Return the stack as it was started; until its slot is used again, by the fourth that is started after it."""
         return self._stream.images(self._slot)
 
     def deviations(self) -> Array:
-        """Return the largest deviation from its ground of each picture, (pictures,); as long as :meth:`images`."""
+        """Return the largest deviation from its offset of each picture, (pictures,); as long as :meth:`images`."""
         return self._stream.pipeline.deviations(self._slot.image)
 
     def _both(self) -> tuple[Array, Array]:

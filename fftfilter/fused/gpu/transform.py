@@ -1,8 +1,8 @@
-"""How transforms of the fused form for GPUs are dealt out to work-items: plain data, made without a device.
+"""Plans how the work-items of a GPU share transforms of one length: plain data, made without a device.
 
 Lengths made of primes up to 13 are transformed by mixed radix, every other length by Bluestein's chirp-z as
 a convolution of such a length, in the same kernels. A work-group holds every length to 8192 and good ones to 16384;
-longer transforms go in two steps (``long.py``).
+longer transforms go in two steps (``plan.py``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, islice, pairwise, permutations
+from itertools import chain, pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,7 +37,7 @@ RESERVED_BYTES = 64
 
 @dataclass(frozen=True)
 class Limits:
-    """What plans are made for. With less, small images go the way of large ones."""
+    """Limits of a device that plans respect. With lower ones, small images go the way of large ones."""
 
     local_bytes: int = 48 * 1024
     """Local memory of a work-group, what OpenCL promises of a GPU."""
@@ -71,7 +71,7 @@ EXCHANGE_COST = 6
 
 @dataclass(frozen=True)
 class TransformPlan:
-    """How the transforms of one length are dealt out: plain data, the kernels' definitions (``transform.cl``).
+    """How work-items share the transforms of one length: plain data, the kernels' definitions (``transform.cl``).
 
     ``length`` is that of the mixed-radix transform, ``points`` that of the data; they differ for Bluestein's. ``batch``
     transforms are in a work-group, ``items`` work-items share one, each has ``per_item`` numbers. ``pads`` and
@@ -260,7 +260,7 @@ def _fits_local_memory(radices: tuple[int, ...], may_halve: bool, limits: Limits
 def _convolution_lengths(n: int, limits: Limits) -> list[int]:
     """Return good lengths for a convolution of n points: the shortest ones from 2n - 1 up that can be transformed."""
     good = convolution_lengths(n, min(4 * n, limits.exchanged), SMALL_PRIMES)
-    return list(islice(good, 4)) or [length for length in limits.convolutions if length >= 2 * n - 1]
+    return good[:4] or [length for length in limits.convolutions if length >= 2 * n - 1]
 
 
 @cache

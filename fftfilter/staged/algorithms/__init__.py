@@ -1,12 +1,13 @@
 """The FFT algorithms: one file each, found by looking into this folder.
 
-An algorithm is a module with a docstring that is its entry in the catalogue (see :func:`catalogue`);
-``supports(n)``, whether it transforms rows of length n by itself; and ``plan(n)``, how. Its name is the
-file's, with hyphens. All other lengths go through Bluestein's chirp-z on top of it.
+An algorithm is a module with a docstring, its entry in the catalogue (see :func:`catalogue`), and ``plan(n)``, which
+says how it transforms rows of length n. Its name is the file's, with hyphens. Keyword parameters of ``plan`` are the
+algorithm's options, which ``plan`` checks. A module may also have
 
-Keyword parameters of ``plan`` are the algorithm's options, which ``plan`` checks. ``VARIANTS``, if a module has it,
-lists sets of options that take different paths through the code. ``TRANSPOSE``, if a module has it, is the kind of
-transpose that its 2-D transform was published with.
+- ``supports(n)``, which tells the lengths n >= 2 that it transforms without padding, by default the powers of two; all
+  others go through Bluestein's chirp-z on top of it;
+- ``VARIANTS``, sets of options that take different paths through the code;
+- ``TRANSPOSE``, the kind of transpose that its 2-D transform was published with.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 from ...errors import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ..plan import RowPlan
 
@@ -34,11 +35,8 @@ class Module(Protocol):
 
     __doc__: str | None
 
-    def supports(self, n: int) -> bool:
-        """Tell whether rows of length n >= 2 are transformed without padding."""
-
     def plan(self, n: int, **options: Option) -> RowPlan:
-        """Return the transform of rows of such a length."""
+        """Return the transform of rows of a length that is supported."""
 
 
 class Algorithm:
@@ -51,6 +49,7 @@ class Algorithm:
         self.name = name
         self.options = dict(options)
         self.__doc__ = module.__doc__
+        self.supports: Callable[[int], bool] = getattr(module, "supports", _is_power_of_two)
         self.transpose: str = getattr(module, "TRANSPOSE", "tiled")
         self._module = module
         known = tuple(_defaults(module))
@@ -60,12 +59,8 @@ class Algorithm:
                 raise ParameterError(f"{name} has no option {option!r}: {has}")
         self.plan(SMALL)
 
-    def supports(self, n: int) -> bool:
-        """Tell whether rows of length n >= 2 are transformed without padding."""
-        return self._module.supports(n)
-
     def plan(self, n: int) -> RowPlan:
-        """Return the transform of rows of such a length."""
+        """Return the transform of rows of a length that is supported."""
         return self._module.plan(n, **self.options)
 
 
@@ -110,6 +105,10 @@ def catalogue() -> list[Entry]:
         fields = {label.lower(): paragraphs[label] for label in LABELS}
         entries.append(Entry(name, title.rstrip("."), **fields, options=_defaults(module)))
     return entries
+
+
+def _is_power_of_two(n: int) -> bool:
+    return n & (n - 1) == 0
 
 
 def _module(name: str) -> Module:

@@ -20,11 +20,6 @@ SOURCE = "staged/algorithms/binary_exchange.cl"
 VARIANTS = tuple({"p": p} for p in (1, 3, 8, 1 << 30))
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int, *, p: int | None = None) -> RowPlan:
     """Return a launch of p work-items for every bit, then bit reversal; None is one work-item a number."""
     if p is not None and (not isinstance(p, int) or p < 1):

@@ -13,11 +13,6 @@ from ..plan import RowPlan
 from ..steps import bit_reversal, butterfly, spin_factors
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int) -> RowPlan:
     """Return spin factors, bit reversal and butterflies for rows of length n, a power of two."""
     stages = range(1, n.bit_length())

@@ -18,11 +18,6 @@ from ..steps import bit_reversal, butterfly, spin_factors
 SOURCE = "staged/algorithms/dif.cl"
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int) -> RowPlan:
     """Return narrowing butterflies and bit reversal; unordered, DIF forward and DIT inverse without it."""
     log2_n = n.bit_length() - 1

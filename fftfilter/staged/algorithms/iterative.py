@@ -16,11 +16,6 @@ from ..steps import bit_reversal, spin_factors
 SOURCE = "staged/algorithms/iterative.cl"
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int) -> RowPlan:
     """Return one work-item for all stages, then bit reversal."""
     log2_n = n.bit_length() - 1

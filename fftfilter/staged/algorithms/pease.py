@@ -21,11 +21,6 @@ TRANSPOSE = "float4"
 VARIANTS = ({"layout": "line"}, {"layout": "square"})
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int, *, layout: str = "line") -> RowPlan:
     """Return bit reversal and log2 n stages of one geometry.
 

@@ -22,11 +22,6 @@ if TYPE_CHECKING:
     Rows = NDArray[np.complexfloating[Any, Any]]
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int) -> RowPlan:
     """Return a function on the host."""
     return RowPlan(

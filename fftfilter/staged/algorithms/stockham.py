@@ -19,11 +19,6 @@ SOURCE = "staged/algorithms/stockham.cl"
 VARIANTS = tuple({"radix": radix, "arithmetic": how} for radix in (2, 4, 8, 16) for how in ("plain", "mad"))
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int, *, radix: int = 4, arithmetic: str = "plain") -> RowPlan:
     """Return one out-of-place stage for every factor ``radix`` of n; ``arithmetic`` is plain or mad."""
     check_option("radix", radix, (2, 4, 8, 16))

@@ -17,11 +17,6 @@ SOURCE = "staged/algorithms/workgroup.cl"
 VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int, *, r: int = 32) -> RowPlan:
     """Return one launch for every factor 2r of n, in work-groups of r."""
     if not isinstance(r, int) or r < 1 or r & (r - 1):

@@ -19,11 +19,6 @@ VARIANTS = tuple({"r": r} for r in (1, 2, 8, 128))
 ITEMS = 256
 
 
-def supports(n: int) -> bool:
-    """Tell whether n is a power of two."""
-    return n & (n - 1) == 0
-
-
 def plan(n: int, *, r: int = 32) -> RowPlan:
     """Return one launch for every factor 2r of n, in work-groups of up to 256."""
     check_option("r", r, (1, 2, 4, 8, 16, 32, 64, 128, 256))

@@ -1,9 +1,9 @@
-// Built-in functions that the CPU form calls, declared here where the compiler leaves out the header of all.
+// Built-in functions: declares those that the CPU form calls, for compilers that leave out OpenCL's header.
 //
-// Reading that header, a megabyte of declarations, takes PoCL longer at every start than all that the CPU form asks
-// of it. Who calls another built-in function adds it here.
+// At every start PoCL takes longer to read that header, a megabyte of declarations, than to do everything else for the
+// CPU form. If you call another built-in function, declare it here.
 //
-// -D OWN_BUILTINS=1    given together with what keeps the header out; without it this file says nothing
+// -D OWN_BUILTINS=1    given together with the define that keeps the header out; without it this file is empty
 
 #ifdef OWN_BUILTINS
 

@@ -26,7 +26,7 @@ INLINE void first_stage(const uint kind, const uint radix, global vector_t *z, g
     }
 }
 
-// Last stage: the result is real (left columns) and imaginary (right columns), and gets back what the ground has become.
+// Last stage: the result is real (left columns) and imaginary (right columns), and gets back what the offset has become.
 // Returns the largest magnitudes.
 INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vector_t *z, const float back,
                                    const uint span, global const float2 *w, global const float2 *roots)
@@ -46,7 +46,7 @@ INLINE vector_t last_inverse_stage(const uint kind, const uint radix, global vec
 }
 
 // Reads    the pixels of some strips that share lines of the cache, row after row
-// Writes   their transforms without the ground, permuted, with 0 where nothing passes, and their largest deviation from it
+// Writes   their transforms without the offset, permuted, with 0 where nothing passes, and their largest deviation from it
 // Scratch  x, for the pixels
 NOINLINE void columns_forward(global const params_t *params, global vector_t *z, global vector_t *x,
                               global const LOAD_PIXEL *image, global float *deviation, global const float2 *twiddles,
@@ -57,7 +57,7 @@ NOINLINE void columns_forward(global const params_t *params, global vector_t *z,
     const uint strip = task * params->strips_per_task, count = min(params->strips_per_task, params->strips - strip);
     const uint left = min(strip * 2 * VECTOR, params->last_start);
     z += 2 * params->strip_stride * (picture * params->strips + strip);
-    const float base = ground_of(params, image, picture);
+    const float base = offset_of(params, image, picture);
     image += picture * axis->points * params->pitch + left;
 
     global pixels_t *pixels = (global pixels_t *)x;
@@ -101,10 +101,10 @@ NOINLINE void columns_inverse(global const params_t *params, global vector_t *z,
                               const size_t picture, const uint strip)
 {
     z += 2 * params->strip_stride * (picture * params->strips + strip);
-    const float back = params->back * ground_of(params, image, picture);
+    const float back = params->back * offset_of(params, image, picture);
     vector_t most = inverse_columns(params, z, back, twiddles);
 #if IS_MIRRORED
-    if (params->is_twofold) {
+    if (params->needs_two_inverses) {
         inverse_columns(params, other_strips(params, z), back, twiddles);
         most = own_pixels(params, z, strip);
     }

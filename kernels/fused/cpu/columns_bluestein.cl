@@ -13,7 +13,7 @@ NOINLINE void columns_forward_bluestein(global const params_t *params, global ve
     global const axis_t *axis = &params->columns;
     const uint height = axis->points;
     z += 2 * params->strip_stride * (picture * params->strips + strip);
-    const float base = ground_of(params, image, picture);
+    const float base = offset_of(params, image, picture);
     image += picture * height * params->pitch + min(strip * 2 * VECTOR, params->last_start);
 
     global pixels_t *pixels = (global pixels_t *)z;
@@ -45,10 +45,10 @@ NOINLINE void columns_inverse_bluestein(global const params_t *params, global ve
                                         global const float2 *twiddles, const size_t picture, const uint strip)
 {
     z += 2 * params->strip_stride * (picture * params->strips + strip);
-    const float back = params->back * ground_of(params, image, picture);
+    const float back = params->back * offset_of(params, image, picture);
     vector_t most = inverse_columns_bluestein(params, z, x, back, twiddles);
 #if IS_MIRRORED
-    if (params->is_twofold) {
+    if (params->needs_two_inverses) {
         inverse_columns_bluestein(params, other_strips(params, z), x, back, twiddles);
         most = own_pixels(params, z, strip);
     }

@@ -1,9 +1,9 @@
-// Filter: all steps in one launch, so that no compute unit sleeps between them; waking one takes as long as a
-// small image.
+// Filter: runs all steps in one launch, so that no compute unit sleeps between them. Waking one takes as long as
+// filtering a small image.
 //
-// There is a work-item for each compute unit, a worker. In each step it does its own tasks, neighbors one after the
-// other, then those that other workers have not begun, and goes on when all are done. A worker only waits for tasks
-// that others have begun, and always finishes its own: no worker waits forever, however many there are and whenever
+// Each compute unit has one work-item, a worker. In each step a worker does its own tasks, neighbors one after the
+// other, then tasks that other workers have not begun, and goes on when all are done. A worker waits only for tasks
+// that others have begun, and always finishes its own. So no worker waits forever, however many there are and whenever
 // they start. Each image of a stack goes through the steps by itself, unless all have one scale.
 //
 // Launch   (workers) work-groups of one work-item
@@ -55,7 +55,7 @@ void filter(volatile global uint *progress, global const params_t *params, globa
                                tasks_of_quantize(params) * images};
     const uint workers = get_num_groups(0), worker = get_group_id(0);
     const mask_tables_t tables = {across, down, gains, odd_gains, twins, turns};
-    x += 2 * (size_t)params->workspace * (1 + params->is_twofold) * worker;
+    x += 2 * (size_t)params->workspace * (1 + params->needs_two_inverses) * worker;
 
     for (uint picture = 0; picture < pictures; ++picture) {
         global uint *own_counts = counts + COUNTERS * COPIES * (bins + VECTOR) * (size_t)picture;

@@ -1,7 +1,7 @@
-// Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest, and the ramp that follows.
+// Histogram: counts the magnitudes in bins from 0 to the picture's largest, and finds the ramp that follows.
 //
-// A few tasks count, each a part of the strips to bins of its own: those of more would take longer to add up. Neighbors
-// are often alike, and a CPU waits for a counter that it has just written: so neighboring lanes count in copies.
+// A few tasks count, each a part of the strips in bins of its own; the bins of more tasks would take longer to add up.
+// Neighbors are often alike, and a CPU waits for a counter that it has just written: neighboring lanes count in copies.
 //
 // needs: fused/cpu/pixels.cl ramp.cl
 

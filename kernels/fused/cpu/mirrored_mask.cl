@@ -1,7 +1,7 @@
-// Mirrored mask: the transfer function where the picture is mirrored without end, as edges.cl has it. A frequency of a
-// row is filtered together with the opposite one: V[ky][kx] with V[ky][width - kx].
+// Mirrored mask: applies the transfer function to a picture that is mirrored without end (edges.cl). It filters each
+// frequency of a row together with the opposite one: V[ky][kx] with V[ky][width - kx].
 //
-// Only twofold filters have an O (edges.cl).
+// Only filters that need two inverses have an O (edges.cl).
 //
 // needs: edges.cl fused/cpu/mask.cl
 
@@ -32,7 +32,7 @@ INLINE void store_twins(global vector_t *x, const twins_t twins, const number_t 
 
 // Some pairs of a group, from pair `first` on. `gains` are those of its own frequencies, pair i at 2 i for kx and at
 // 2 i + 1 for width - kx, then those of the opposite ones; behind them, if there is an O, its gains likewise.
-INLINE void masked_pairs(const bool is_twofold, global vector_t *x, global vector_t *x_other,
+INLINE void masked_pairs(const bool needs_two_inverses, global vector_t *x, global vector_t *x_other,
                          global const twins_t *pairs, const turn_t turn, global const vector_t *gains, const uint count)
 {
     global const vector_t *near = gains, *far = near + 2 * PAIRS_AT_ONCE;
@@ -47,7 +47,7 @@ INLINE void masked_pairs(const bool is_twofold, global vector_t *x, global vecto
         const vector_t sum_re = b.re + a.re, rest_re = b.re - a.re, sum_im = b.im + a.im, rest_im = b.im - a.im;
         const vector_t both = near[2 * i] * sum_re, none = far[2 * i + 1] * rest_re;
         const vector_t of_row = near[2 * i + 1] * sum_im, of_column = far[2 * i] * rest_im;
-        if (!is_twofold) {
+        if (!needs_two_inverses) {
             store_twins(x, twins, uv, conj_u_v, both, none, of_row, of_column);
             continue;
         }
@@ -70,7 +70,7 @@ NOINLINE void mirrored_mask(global const params_t *params, global vector_t *x, g
         const uint count = min(pairs - first, (uint)PAIRS_AT_ONCE);
         gains_of_rows(gains, params, tables, near, 2 * first, 2 * count);
         gains_of_rows(gains + 2 * PAIRS_AT_ONCE, params, tables, far, 2 * first, 2 * count);
-        if (params->is_twofold) {
+        if (params->needs_two_inverses) {
             gains_of_table(odd, params, tables.odd_gains, near, 2 * first, 2 * count);
             gains_of_table(odd + 2 * PAIRS_AT_ONCE, params, tables.odd_gains, far, 2 * first, 2 * count);
             masked_pairs(true, x, x_other, tables.twins + first, turn, gains, count);

@@ -1,4 +1,4 @@
-// Parameters: what all steps of the filter have to know, as the host fills it in (the same fields: fused/cpu/params.py).
+// Parameters: read by all steps of the filter, filled in by the host with the same fields (fused/cpu/program.py).
 
 // A stage: butterflies of `radix` numbers, `span` apart. Among the twiddle factors, its own begin at `twiddles`, the
 // roots of a prime radix at `roots`.
@@ -36,11 +36,11 @@ typedef struct {
     uint shape;              // of the mask (mask.cl)
     uint has_inner;          // 1 where there are two cutoffs
     uint is_complement;      // 1 where the filter is 1 minus what passes
-    uint is_twofold;         // 1 where a mirrored image is transformed back twice (mirrored_mask.cl)
+    uint needs_two_inverses; // 1 where a mirrored image is transformed back twice (mirrored_mask.cl)
     float outer_falloff;     // the order or the width of the outer cutoff's edge,
     float inner_falloff;     // and of the inner one's
     float row_scale;         // undoes the scale of the rows' transforms and the doubling of transpose.cl
     float column_scale;      // undoes the scale of the columns' transforms
-    float back;              // H(0), by which the ground comes back, times the columns' scale, which the ramps undo
+    float back;              // H(0), by which the offset comes back, times the columns' scale, which the ramps undo
     axis_t columns, rows;
 } params_t;

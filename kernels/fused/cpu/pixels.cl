@@ -1,9 +1,9 @@
-// Pixels: how the columns read an image, and what they leave of it in the end.
+// Pixels: the columns read them here, and store the filtered values in the end.
 //
 // Strips begin at every multiple of 2 VECTOR columns; the last one is moved left to end with the image, and its
 // columns that the one before has too are computed twice: no work-item has an edge.
 //
-// needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl ground.cl
+// needs: fused/cpu/numbers.cl fused/cpu/params.cl edges.cl offset.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
@@ -21,7 +21,7 @@ typedef PASTE(LOAD_PIXEL, VECTOR) pixels_t;
 // The same as they lie in an image, at any address.
 typedef PASTE(LOAD_PIXEL, VECTOR) __attribute__((aligned(sizeof(LOAD_PIXEL)))) unaligned_pixels_t;
 
-// The left VECTOR columns of a strip as real parts, the right ones as imaginary parts, without the ground
+// The left VECTOR columns of a strip as real parts, the right ones as imaginary parts, without the offset
 INLINE number_t load_pixels(global const pixels_t *row, const float base)
 {
     return (number_t){to_floats(row[0]) - base, to_floats(row[1]) - base};
@@ -63,7 +63,7 @@ INLINE range_t gather_pixels(global pixels_t *to, global const LOAD_PIXEL *image
 }
 
 // What is left of a complex column, exchanged as the inverse has it: the left columns' values and the right ones'. back
-// is what the ground has become.
+// is what the offset has become.
 INLINE number_t values_of(const number_t exchanged, const float back)
 {
     return (number_t){exchanged.im + back, exchanged.re + back};
@@ -118,10 +118,10 @@ INLINE float deviation_of(const range_t range, const float base)
     return largest_of(larger(to_floats(range.most) - base, base - to_floats(range.least)));
 }
 
-// The ground of a picture
-INLINE float ground_of(global const params_t *params, global const LOAD_PIXEL *image, const size_t picture)
+// The offset of a picture
+INLINE float offset_of(global const params_t *params, global const LOAD_PIXEL *image, const size_t picture)
 {
-    return ground(image + picture * params->columns.points * params->pitch, params->columns.points, params->rows.points,
+    return offset(image + picture * params->columns.points * params->pitch, params->columns.points, params->rows.points,
                   params->pitch);
 }
 

@@ -58,7 +58,7 @@ NOINLINE void rows(global const params_t *params, global vector_t *z, global vec
     global vector_t *x_other = x + 2 * (size_t)params->workspace;
     mirrored_mask(params, x, x_other, tables, group);
     inverse_rows(params, z, x, twiddles, at, mirror);
-    if (params->is_twofold)
+    if (params->needs_two_inverses)
         inverse_rows(params, other_strips(params, z), x_other, twiddles, at, mirror);
 #else
     global vector_t *gains = place_of_gains(params, x);

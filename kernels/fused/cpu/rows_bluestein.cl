@@ -42,7 +42,7 @@ NOINLINE void rows_bluestein(global const params_t *params, global vector_t *z, 
 #endif
     inverse_rows_bluestein(params, z, x, twiddles, at, mirror);
 #if IS_MIRRORED
-    if (params->is_twofold) {
+    if (params->needs_two_inverses) {
         BEGIN_CONVOLUTION(x_other, axis, twiddles, swapped(load(x_other + 2 * k)));
         inverse_rows_bluestein(params, other_strips(params, z), x_other, twiddles, at, mirror);
     }

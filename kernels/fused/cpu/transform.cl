@@ -1,4 +1,4 @@
-// Transform: the stages of an axis one after the other, forward and back, but for the two around the middle.
+// Transform: runs the stages of an axis one after the other, forward and back, except the two around the middle.
 //
 // The first stages are done on the whole transform. What is left then are independent parts, which fit into the first
 // cache and are done one after the other: the rest of the forward stages, what is to be done in the middle, and the

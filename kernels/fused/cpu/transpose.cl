@@ -1,5 +1,5 @@
-// Transpose: rows of strips to the rows' work space, and back to the same places. Packed columns come apart on the way,
-// and what lay in a row lies in a lane. The only place where anything moves within a register.
+// Transpose: copies rows of strips to the rows' work space, and back to the same places. On the way it takes packed
+// columns apart, and turns rows into lanes. Nowhere else do numbers move within a register.
 //
 // A strip's rows and those of the mirrored frequency hold its left and right columns as one complex column;
 // their sums and differences are twice the transforms of the two.

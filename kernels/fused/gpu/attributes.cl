@@ -1,5 +1,5 @@
-// Attributes: what all kernels of the GPU form tell the compiler. Arrays stay in registers only where every index is
-// known, in functions that are inlined and loops that are unrolled.
+// Attributes: tell the compiler how to build all kernels of the GPU form. Arrays stay in registers only where the
+// compiler knows every index: in functions that are inlined and loops that are unrolled.
 
 // Nothing is rounded otherwise than it is written: programs of the same arithmetic, the one for any size and that of a
 // size, give the same numbers. What is to be one instruction is written as mad().

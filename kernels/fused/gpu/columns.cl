@@ -3,7 +3,7 @@
 // Fused: twiddle factors, butterflies, mask, butterflies back. The spectrum itself is never in memory. The rows'
 // spectra come apart on loading and are packed again on storing (see pairs.cl).
 //
-// Launch   (groups of BATCH columns below the reach x GROUP, images) work-items, GROUP a work-group; BATCH divides TILE
+// Launch   (groups of BATCH columns below the support x GROUP, images) work-items, GROUP a work-group; BATCH divides TILE
 // Reads    spectrum[plane][tile][p][column]     -> coalesced
 // Writes   the same places; for the `other` pixels (mirrored_mask.cl) the same behind the spectra of all images
 // Scale    1/2 of the unpacking, 1/(width height) of the inverse and 1/2 of mirrored edges, once with the mask

@@ -1,4 +1,4 @@
-// Cosines: a frequency of the image mirrored without end, which comes of two of the image's own (edges.cl).
+// Cosines: computes a frequency of the image mirrored without end from two of the image's own (edges.cl).
 //
 // needs: fused/gpu/butterflies.cl
 
@@ -22,13 +22,14 @@ typedef struct {
 // V[ky][kx] of an image and V[h - ky][kx] -> V[ky][kx] of the filtered one; `odd` gains are those of O, or of -O for the
 // other pixels (mirrored_mask.cl).
 INLINE complex_t masked_cosines(const complex_t v, const complex_t opposite, const complex_t down,
-                                const complex_t across, const gains_t even, const bool is_twofold, const gains_t odd)
+                                const complex_t across, const gains_t even, const bool needs_two_inverses,
+                                const gains_t odd)
 {
     const complex_t uv = times(down, across);
     const complex_t a = times(uv, v), b = times(times(conjugate(down), across), opposite);
     real_t both = even.own * (b.x + a.x), none = even.opposite * (b.x - a.x);
     real_t of_row = even.in_row * (b.y + a.y), of_column = even.in_column * (b.y - a.y);
-    if (is_twofold) {
+    if (needs_two_inverses) {
         both -= odd.opposite * (b.x - a.x);
         none -= odd.own * (b.x + a.x);
         of_row += odd.in_column * (b.y - a.y);

@@ -1,10 +1,10 @@
-// Deviation: how far any pixel of an image is from its ground at most. Launched only for images of which little is left.
+// Deviation: finds the largest distance of a pixel from its image's offset. Launched only where little passes.
 //
 // Launch   (some groups x GROUP, images) work-items
 // Reads    image[i], every (groups x GROUP)-th     -> coalesced
 // Writes   far[picture], as the bits of a float; 0 before
 //
-// needs: fused/gpu/attributes.cl ground.cl
+// needs: fused/gpu/attributes.cl offset.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
@@ -18,7 +18,7 @@ kernel void gpu_deviation(global uint *far, global const LOAD_PIXEL *image, cons
     local uint found;
     const size_t picture = get_global_id(1);
     image += picture * ((size_t)width * height);
-    const real_t base = ground(image, height, width, width);
+    const real_t base = offset(image, height, width, width);
     real_t most = 0;
     for (size_t i = get_global_id(0); i < (size_t)width * height; i += get_global_size(0))
         most = fmax(most, fabs(image[i] - base));

@@ -1,10 +1,10 @@
-// Filter: all steps in one launch, for small images, whose time is mostly that of launches. Rows and columns have the
-// same plan.
+// Filter: runs all steps in one launch, for small images, which take little longer than their launches. Rows and
+// columns have the same plan.
 //
-// Work-groups do task after task: rows, columns, inverse rows, and if there are `bins` parts of the histogram, the ramp
-// and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the
-// step before are done. Those have been begun by groups that are running and that wait at most for tasks before them:
-// nobody waits forever, however few groups run at a time and in whatever order they start.
+// Work-groups do task after task: rows, columns, inverse rows and, if there are `bins`, parts of the histogram, the
+// ramp and the values to quantize. A group takes the next task, in the order of the steps, and waits until all tasks of the
+// step before are done. Groups that are running have begun those, and wait at most for tasks before them. So no group
+// waits forever, however few run at a time and in whatever order they start.
 //
 // Launch   (tasks of the largest step x GROUP) work-items, GROUP a work-group
 // Reads    and writes as rows.cl, columns.cl, inverse_rows.cl, and to_pixels.cl or with `bins` quantize.cl
@@ -29,7 +29,7 @@
 
 kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, global complex_t *spectrum,
                        global real_t *values, global const complex_t *tables, global uint *largest,
-                       volatile global uint *progress, const uint pictures, const uint reach, const uint one_scale,
+                       volatile global uint *progress, const uint pictures, const uint support, const uint one_scale,
                        const real_t dc, global ramp_t *ramps, const real_t range,
                        global const mask_data_t *mask_data, const real_t scale, const real_t scale_x2,
                        const real_t scale_y2, const real_t per_outer2, const real_t per_inner2,
@@ -41,7 +41,7 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
     local exchanged_t *x = (local exchanged_t *)shared;
     local uint found, taken;
     local real_t ends[2];
-    const uint groups[STEPS] = {ROW_GROUPS, (min(reach, (uint)COLUMNS) + BATCH - 1) / BATCH, ROW_GROUPS,
+    const uint groups[STEPS] = {ROW_GROUPS, (min(support, (uint)COLUMNS) + BATCH - 1) / BATCH, ROW_GROUPS,
                                 bins ? COUNTING_GROUPS : 0, bins ? 1 : 0, bins ? ROW_GROUPS : 0};
     const bool is_first = get_local_id(0) == 0;
     if (is_first)
@@ -64,7 +64,7 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
         bool waits = false;
         uint in_memory = step == QUANTIZE_STEP ? task : NONE;
         if (step == ROW_STEP)
-            rows(spectrum, image, tables, largest, reach, group, picture, x);
+            rows(spectrum, image, tables, largest, support, group, picture, x);
         else if (step == COLUMN_STEP) {
             const cutoffs_t cutoffs = {scale_x2, scale_y2, per_outer2, per_inner2, outer_falloff, inner_falloff, at_dc,
                 is_complement};
@@ -73,7 +73,7 @@ kernel void gpu_filter(global const LOAD_PIXEL *image, global pixels_t *output, 
             const uint own = one_scale ? 0 : picture, p = group * BATCH + own_transform(INNER);
             const uint begun = bins ? NONE : TASKS(ROW_STEP) + TASKS(COLUMN_STEP) + TASKS(INVERSE_STEP);
             const uint became = values_or_pixels(output + picture * SIZE, values + picture * SIZE,
-                spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, reach, dc,
+                spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, support, dc,
                 ramps + own, range, image + picture * SIZE, group, task, begun, TASKS(INVERSE_STEP), x, &found);
             waits = became != AS_VALUES;
             in_memory = became == AS_DOUBTFUL_VALUES ? task : NONE;

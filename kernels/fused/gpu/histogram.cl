@@ -1,4 +1,4 @@
-// Histogram: how many magnitudes lie in each of some bins from 0 to the picture's largest (ramp_of_histogram.cl).
+// Histogram: counts the magnitudes in bins from 0 to the picture's largest (ramp_of_histogram.cl).
 //
 // Launch   (some groups x GROUP, images) work-items
 // Reads    values[i] of every `rows`-th row and `columns`-th column, of these every (groups x GROUP)-th

@@ -1,17 +1,17 @@
-// Inverse rows: spectra to the values of the filtered image, and the largest magnitude of them.
+// Inverse rows: makes the values of the filtered image from spectra, and finds their largest magnitude.
 //
-// Fused: transpose, butterflies back, subtraction from the image, ground put back, extremes. A row of a pair is the
-// real, the other the imaginary part of one transform. The values have to wait in memory, since the scale of the output
-// is known only when all are: transforming twice instead moves fewer bytes, but takes longer.
+// Fused: transpose, butterflies back, subtraction from the image, offset put back, extremes. A row of a pair is the
+// real, the other the imaginary part of one transform. The values wait in memory, as the scale of the output is
+// known only when all values are. Transforming twice instead moves fewer bytes, but takes longer.
 //
 // Launch   (groups of BATCH pairs of rows x GROUP, images) work-items, GROUP a work-group
-// Reads    spectrum, see spectrum.cl                   -> BATCH x TILE numbers side by side, zeros from the reach on
+// Reads    spectrum, see spectrum.cl                   -> BATCH x TILE numbers side by side, zeros from the support on
 //          image[row][t + q LENGTH/SPECTRUM_RADIX]     -> coalesced, see values.cl
-// Writes   values[row][t + q LENGTH/SPECTRUM_RADIX]    -> coalesced; with TWOFOLD those whose row + column is even, or the
-//          `other` ones
+// Writes   values[row][t + q LENGTH/SPECTRUM_RADIX]    -> coalesced; with TWO_INVERSES those whose row + column is
+//          even, or the `other` ones
 //          largest[2 image], as the bits of a float, which order like whole numbers
 //
-// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl ground.cl fused/gpu/values.cl fused/gpu/largest.cl
+// needs: fused/gpu/transform.cl fused/gpu/spectrum.cl offset.cl fused/gpu/values.cl fused/gpu/largest.cl
 //
 // -D ONE_LAUNCH=1    without a kernel: filter.cl calls the functions
 
@@ -21,7 +21,7 @@
 // The values of rows p and p + PAIRS, in registers: of the upper row y, of the lower x. Spectrum and image are those of
 // the picture.
 INLINE void filtered_rows(complex_t *v, global const complex_t *spectrum, global const complex_t *tables,
-                          const uint reach, const real_t dc, global const LOAD_PIXEL *image, const uint group,
+                          const uint support, const real_t dc, global const LOAD_PIXEL *image, const uint group,
                           local exchanged_t *x)
 {
     {
@@ -30,7 +30,7 @@ INLINE void filtered_rows(complex_t *v, global const complex_t *spectrum, global
             UNROLL
             for (uint q = 0; q < FIRST_RADIX; q++) {
                 const uint k = t + q * (LENGTH / FIRST_RADIX);
-                v[b * FIRST_RADIX + q] = (!BLUESTEIN || k < POINTS) && step_in_reach(t, q, FIRST_RADIX, reach)
+                v[b * FIRST_RADIX + q] = (!BLUESTEIN || k < POINTS) && step_in_support(t, q, FIRST_RADIX, support)
                     ? spectrum[place_in_step(t, q, FIRST_RADIX, p)] : (complex_t)(0);
             }
         }
@@ -43,7 +43,7 @@ INLINE void filtered_rows(complex_t *v, global const complex_t *spectrum, global
     const uint p = group * BATCH + own_transform(INNER), step = LENGTH / SPECTRUM_RADIX;
     const size_t upper = (size_t)pixel_at(p, HEIGHT) * WIDTH, lower = (size_t)pixel_at(p + PAIRS, HEIGHT) * WIDTH;
     const bool alone = IS_ALONE(p);
-    const real_t base = ground(image, HEIGHT, WIDTH, WIDTH), back = dc * base;
+    const real_t base = offset(image, HEIGHT, WIDTH, WIDTH), back = dc * base;
     // All pixels before any value is stored, for which the next pixel would have to wait: the compiler cannot tell them
     // apart.
     FOR_OWN(own_item(INNER), SPECTRUM_RADIX, b, t) {
@@ -95,7 +95,7 @@ INLINE real_t visited_rows(global real_t *values, const complex_t *v, const uint
 
 #ifndef ONE_LAUNCH
 kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spectrum, global const complex_t *tables,
-                             global uint *largest, const uint one_scale, const uint reach,
+                             global uint *largest, const uint one_scale, const uint support,
                              const real_t dc, const uint other, global const LOAD_PIXEL *image)
 {
     local exchanged_t x[LOCAL_SIZE];
@@ -104,7 +104,7 @@ kernel void gpu_inverse_rows(global real_t *values, global const complex_t *spec
     const uint group = get_group_id(0);
     const size_t picture = get_global_id(1), size = (size_t)WIDTH * HEIGHT;
     spectrum += picture * (2 * (size_t)PLANE) + of_pixels(other, get_global_size(1));
-    filtered_rows(v, spectrum, tables, reach, dc, image + picture * size, group, x);
+    filtered_rows(v, spectrum, tables, support, dc, image + picture * size, group, x);
     const real_t most = visited_rows(values + picture * size, v, group * BATCH + own_transform(INNER), other, true);
     keep_largest(largest + (one_scale ? 0 : FOUND * picture), most, &found);
 }

@@ -1,5 +1,5 @@
-// Inverse rows to pixels: spectra to the pixels of the filtered image, in one launch where all groups run at a time. See
-// inverse_rows.cl and to_pixels.cl.
+// Inverse rows to pixels: makes the pixels of the filtered image from spectra, in one launch whose groups all run at a
+// time. See inverse_rows.cl and to_pixels.cl.
 //
 // Launch   (groups of BATCH pairs of rows x images x GROUP) work-items, GROUP a work-group
 // Reads    spectrum and image as inverse_rows.cl
@@ -10,7 +10,7 @@
 kernel void gpu_inverse_rows_to_pixels(global const LOAD_PIXEL *image, global pixels_t *output,
                                        global const complex_t *spectrum, global real_t *values,
                                        global const complex_t *tables, global uint *largest,
-                                       volatile global uint *progress, const uint pictures, const uint reach,
+                                       volatile global uint *progress, const uint pictures, const uint support,
                                        const uint one_scale, const real_t dc, global const ramp_t *ramps,
                                        const real_t range)
 {
@@ -21,7 +21,7 @@ kernel void gpu_inverse_rows_to_pixels(global const LOAD_PIXEL *image, global pi
     if (get_local_id(0) == 0)
         atomic_inc(progress + TAKEN);
     const uint left = values_or_pixels(output + picture * SIZE, values + picture * SIZE,
-        spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, reach, dc, ramps + own, range,
+        spectrum + picture * (2 * (size_t)PLANE), tables, largest + FOUND * own, progress, support, dc, ramps + own, range,
         image + picture * SIZE, task % ROW_GROUPS, task, tasks, tasks, x, &found);
     if (left == AS_VALUES) {
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

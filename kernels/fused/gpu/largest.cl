@@ -1,5 +1,5 @@
-// Largest: the largest magnitude of an image. Floats from 0 up order as their bits do, so that whole numbers are compared,
-// which is what atomics can do.
+// Largest: finds the largest magnitude of an image. Atomics compare whole numbers alone, but the bits of floats from 0
+// up order as the floats do.
 //
 // needs: fused/gpu/attributes.cl
 

@@ -1,4 +1,4 @@
-// Mask: the gain of one frequency, computed where the spectrum is in registers.
+// Mask: computes the gain of one frequency while the spectrum is in registers.
 //
 // ideal       For a column, distance < radius means |ky| below a bound: the comparison of whole numbers
 //             (kx scale_x)^2 + (ky scale_y)^2 < limit, solved for ky on the host. bounds[kx] holds it for both cutoffs.

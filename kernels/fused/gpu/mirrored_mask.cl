@@ -1,7 +1,7 @@
-// Mirrored mask: the transfer function where the image is mirrored without end, as edges.cl has it. A frequency of a
-// column is filtered together with the opposite one, V[ky][kx] with V[HEIGHT - ky][kx], which another work-item has.
+// Mirrored mask: applies the transfer function to an image that is mirrored without end (edges.cl). It filters each
+// frequency of a column together with the opposite one of another work-item: V[ky][kx] with V[HEIGHT - ky][kx].
 //
-// Where there is an O (TWOFOLD), columns and inverse rows are done twice, first for the `other`
+// Where there is an O (TWO_INVERSES), columns and inverse rows are done twice, first for the `other`
 // pixels, those whose row + column is odd: the columns of the first ones are filtered in place.
 //
 // needs: fused/gpu/transform.cl edges.cl fused/gpu/mask.cl fused/gpu/cosines.cl
@@ -52,7 +52,7 @@ INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, glo
 
     const column_t near = mask_column(kx, mask_data, cutoffs), far = mask_column(WIDTH - kx, mask_data, cutoffs);
     gains_t odd = {0, 0, 0, 0};
-#if TWOFOLD
+#if TWO_INVERSES
     // Behind the gains of E are those of O.
     global const mask_data_t *odd_data = mask_data + (size_t)(WIDTH + 1) * (HEIGHT + 1);
     const column_t near_odd = mask_column(kx, odd_data, cutoffs), far_odd = mask_column(WIDTH - kx, odd_data, cutoffs);
@@ -71,13 +71,13 @@ INLINE void mirrored_mask(complex_t *v, local exchanged_t *x, const uint kx, glo
                 mask_gain(far, WIDTH - kx, ky, cutoffs),
                 mask_gain(near, kx, HEIGHT - ky, cutoffs),
             };
-#if TWOFOLD
+#if TWO_INVERSES
             odd.own = sign * near_odd[ky];
             odd.opposite = sign * far_odd[HEIGHT - ky];
             odd.in_row = sign * far_odd[ky];
             odd.in_column = sign * near_odd[HEIGHT - ky];
 #endif
-            v[i] = scale * masked_cosines(v[i], opposite[i], turn(ky, HEIGHT), across, even, TWOFOLD, odd);
+            v[i] = scale * masked_cosines(v[i], opposite[i], turn(ky, HEIGHT), across, even, TWO_INVERSES, odd);
         }
     }
 }

@@ -1,5 +1,5 @@
-// Packed: two real rows as one complex row z = upper + i lower, of whose transform Z[k] and Z[width - k] have what both
-// rows' X[k] need; and where Z lies (spectrum.cl).
+// Packed: takes two real rows as one complex row z = upper + i lower. Both rows' X[k] follow from Z[k] and
+// Z[width - k]. Also says where Z lies (spectrum.cl).
 //
 // needs: fused/gpu/attributes.cl
 

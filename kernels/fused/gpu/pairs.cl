@@ -1,5 +1,5 @@
-// Pairs: a column to registers and back, whose rows come apart on the way (see spectrum.cl) and are packed again: in
-// registers where FIRST_RADIX is even, as numbers q and q + FIRST_RADIX/2 of a butterfly are the rows of a pair.
+// Pairs: loads a column into registers, takes the rows of each pair apart (see spectrum.cl), and packs and stores them
+// again. If FIRST_RADIX is even, this needs registers alone: numbers q and q + FIRST_RADIX/2 of a butterfly are a pair.
 //
 // needs: fused/gpu/transform.cl fused/gpu/spectrum.cl
 

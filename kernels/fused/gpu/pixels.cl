@@ -1,4 +1,4 @@
-// Pixels: what a work-item quantizes at once.
+// Pixels: the ones that a work-item quantizes at once.
 //
 // needs: fused/gpu/attributes.cl
 //

@@ -1,12 +1,12 @@
-// Quantize: values to pixels, on the ramp of their picture (ramp.cl), with the largest magnitude where it was found.
+// Quantize: maps values to pixels on the ramp of their picture (ramp.cl).
 //
 // Launch   (pixels/16, images) work-items in groups
 // Reads    values[i], PIXELS_PER_ITEM at once     -> coalesced
 // Writes   output[i]; behind the image's largest magnitude how many pixels are clipped, and about how many levels are
-//          undecided. An image that never exceeds its ramp's noise times its largest deviation from its ground is
+//          undecided. An image that never exceeds its ramp's noise times its largest deviation from its offset is
 //          rounding noise.
 //
-// needs: fused/gpu/pixels.cl ramp.cl ground.cl
+// needs: fused/gpu/pixels.cl ramp.cl offset.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float     the type of the image's pixels
 // -D QUANTIZE_GROUP=n                      work-items of a group, where the kernel is its own
@@ -16,7 +16,7 @@
 #error "fused/gpu/quantize.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
-// Whether no pixel is as far from its image's ground as this: then what was found is more than rounding noise. Seldom
+// Whether no pixel is as far from its image's offset as this: then what was found is more than rounding noise. Seldom
 // called, only when nothing exceeds the noise of the range that the type has; ends at the first such pixel.
 INLINE bool all_nearer(global const LOAD_PIXEL *image, const uint height, const uint width, const size_t count,
                        const real_t far, local uint *found)
@@ -28,7 +28,7 @@ INLINE bool all_nearer(global const LOAD_PIXEL *image, const uint height, const 
         if (get_local_id(0) == 0)
             *found = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        if (i < count && fabs(image[i] - (real_t)ground(image + i / size * size, height, width, width)) >= far)
+        if (i < count && fabs(image[i] - (real_t)offset(image + i / size * size, height, width, width)) >= far)
             atomic_or(found, 1);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (*found)

@@ -1,11 +1,11 @@
-// Ramp of a histogram: where a picture's range begins and ends, and the ramp between (ramp.cl).
+// Ramp of a histogram: finds where a picture's range begins and ends, and the ramp between (ramp.cl).
 //
 // Launch   (GROUP, pictures) work-items, GROUP a work-group
 // Reads    counts[picture][bin], which become 0; the picture's largest magnitude
 // Writes   ramps[picture]
 // Local    sums, GROUP numbers
 //
-// A work-item has some bins side by side; how many samples the ones before it have is found by doubling.
+// A work-item has some bins side by side. Doubling finds how many samples lie in the bins of those before it.
 //
 // needs: fused/gpu/attributes.cl ramp.cl
 //

@@ -1,4 +1,4 @@
-// Spectrum: how the half-transformed image lies between the kernels.
+// Spectrum: lays out the half-transformed image in memory between the kernels.
 //
 // A real row's spectrum is half redundant, so rows p and p + PAIRS share one complex row, z = x[p] + i x[p + PAIRS].
 // Its transform Z is stored as it is: the two spectra come apart where a column is loaded, because Z[k] and
@@ -8,17 +8,17 @@
 // column have the same place. In a plane lie tiles of TILE columns, in a tile the numbers [p][k mod TILE]: what a
 // work-group of rows stores and what a work-group of columns loads are whole sectors of memory both.
 //
-// Where a filter's gain is the same from some |k| on, only the columns below that reach are stored, filtered and
+// Where a filter's gain is the same from some |k| on, only the columns below that support are stored, filtered and
 // loaded, in whole tiles: see values.cl for what becomes of the others.
 //
 // needs: edges.cl fused/gpu/packed.cl
 //
 // -D WIDTH, HEIGHT   of the image
 // -D TILE            columns side by side, a power of two
-// -D TWOFOLD=0 | 1   1: mirrored edges, and the transfer function is not even along each axis (mirrored_mask.cl)
+// -D TWO_INVERSES=0 | 1   1: mirrored edges, and the transfer function is not even along each axis (mirrored_mask.cl)
 
-#if !defined WIDTH || !defined HEIGHT || !defined TILE || !defined TWOFOLD
-#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT, TILE or TWOFOLD is missing"
+#if !defined WIDTH || !defined HEIGHT || !defined TILE || !defined TWO_INVERSES
+#error "fused/gpu/spectrum.cl: -D WIDTH, HEIGHT, TILE or TWO_INVERSES is missing"
 #endif
 
 #define PAIRS ((HEIGHT + 1) / 2)
@@ -41,7 +41,7 @@ INLINE size_t place_of(const uint k, const uint p)
 
 // Numbers k = t + q step of a row, q < radix, step radix = LENGTH, any k of the whole width. Where half of the q are
 // known to lie in each plane and a step is a whole number of tiles, each is a constant away from one of two places:
-// what a pointer and a constant reach costs no arithmetic and no register of its own.
+// what a pointer and a constant support costs no arithmetic and no register of its own.
 #define EVEN_STEPS(radix) (WIDTH % 2 == 0 && (radix) % 2 == 0 && WIDTH == LENGTH && LENGTH / (radix) % TILE == 0)
 
 INLINE size_t place_in_step(const uint t, const uint q, const uint radix, const uint p)
@@ -54,18 +54,18 @@ INLINE size_t place_in_step(const uint t, const uint q, const uint radix, const 
     return place_of(t + q * step, p);
 }
 
-// Whether column k, any of the whole width, is below the reach; and the same of number k = t + q step of a row.
-INLINE bool in_reach(const uint k, const uint reach)
+// Whether column k, any of the whole width, is below the support; and the same of number k = t + q step of a row.
+INLINE bool in_support(const uint k, const uint support)
 {
-    return min(k, WIDTH - k) < reach;
+    return min(k, WIDTH - k) < support;
 }
 
-INLINE bool step_in_reach(const uint t, const uint q, const uint radix, const uint reach)
+INLINE bool step_in_support(const uint t, const uint q, const uint radix, const uint support)
 {
     const uint step = LENGTH / radix;
     if (EVEN_STEPS(radix))
-        return (q < radix / 2 ? t + q * step : step - t + (radix - 1 - q) * step) < reach;
-    return in_reach(t + q * step, reach);
+        return (q < radix / 2 ? t + q * step : step - t + (radix - 1 - q) * step) < support;
+    return in_support(t + q * step, support);
 }
 
 // Pixel of number t + n of a row that is transformed; n is a constant.
@@ -74,13 +74,13 @@ INLINE bool step_in_reach(const uint t, const uint q, const uint radix, const ui
 // Where the spectra begin that the other pixels come of, those whose row + column is odd: behind those of all pictures
 INLINE size_t of_pixels(const uint other, const size_t pictures)
 {
-    return TWOFOLD && other ? 2 * (size_t)PLANE * pictures : 0;
+    return TWO_INVERSES && other ? 2 * (size_t)PLANE * pictures : 0;
 }
 
 // Whether a pixel comes of these spectra
 INLINE bool is_of_pixels(const uint other, const uint row, const uint column)
 {
-    return TWOFOLD ? (row + column) % 2 == other : true;
+    return TWO_INVERSES ? (row + column) % 2 == other : true;
 }
 
 // Where a column starts in each plane. One that is its own partner lies in one plane alone.

@@ -1,8 +1,8 @@
-// To pixels: values become pixels where the inverse rows have found them, in registers, as soon as all groups have.
+// To pixels: makes pixels of the inverse rows' values while these are still in registers, once all groups have theirs.
 //
-// A group waits for that only if all inverse rows have begun: these are running then, and will be done. If not, its
-// values go to memory, and it goes on. Who has waited makes pixels of them; the group that comes last has always waited.
-// So nobody waits forever, however few groups run at a time and in whatever order they start.
+// A group waits for the others only if all inverse rows have begun: all of them are running then, and will finish.
+// Otherwise it stores its values in memory and goes on, and a group that has waited makes pixels of them. The last group
+// always waits. So no group waits forever, however few run at a time and in whatever order they start.
 //
 // progress: tasks taken, groups that have left, how many tasks of each step are done, groups whose values are in memory,
 // how many of these were taken, and which they are. All but the last are 0 before and after.
@@ -30,7 +30,7 @@
 #define SIZE ((size_t)WIDTH * HEIGHT)
 #define ROW_GROUPS ((PAIRS + BATCH - 1) / BATCH)
 
-// What a group has written is there for others before it says so, and what others have written is not read before.
+// A group announces its values only after they are written, and reads those of others only after they are announced.
 // OpenCL 1.2 promises that of mem_fence within a group only, and NVIDIA's compiler takes it at its word.
 #ifdef __NV_CL_C_VERSION
 #define FENCE asm volatile("membar.gl;" ::: "memory")
@@ -96,7 +96,7 @@ INLINE uint pixels_of_rows(global pixels_t *output, const complex_t *v, const ui
 // their way. What may be rounding noise is looked at without the values at hand: they go to memory.
 INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, global const complex_t *spectrum,
                              global const complex_t *tables, global uint *largest,
-                             volatile global uint *progress, const uint reach, const real_t dc,
+                             volatile global uint *progress, const uint support, const real_t dc,
                              global const ramp_t *ramps, const real_t range, global const LOAD_PIXEL *image,
                              const uint group, const uint task, const uint begun, const uint tasks,
                              local exchanged_t *x, local uint *found)
@@ -104,7 +104,7 @@ INLINE uint values_or_pixels(global pixels_t *output, global real_t *values, glo
     complex_t v[PER_ITEM];
     const bool is_first = get_local_id(0) == 0;
     const uint p = group * BATCH + own_transform(INNER);
-    filtered_rows(v, spectrum, tables, reach, dc, image, group, x);
+    filtered_rows(v, spectrum, tables, support, dc, image, group, x);
     keep_largest(largest, visited_rows(values, v, p, 0, false), found);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (is_first) {

@@ -1,4 +1,4 @@
-// Bit reversal: every row permuted, element i to the place whose index is i with its bits reversed.
+// Bit reversal: permutes every row. Element i goes to the place whose index is i with its bits reversed.
 //
 // Launch   (n, rows) work-items, n = 2^log2_n
 // Reads    x[i]                    -> coalesced

@@ -2,7 +2,7 @@
 //
 // extremes_of_values      Launch   (groups * size, images) work-items in groups of size, a power of two
 //                         Reads    every (groups * size)-th of the values    -> coalesced
-//                         Writes   one pair a group, the extremes of what it has read
+//                         Writes   one pair a group, the extremes of its values
 //
 // extremes_of_extremes    Launch   (size, images) work-items, one group an image
 //                         Reads    the pairs of the first launch

@@ -1,4 +1,4 @@
-// Load: the image's pixels, without its ground, become complex numbers with no imaginary part.
+// Load: makes complex numbers of the image's pixels minus its offset, with no imaginary part.
 //
 // Launch   (width, height, images) work-items
 // Reads    image[i]                -> coalesced
@@ -10,7 +10,7 @@
 #error "load.cl: -D LOAD_PIXEL=uchar, ushort, float or double is missing"
 #endif
 
-kernel void load(global complex_t *x, global const LOAD_PIXEL *image, global const real_t *ground,
+kernel void load(global complex_t *x, global const LOAD_PIXEL *image, global const real_t *offset,
                  const uint width)
 {
     const uint column = get_global_id(0);
@@ -19,5 +19,5 @@ kernel void load(global complex_t *x, global const LOAD_PIXEL *image, global con
         return;
 
     const size_t i = row * width + column;
-    x[i] = (complex_t)(image[i] - ground[which], 0);
+    x[i] = (complex_t)(image[i] - offset[which], 0);
 }

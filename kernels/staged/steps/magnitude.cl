@@ -1,11 +1,11 @@
-// Magnitude: |x| of every complex number, the book's amplitude, with what the ground has become put back: H(0), which is
-// dc, times the ground.
+// Magnitude: |x| of every complex number, the book's amplitude, after the filtered offset is added again: dc, which is
+// H(0), times the offset.
 //
 // Launch   (width, height, images) work-items
 // Reads    x[i]                    -> coalesced
 // Writes   y[i], a real number     -> coalesced; no hypot: pixels are far from where squares overflow
 
-kernel void magnitude(global real_t *y, global const complex_t *x, global const real_t *ground, const real_t dc,
+kernel void magnitude(global real_t *y, global const complex_t *x, global const real_t *offset, const real_t dc,
                       const uint width)
 {
     const uint column = get_global_id(0);
@@ -14,6 +14,6 @@ kernel void magnitude(global real_t *y, global const complex_t *x, global const 
         return;
 
     const size_t i = row * width + column;
-    const complex_t value = x[i] + (complex_t)(dc * ground[which], 0);
+    const complex_t value = x[i] + (complex_t)(dc * offset[which], 0);
     y[i] = sqrt(dot(value, value));
 }

@@ -1,4 +1,4 @@
-// Mask: every frequency times the transfer function, DC in the corner; the spectrum is not moved.
+// Mask: multiplies every frequency by the transfer function. DC is in the corner; the spectrum is not moved.
 //
 // Launch   (height, width, images) work-items, for spectra that lie transposed: rows of one kx, columns of one ky
 // Reads    x[kx][ky]               -> coalesced

@@ -1,4 +1,4 @@
-// Normalize: the division by the number of samples on the way back.
+// Normalize: divides by the number of samples after the inverse transform.
 //
 // Launch   (n, rows) work-items
 // Reads    x[i]                    -> coalesced

@@ -1,4 +1,4 @@
-// Launch: both steps of a plain FFT in one, by work-items that take task after task as in filter.cl.
+// Launch: runs both steps of a plain FFT in one launch, whose work-items take task after task as in filter.cl.
 //
 // A chunk of images goes through both steps, then the next one, in the same strips.
 //

@@ -1,4 +1,4 @@
-// Layout: where a plain FFT finds and leaves its numbers, as the host fills it in (fused/cpu/plain_layout.py).
+// Layout: says where a plain FFT reads and writes its numbers, filled in by the host (fused/cpu/plain_fft.py).
 //
 // A plain FFT is a filter's way without the mask: columns to strips, rows of the strips to the spectrum; of the
 // inverse to real values rows of the spectrum to strips, then columns. Arrays hold complex numbers as their users do,

@@ -1,4 +1,4 @@
-// Store: rows of a spectrum from the work space to where they belong. Lanes become rows again.
+// Store: copies rows of a spectrum from the work space to their places. Lanes become rows again.
 //
 // needs: fused/cpu/plain_fft/layout.cl
 

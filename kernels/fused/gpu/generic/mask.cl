@@ -1,4 +1,4 @@
-// Mask of any shape: the gain of one frequency, as gpu/mask.cl has it, with the shape known at run time.
+// Mask of any shape: computes the gain of one frequency as gpu/mask.cl does, with a shape known at run time.
 //
 // ideal    bounds[kx] has how many |ky| are nearer than each cutoff
 // table    gains[kx][ky]

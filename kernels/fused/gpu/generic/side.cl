@@ -1,6 +1,6 @@
-// Side: the transforms of a side whose length is known at run time. So one program serves every size.
+// Side: transforms a side whose length is known at run time, so that one program serves every size.
 //
-// The arithmetic is that of transform.cl, in the same order; only where numbers are differs. A stage takes them from one
+// The arithmetic and its order are those of transform.cl; only the places of numbers differ. A stage takes them from one
 // room to another: x[t + q LENGTH/radix] of `from`, times w^q, to (t - k) radix + k + q length of `to`, k = t mod length.
 // Between two stages they lie there in natural order.
 //
@@ -25,7 +25,7 @@ typedef struct {
 
 // Images, the tiles of their spectrum (spectrum.cl), and whether they are transformed back twice (mirrored_mask.cl)
 typedef struct {
-    uint height, width, pictures, tile, is_twofold;
+    uint height, width, pictures, tile, needs_two_inverses;
     side_t rows, columns;
 } sizes_t;
 

@@ -1,12 +1,12 @@
-// Step: rows, columns or inverse rows of images of any size, with the numbers of rows.cl, columns.cl and inverse_rows.cl
-// between. One kernel for all three, as most of it is the transforms, which take long to compile.
+// Step: does rows, columns or inverse rows of images of any size, as rows.cl, columns.cl and inverse_rows.cl do. One
+// kernel does all three, as most of it is the transforms, which take long to compile.
 //
 // Launch   (work-groups x their work-items), which take a batch of transforms after the other until none is left
 // Reads    rows and inverse rows: neighbors take neighboring numbers of a row    -> coalesced, in the spectrum TILE
 //          columns: they take neighboring columns                                -> a batch side by side; it divides TILE
 // Writes   the same way; `largest` as rows.cl and inverse_rows.cl
 //
-// needs: fused/gpu/generic/side.cl edges.cl fused/gpu/generic/mask.cl fused/gpu/cosines.cl ground.cl
+// needs: fused/gpu/generic/side.cl edges.cl fused/gpu/generic/mask.cl fused/gpu/cosines.cl offset.cl
 // needs: fused/gpu/largest.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
@@ -26,7 +26,7 @@ INLINE void load_rows(ROOM complex_t *x, global const LOAD_PIXEL *image, const u
     const bool alone = p + pairs >= height;
     global const LOAD_PIXEL *upper = image + (size_t)pixel_at(p, height) * width;
     global const LOAD_PIXEL *lower = image + (size_t)pixel_at(alone ? p : p + pairs, height) * width;
-    const real_t base = ground(image, height, width, width);
+    const real_t base = offset(image, height, width, width);
     FOR_OWN(&sizes->rows, t, sizes->rows.length) {
         complex_t both = 0;
         if (t < width) {
@@ -39,20 +39,20 @@ INLINE void load_rows(ROOM complex_t *x, global const LOAD_PIXEL *image, const u
     }
 }
 
-INLINE void store_spectrum(global complex_t *spectrum, ROOM const complex_t *x, const uint p, const uint reach,
+INLINE void store_spectrum(global complex_t *spectrum, ROOM const complex_t *x, const uint p, const uint support,
                            constant sizes_t *sizes)
 {
     FOR_OWN(&sizes->rows, k, sizes->width)
-        if (min(k, sizes->width - k) < reach)
+        if (min(k, sizes->width - k) < support)
             spectrum[place_of(k, p, sizes)] = x[PADDED(k)];
 }
 
 // The rows' spectrum for the way back: real and imaginary parts change places, so the upper row is y and the lower x.
-INLINE void load_spectrum(ROOM complex_t *x, global const complex_t *spectrum, const uint p, const uint reach,
+INLINE void load_spectrum(ROOM complex_t *x, global const complex_t *spectrum, const uint p, const uint support,
                           constant sizes_t *sizes)
 {
     FOR_OWN(&sizes->rows, k, sizes->rows.length)
-        x[PADDED(k)] = k < sizes->width && min(k, sizes->width - k) < reach
+        x[PADDED(k)] = k < sizes->width && min(k, sizes->width - k) < support
             ? spectrum[place_of(k, p, sizes)].yx : (complex_t)(0);
 }
 
@@ -65,7 +65,7 @@ INLINE real_t store_values(global real_t *values, ROOM const complex_t *x, globa
     const bool alone = p + pairs >= height;
     const uint upper_row = pixel_at(p, height), lower_row = pixel_at(alone ? p : p + pairs, height);
     const size_t upper = (size_t)upper_row * width, lower = (size_t)lower_row * width;
-    const real_t base = ground(image, height, width, width), back = dc * base;
+    const real_t base = offset(image, height, width, width), back = dc * base;
     real_t most = 0;
     FOR_OWN(&sizes->rows, t, width) {
         const uint at = pixel_at(t, width);
@@ -75,11 +75,11 @@ INLINE real_t store_values(global real_t *values, ROOM const complex_t *x, globa
             value.x = image[lower + at] - base - value.x;
         }
         value += back;
-        if (!sizes->is_twofold || (upper_row + at) % 2 == other) {
+        if (!sizes->needs_two_inverses || (upper_row + at) % 2 == other) {
             values[upper + at] = value.y;
             most = fmax(most, fabs(value.y));
         }
-        if (!alone && (!sizes->is_twofold || (lower_row + at) % 2 == other)) {
+        if (!alone && (!sizes->needs_two_inverses || (lower_row + at) % 2 == other)) {
             values[lower + at] = value.x;
             most = fmax(most, fabs(value.x));
         }
@@ -119,7 +119,7 @@ INLINE void store_columns(global complex_t *own, global complex_t *mirrored, ROO
 INLINE real_t odd_gain(global const uint *data, const uint kx, const uint ky, const bool other, constant sizes_t *sizes)
 {
     const size_t rows = sizes->height + 1, at = (sizes->width + 1) * rows + kx * rows + ky;
-    return sizes->is_twofold ? (other ? -1 : 1) * as_float(data[at]) : 0;
+    return sizes->needs_two_inverses ? (other ? -1 : 1) * as_float(data[at]) : 0;
 }
 
 // Columns times the mask and the scale, from one room to the other, with real and imaginary parts exchanged for the way
@@ -148,7 +148,7 @@ INLINE void mask_columns(ROOM const complex_t *from, ROOM complex_t *to, const u
             const complex_t own = from[PADDED(ky)], opposite = from[PADDED(ky ? height - ky : 0)];
             const complex_t down = turn(ky, height), across = turn(kx, width);
             // Apart, so that each is rounded as in mirrored_mask.cl.
-            masked = sizes->is_twofold ? scale * masked_cosines(own, opposite, down, across, even, true, odd)
+            masked = sizes->needs_two_inverses ? scale * masked_cosines(own, opposite, down, across, even, true, odd)
                                        : scale * masked_cosines(own, opposite, down, across, even, false, odd);
         }
 #else
@@ -161,8 +161,8 @@ INLINE void mask_columns(ROOM const complex_t *from, ROOM complex_t *to, const u
 
 kernel void gpu_generic_step(global real_t *values, global const LOAD_PIXEL *image, const uint step,
                               global complex_t *spectra, global const complex_t *tables, global uint *largest,
-                              const uint one_scale, const uint reach, const real_t dc, const uint subtracts, const uint other,
-                              constant sizes_t *sizes, ROOM complex_t *room, const uint shape,
+                              const uint one_scale, const uint support, const real_t dc, const uint subtracts,
+                              const uint other, constant sizes_t *sizes, ROOM complex_t *room, const uint shape,
                               global const uint *mask_data, const real_t scale, const real_t scale_x2,
                               const real_t scale_y2, const real_t per_outer2, const real_t per_inner2,
                               const real_t outer_falloff, const real_t inner_falloff, const real_t at_dc,
@@ -173,7 +173,7 @@ kernel void gpu_generic_step(global real_t *values, global const LOAD_PIXEL *ima
         is_complement};
     constant side_t *side = step == COLUMNS ? &sizes->columns : &sizes->rows;
     const uint batch = 1 << side->log2_batch, pairs = PAIRS(sizes), columns = sizes->width / 2 + 1;
-    const uint transforms = step == COLUMNS ? min(reach, columns) : pairs, groups = (transforms + batch - 1) / batch;
+    const uint transforms = step == COLUMNS ? min(support, columns) : pairs, groups = (transforms + batch - 1) / batch;
     const size_t size = (size_t)sizes->height * sizes->width;
     const uint along = own_transform(side), across = get_local_id(0) % batch;
     rooms_t rooms;
@@ -197,7 +197,7 @@ kernel void gpu_generic_step(global real_t *values, global const LOAD_PIXEL *ima
         else if (step == COLUMNS)
             load_columns(rooms.from + start_across, own, mirrored, sizes);
         else
-            load_spectrum(rooms.from + start, spectrum + behind, p, reach, sizes);
+            load_spectrum(rooms.from + start, spectrum + behind, p, support, sizes);
         barrier(EVERYWHERE);
 
         for (uint back = 0; back < (step == COLUMNS ? 2 : 1); back++) {
@@ -215,7 +215,7 @@ kernel void gpu_generic_step(global real_t *values, global const LOAD_PIXEL *ima
                 store_columns(own + behind, mirrored + behind, rooms.from + start_across, sizes);
         } else if (row < pairs) {
             if (step == ROWS)
-                store_spectrum(spectrum, rooms.from + start, p, reach, sizes);
+                store_spectrum(spectrum, rooms.from + start, p, support, sizes);
             else
                 most = store_values(values + picture * size, rooms.from + start, image + picture * size, p,
                                     subtracts, other, dc, sizes);

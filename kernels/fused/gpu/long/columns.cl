@@ -1,8 +1,8 @@
-// Long columns, outer step: the rows' spectra to what the middle step takes.
+// Long columns, outer step: from the rows' spectra to the middle step.
 //
 // Fused: unpacking of the pairs of rows, chirp, twiddle factors, butterflies.
 //
-// Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of BATCH columns below the support, images) work-items, GROUP a work-group
 // Reads    spectrum[plane][tile][p][column], the pairs of rows b + MIDDLE a     -> coalesced
 // Writes   strips, see long/strips.cl, numbers b + MIDDLE j                     -> coalesced
 //

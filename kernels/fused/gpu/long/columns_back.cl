@@ -3,7 +3,7 @@
 // Fused: twiddle factors between the steps, butterflies, chirp, packing. Where the rows of a pair are not in one
 // transform, the columns stay in their strips for long/pack.cl.
 //
-// Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of BATCH columns below the support, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   spectrum, or the same places                         -> coalesced
 //

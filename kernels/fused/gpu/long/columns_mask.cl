@@ -3,7 +3,7 @@
 //
 // Fused: twiddle factors between the steps, butterflies, chirp, mask, chirp, butterflies.
 //
-// Launch   (MIDDLE x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
+// Launch   (MIDDLE x GROUP, groups of BATCH columns below the support, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in columns.cl, with the mask

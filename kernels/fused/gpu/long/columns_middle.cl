@@ -2,7 +2,7 @@
 //
 // Fused: twiddle factors between the steps, butterflies, mask, butterflies back.
 //
-// Launch   (OUTER x GROUP, groups of BATCH columns below the reach, images) work-items, GROUP a work-group
+// Launch   (OUTER x GROUP, groups of BATCH columns below the support, images) work-items, GROUP a work-group
 // Reads    strips, see long/strips.cl, numbers b + MIDDLE j     -> coalesced
 // Writes   the same places
 // Scale    as in columns.cl, with the mask

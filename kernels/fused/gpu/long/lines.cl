@@ -1,7 +1,7 @@
-// Lines: where the rows are between the steps of long transforms, and the outer step from and to there.
+// Lines: hold the rows between the steps of long transforms. Also the outer step from and to them.
 //
-// A line lies in the spectrum's own places, each number at that of the frequency it will become. Bluestein's are longer
-// than the spectrum and have a buffer, [pair of rows][LONG_LENGTH].
+// A line lies in the spectrum's own places: each number where the frequency belongs that it becomes. Bluestein's lines
+// are longer than the spectrum and have a buffer, [pair of rows][LONG_LENGTH].
 //
 // needs: fused/gpu/long/steps.cl fused/gpu/spectrum.cl
 

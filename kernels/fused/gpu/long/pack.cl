@@ -1,7 +1,7 @@
-// Pack: filtered columns to the spectra of pairs of rows, where the columns' last step holds one row of a pair at a
+// Pack: makes spectra of pairs of rows from filtered columns, if the columns' last step holds one row of a pair at a
 // time.
 //
-// Launch   (PAIRS TILE, tiles of columns below the reach, images) work-items
+// Launch   (PAIRS TILE, tiles of columns below the support, images) work-items
 // Reads    strips[tile][p and p + PAIRS][column], see long/strips.cl     -> coalesced
 // Writes   spectrum[plane][tile][p][column]                              -> coalesced
 //

@@ -1,6 +1,6 @@
-// Long rows, outer step: pixels to what the middle step takes.
+// Long rows, outer step: from pixels to the middle step.
 //
-// Fused: load, ground taken off, chirp, twiddle factors, butterflies. Number (j, b) of a pair of rows lies where
+// Fused: load, offset taken off, chirp, twiddle factors, butterflies. Number (j, b) of a pair of rows lies where
 // frequency j + OUTER b will.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
@@ -8,7 +8,7 @@
 // Writes   lines, see long/lines.cl     -> runs of the numbers j
 // Clears   the image's largest magnitude, which the inverse rows will find, and what is counted behind it
 //
-// needs: fused/gpu/long/lines.cl ground.cl
+// needs: fused/gpu/long/lines.cl offset.cl
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
@@ -29,7 +29,7 @@ kernel void gpu_long_rows(global complex_t *lines, global const LOAD_PIXEL *imag
 
     global const LOAD_PIXEL *upper = image + picture * ((size_t)WIDTH * HEIGHT) + (size_t)p * WIDTH;
     global const LOAD_PIXEL *lower = upper + (size_t)PAIRS * WIDTH;
-    const real_t base = ground(image + picture * ((size_t)WIDTH * HEIGHT), HEIGHT, WIDTH, WIDTH);
+    const real_t base = offset(image + picture * ((size_t)WIDTH * HEIGHT), HEIGHT, WIDTH, WIDTH);
     const uint b = min(first + own_transform(ACROSS), (uint)(TRANSFORMS - 1));
     FOR_OWN(own_item(ACROSS), FIRST_RADIX, i, t) {
         UNROLL

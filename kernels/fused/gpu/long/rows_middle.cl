@@ -6,7 +6,7 @@
 // Reads    lines, see long/lines.cl     -> BATCH numbers side by side
 // Writes   the same places
 //
-// A spectrum, whether it comes in or goes out, has the columns below the reach alone.
+// A spectrum, whether it comes in or goes out, has the columns below the support alone.
 //
 // needs: fused/gpu/long/lines.cl
 //
@@ -20,7 +20,7 @@
 #define RESULT_RADIX (LONG_BLUESTEIN ? FIRST_RADIX : LAST_RADIX)
 
 kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t *tables,
-                                 global const complex_t *long_tables, const uint reach)
+                                 global const complex_t *long_tables, const uint support)
 {
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];
@@ -34,7 +34,7 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
         UNROLL
         for (uint q = 0; q < FIRST_RADIX; q++) {
             const uint k = STRIDED(j, t, q, FIRST_RADIX);
-            const bool is_read = !INVERSE || in_reach(k, reach);
+            const bool is_read = !INVERSE || in_support(k, support);
             v[i * FIRST_RADIX + q] = is_own && is_read ? lines[line_place(k, p)] : (complex_t)(0);
         }
     }
@@ -64,7 +64,7 @@ kernel void gpu_long_rows_middle(global complex_t *lines, global const complex_t
         UNROLL
         for (uint q = 0; q < RESULT_RADIX; q++) {
             const uint k = STRIDED(j, t, q, RESULT_RADIX);
-            if (LONG_BLUESTEIN || INVERSE || in_reach(k, reach))
+            if (LONG_BLUESTEIN || INVERSE || in_support(k, support))
                 lines[line_place(k, p)] = v[i * RESULT_RADIX + q];
         }
     }

@@ -4,13 +4,13 @@
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl           -> runs of the numbers j
-// Writes   spectrum, numbers b + MIDDLE a     -> runs of columns, those below the reach
+// Writes   spectrum, numbers b + MIDDLE a     -> runs of columns, those below the support
 //
 // needs: fused/gpu/long/lines.cl
 
 kernel void gpu_long_rows_to_spectrum(global complex_t *spectrum, global const complex_t *lines,
                                       global const complex_t *tables, global const complex_t *long_tables,
-                                      const uint reach)
+                                      const uint support)
 {
     local exchanged_t x[LOCAL_SIZE];
     complex_t v[PER_ITEM];
@@ -27,7 +27,7 @@ kernel void gpu_long_rows_to_spectrum(global complex_t *spectrum, global const c
         UNROLL
         for (uint q = 0; q < FIRST_RADIX; q++) {
             const uint k = STRIDED(b, t, q, FIRST_RADIX);
-            if (k < LONG_POINTS && in_reach(k, reach))
+            if (k < LONG_POINTS && in_support(k, support))
                 spectrum[place_of(k, p)] = times(v[i * FIRST_RADIX + q].yx, long_tables[LONG_CHIRP + k]);
         }
     }

@@ -1,6 +1,6 @@
-// Long rows, outer step back, where the inverse ends: to values and the largest magnitude of them.
+// Long rows, outer step back, where the inverse ends: to values and their largest magnitude.
 //
-// Fused: twiddle factors between the steps, butterflies, chirp, subtraction from the image, ground put back, extremes.
+// Fused: twiddle factors between the steps, butterflies, chirp, subtraction from the image, offset put back, extremes.
 //
 // Launch   (groups of BATCH of the numbers b x GROUP, pairs of rows, images) work-items, GROUP a work-group
 // Reads    lines, see long/lines.cl      -> runs of the numbers j
@@ -8,7 +8,7 @@
 // Writes   values[row][b + MIDDLE a]     -> BATCH values side by side
 //          largest[2 image]
 //
-// needs: fused/gpu/long/lines.cl ground.cl fused/gpu/values.cl fused/gpu/largest.cl
+// needs: fused/gpu/long/lines.cl offset.cl fused/gpu/values.cl fused/gpu/largest.cl
 
 kernel void gpu_long_rows_to_values(global real_t *values, global const complex_t *lines,
                                     global const complex_t *tables, global const complex_t *long_tables,
@@ -39,7 +39,7 @@ kernel void gpu_long_rows_to_values(global real_t *values, global const complex_
         }
     }
 
-    const real_t base = ground(image + picture * ((size_t)WIDTH * HEIGHT), HEIGHT, WIDTH, WIDTH), back = dc * base;
+    const real_t base = offset(image + picture * ((size_t)WIDTH * HEIGHT), HEIGHT, WIDTH, WIDTH), back = dc * base;
     // The inverse has real and imaginary parts exchanged: the upper row is y, the lower x. All pixels before any value,
     // as in inverse_rows.cl.
     if (COMPLEMENT && b < TRANSFORMS)

@@ -1,4 +1,4 @@
-// Long: transforms that do not fit a work-group, in two steps with the numbers in memory between them.
+// Long: does transforms that a work-group cannot hold, in two steps with the numbers in memory between them.
 //
 // LONG_LENGTH = OUTER MIDDLE, numbers n = MIDDLE a + b, frequencies k = j + OUTER m:
 //

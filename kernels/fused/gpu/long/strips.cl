@@ -1,4 +1,4 @@
-// Strips: where the columns are between the steps of long transforms, and the outer step from and to there.
+// Strips: hold the columns between the steps of long transforms. Also the outer step from and to them.
 //
 // Where the rows of each pair are in one transform of the outer step, strips lie in the spectrum's own places, in whose
 // planes are the upper and the lower half of a column's numbers; else in a buffer, [tile][LONG_LENGTH][column in tile].

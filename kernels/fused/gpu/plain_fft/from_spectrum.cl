@@ -1,4 +1,4 @@
-// From spectrum: columns of half a spectrum back to those of rows in pairs, which the inverse rows take.
+// From spectrum: transforms columns of half a spectrum back, and packs rows in pairs for the inverse rows.
 //
 // Launch   (groups of BATCH columns x GROUP, images) work-items, GROUP a work-group; BATCH divides TILE
 // Reads    source[ky][kx] for kx up to WIDTH/2, BATCH columns side by side

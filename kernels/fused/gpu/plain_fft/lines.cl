@@ -50,7 +50,7 @@ kernel void gpu_plain_fft_lines(global complex_t *target, global const LOAD_PIXE
         for (uint q = 0; q < FIRST_RADIX; q++) {
             const uint n = t + q * (LENGTH / FIRST_RADIX);
             complex_t value = 0;
-            // What lines there are not would have is not read: others may be writing it.
+            // Lines past the last are not read: other groups may be writing there.
             if (from < lines)
                 if (!BLUESTEIN || n < POINTS)
                     value = LOADED(source[(size_t)n * FROM_STRIDE]);

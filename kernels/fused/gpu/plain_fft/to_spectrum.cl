@@ -1,4 +1,4 @@
-// To spectrum: columns of real images, whose rows are transformed (rows.cl), to the spectrum in natural order.
+// To spectrum: transforms columns of real images after their rows (rows.cl), and stores the spectrum in natural order.
 //
 // Launch   (groups of BATCH columns x GROUP, images) work-items, GROUP a work-group; BATCH divides TILE
 // Reads    the rows' spectra, see spectrum.cl                -> coalesced

@@ -1,14 +1,14 @@
-// Ground: the constant that is taken off an image before the transform, the middle one of three pixels on its diagonal.
-// The twin of fftfilter/output/ground.py, which says why.
+// Offset: the constant that is taken off an image before the transform, the middle one of three pixels on its diagonal.
+// The twin of fftfilter/output/rounding.py, which says why.
 //
 // -D LOAD_PIXEL=uchar | ushort | float    the type of the image's pixels
 
 #ifndef LOAD_PIXEL
-#error "ground.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
+#error "offset.cl: -D LOAD_PIXEL=uchar, ushort or float is missing"
 #endif
 
 // Rows of the image are `pitch` pixels apart.
-static inline __attribute__((always_inline)) LOAD_PIXEL ground(global const LOAD_PIXEL *image, const uint height,
+static inline __attribute__((always_inline)) LOAD_PIXEL offset(global const LOAD_PIXEL *image, const uint height,
                                                                      const uint width, const size_t pitch)
 {
     const LOAD_PIXEL a = image[height / 4 * pitch + width / 4];
