@@ -73,9 +73,7 @@ def test_of_a_single_pixel_each_frequency_has_its_gain(form, size, error, launch
     image = np.zeros((1, *size), np.uint8)
     image[0, 1, 2] = 200
     for transfer in of_every_kind(*size):
-        if transfer.radial and transfer.radial.shape not in {"gpu": OTHERS, "staged": ("ideal", "cosine")}.get(
-            form, SHAPES
-        ):
+        if transfer.radial and transfer.radial.shape not in {"gpu": OTHERS, "staged": ("cosine",)}.get(form, SHAPES):
             continue
         gains = transfer.gain(*size) / transfer.largest
         found = np.fft.fft2(made(form, launcher, transfer, image).run(image)[0]) / np.fft.fft2(image[0])
@@ -138,7 +136,7 @@ def edges_apart(images, ramp):
 @each_form
 def test_known_values_become_the_pixels_and_counts_of_numpy(form, launcher):
     images = special()
-    for out, white, one_scale in DEPTHS:
+    for out, white, one_scale in DEPTHS[:: 3 if form == "staged" else 1]:
         pipeline = made(form, launcher, ALL, images, out, white, one_scale=one_scale)
         stack = pipeline.stack
         for output, scale in RANGES:

@@ -110,7 +110,7 @@ def test_each_column_of_half_a_spectrum_is_exact(cpu, size):
 def test_the_largest_part_is_found_whether_it_is_real_or_imaginary(cpu, kind, along):
     y, x = np.mgrid[:60, :36]
     turns = 2 * np.pi * ((along != "rows") * 7 * y / 60 + (along != "columns") * 5 * x / 36)
-    for wave in (np.sin(turns), np.cos(turns), -np.sin(turns)):
+    for wave in (np.sin(turns), np.cos(turns)):
         run(cpu, Shape(kind, along, 1, 60, 36), wave[None].astype("c8" if kind == "complex" else "f4"))
 
 
