@@ -16,7 +16,6 @@ from ..images.formats import Coding
 from ..output.modes import EACH, FOLDER, MODES, SCALED, STACK, parse_scale
 from ..transfer import Transfer
 from ..transfer.edges import EDGES
-from ..work.recipe import Recipe
 from .kinds import KINDS
 from .shared import automatic
 from .shared.file import run_file
@@ -40,6 +39,7 @@ from .shared.preview import preview_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ..work.recipe import Recipe
     from .kinds import Kind
 
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
@@ -244,6 +244,8 @@ class CommandOptions:
 
 def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
     """Return the recipe that the options of a filter command describe; raises ParameterError."""
+    from ..work.recipe import Recipe
+
     options = {name: given[name] for name in OF_FILTERS if name in given}
     if given["save_stages"]:
         options["engine"] = options["engine"] or "book"  # the fused engine has no results between

@@ -54,7 +54,7 @@ LOST_AS_SINGLE = 0.1
 NOTHING = Found(np.empty((0, 2)), [])
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Call:
     """An image ``(count, height, width)`` ready for its pipeline."""
 

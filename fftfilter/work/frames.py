@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Array = NDArray[Any]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Frame:
     """A picture, or a page, between its file and the output."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .recipe import Recipe
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Opened:
     """An input, ready to be filtered."""
 

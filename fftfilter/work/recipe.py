@@ -5,7 +5,6 @@ NumPy and OpenCL are imported on first use only.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -88,7 +87,7 @@ MethodName = Literal["plain", "imagej"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # what it writes code for takes time
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
@@ -181,6 +180,8 @@ class Recipe:
     @cached_property
     def key(self) -> str:
         """A digest of the version and of all fields. Files of one key differ by a device's last grey level at most."""
+        import json  # for folders alone
+
         given = {each.name: getattr(self, each.name) for each in fields(self)}
         given["transfer"] = self.transfer.given()
         text = json.dumps([__version__, given], sort_keys=True, default=str)

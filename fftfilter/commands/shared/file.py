@@ -35,7 +35,6 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     from ...files.atomic import remove_leftovers_beside
     from ...files.messages import shown
     from ...folders.progress import tell_of_compiling
-    from ...work import verify
     from ...work.opened import open_
 
     options.check_for_file(source, target)
@@ -53,6 +52,8 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     else:
         done = _filter_picture(opened, target, spare, [opened.identity, *masks], options)
     if done.difference:
+        from ...work import verify
+
         verify.check(done.difference, target)
         if not options.quiet:
             click.echo(f"{shown(target, '-')}: {done.difference}")
@@ -80,7 +81,6 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
     from ... import images
     from ...files.atomic import refuse_inputs
     from ...files.sources import identity
-    from ...work import verify
 
     recipe = options.recipe
     recipe.refuse_scale()
@@ -89,6 +89,8 @@ def _check(source: str, target: str, options: CommandOptions) -> None:
         refuse_inputs(written, [*map(identity, options.masks)])
     recipe.refuse(target)
     if options.verify:
+        from ...work import verify
+
         verify.refuse(target, recipe)
     if options.preview:
         preview.check(options.preview, source, target)
