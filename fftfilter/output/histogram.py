@@ -87,20 +87,28 @@ def counted_samples(height: int, width: int) -> int:
     return -(-height // rows) * -(-width // columns)
 
 
-def counts_of(values: Array) -> tuple[float, Array]:
-    """Return the largest magnitude of one picture's filtered values, and how many are in each bin."""
+def counts_of(values: Array, nudge: float = 0.0) -> tuple[float, Array]:
+    """Return the largest magnitude of one picture's filtered values, and how many are in each bin.
+
+    Values are moved by ``nudge`` bins before they are counted.
+    """
     largest = float(max(values.max(), -values.min()))
     rows, columns = counted(*values.shape[-2:])
     places = np.abs(values[..., ::rows, ::columns])
     places *= BINS / (largest or 1.0)
+    if nudge:
+        places = (places + nudge).clip(0, BINS)
     counts = np.bincount(places.astype(np.uint16).ravel(), minlength=BINS + 1)
     counts[BINS - 1] += counts[BINS]  # the largest itself
     return largest, counts[:BINS]
 
 
-def range_of(values: Array, output: Output, scale: Auto) -> Range | None:
-    """Return the range of one picture's filtered values, None if they have none: then all are 0."""
-    return _ends(*counts_of(values), output, scale)
+def range_of(values: Array, output: Output, scale: Auto, nudge: float = 0.0) -> Range | None:
+    """Return the range of one picture's filtered values, None if they have none: then all are 0.
+
+    ``nudge`` is as for :func:`counts_of`.
+    """
+    return _ends(*counts_of(values, nudge), output, scale)
 
 
 def _ends(largest: float, counts: Array, output: Output, scale: Auto) -> Range | None:

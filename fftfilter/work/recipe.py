@@ -48,10 +48,10 @@ class Plain:
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
-        from .verify import reference_of
+        from .verify import references_of
 
         output, scale = recipe.output, recipe.scale
-        yield reference_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+        return references_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
 
 
 class ImageJ(Plain):

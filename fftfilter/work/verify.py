@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
 
-# In bins of ImageJ's histogram: the device's values are no farther than this from the reference's.
+# The smallest float32 that has all its bits: storing smaller values loses some.
+TINY = 2.0**-126
+# In bins of a histogram: the device's values are no farther than this from the reference's.
 NUDGES = (0.0, 1e-3, -1e-3)
 
 
@@ -58,6 +60,14 @@ class Reference(NamedTuple):
     """For raw values: the value that tolerances are parts of."""
 
 
+def references_of(
+    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Scale | None, depth: Depth, edges: Edges
+) -> Iterator[Reference]:
+    """Yield what :func:`reference_of` returns: three where a value on the edge of a bin may lie on either side."""
+    for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
+        yield reference_of(planes, white, transfer, output, scale=scale, depth=depth, edges=edges, nudge=nudge)
+
+
 def reference_of(
     planes: Array,
     white: float,
@@ -67,8 +77,12 @@ def reference_of(
     scale: Scale | None,
     depth: Depth,
     edges: Edges = "wrap",
+    nudge: float = 0.0,
 ) -> Reference:
-    """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white."""
+    """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white.
+
+    For a scale that a histogram finds, values are moved by ``nudge`` bins before they are counted.
+    """
     mode = MODES[output]
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
@@ -81,7 +95,7 @@ def reference_of(
     # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
     stretch, unit = 1.0, None if is_usual else 1.0
     if isinstance(scale, Auto):
-        scale = range_of(values, output, scale)
+        scale = range_of(values, output, scale, nudge)
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
@@ -91,6 +105,7 @@ def reference_of(
         # Values that are not scaled are compared as parts of the largest; of rounding noise all is right.
         unit = max(largest, NOISE * largest_deviation / (OF_65535 / 65535))
         unit = unit / (white if mode.keeps_levels else 1) or 1.0
+        unit = max(unit, TINY)
     dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
     (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
     return Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)

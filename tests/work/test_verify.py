@@ -20,9 +20,13 @@ from fftfilter.device import programs
 from fftfilter.errors import VerifyError
 from fftfilter.images.formats import FORMATS
 from fftfilter.images.picture import Picture
+from fftfilter.output.difference import Difference
+from fftfilter.output.histogram import counts_of
+from fftfilter.output.modes import Auto
 from fftfilter.work import verify
 from fftfilter.work.opened import open_
 from fftfilter.work.recipe import Recipe
+from fftfilter.work.verify import NUDGES, reference_of, references_of
 from tests.folders.helpers import pgm
 from tests.helpers import SAMPLES
 
@@ -187,3 +191,24 @@ def test_a_kernel_that_computes_wrongly_is_told(tmp_path, folder):
     assert "1 failed" in done.stderr
     last = [json.loads(line) for line in (tmp_path / "report.jsonl").read_text().splitlines()][-1]
     assert (last["status"], last["difference"]["largest"] > 1) == ("failed", True)
+
+
+def test_values_on_the_edge_of_a_bin_may_fall_on_either_side_of_it():
+    """Half of the samples lie on the edge where the range of auto ends: rounding alone decides what is white."""
+    values = np.array([[0.0, 1024, 2048, 2048, 2048, 4096]]) / 4096
+    counts = [np.flatnonzero(counts_of(values, nudge)[1]).tolist() for nudge in NUDGES]
+    assert counts == [[0, 1024, 2048, 4095]] * 2 + [[0, 1023, 2047, 4095]]
+    planes = np.random.default_rng(1).integers(0, 3, (1, 12, 10)).astype(np.uint8)
+    given = {"scale": Auto(60.0), "depth": images.Depth(np.dtype("u1"), 255), "edges": "wrap"}
+    assert len(list(references_of(planes, 255, transfer.highpass(), "magnitude", **given))) == len(NUDGES)
+    assert len(list(references_of(planes, 255, transfer.highpass(), "magnitude", **given | {"scale": None}))) == 1
+
+
+def test_numbers_that_float32_stores_in_part_may_differ_by_a_step():
+    planes = np.random.default_rng(2).random((1, 12, 10)) * 1e-43
+    given = {"scale": None, "depth": images.Depth(np.dtype("f4"), 1)}
+    wanted, values, stretch, unit = reference_of(planes, 1.0, transfer.lowpass(), "keep", **given)
+    off = wanted + np.float32(1e-45)
+    assert (off != wanted).any()
+    assert Difference.of(off, wanted, 1, stretch=stretch, unit=unit, values=values).is_right
+    assert not Difference.of(wanted + np.float32(1e-41), wanted, 1, stretch=stretch, unit=unit).is_right
