@@ -18,7 +18,7 @@ from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..output.difference import OF_65535, Difference
-from ..output.histogram import range_of
+from ..output.histogram import BINS, range_of
 from ..output.modes import MODES, Auto
 from ..output.ramp import pixels, ramps
 from ..output.rounding import NOISE, deviation
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
-# In bins of a histogram: the device's values are no farther than this from the reference's.
+# In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's.
 NUDGES = (0.0, 1e-3, -1e-3)
 
 
@@ -65,7 +65,9 @@ def references_of(
 ) -> Iterator[Reference]:
     """Yield what :func:`reference_of` returns: three where a value on the edge of a bin may lie on either side."""
     for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        yield reference_of(planes, white, transfer, output, scale=scale, depth=depth, edges=edges, nudge=nudge)
+        yield reference_of(
+            planes, white, transfer, output, scale=scale, depth=depth, edges=edges, nudge=nudge * BINS / 256
+        )
 
 
 def reference_of(
