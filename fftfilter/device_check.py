@@ -2,7 +2,7 @@
 
 A device is trusted after one small filter (``device/selftest.py``), by one form. This tries all of them, on small, odd,
 prime and large sizes, and holds each to the contract (``output/difference.py``). It also measures what each leaves of a
-wave that the filter removes: the noise floor (``output/noise.py``) has to lie above the largest of these.
+wave that the filter removes: the noise floor (``output/rounding.py``) has to lie above the largest of these.
 """
 
 from __future__ import annotations
