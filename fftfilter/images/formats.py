@@ -108,11 +108,6 @@ def extensions(*, read_only: bool) -> frozenset[str]:
     return frozenset(FORMATS) | _READ_ONLY if read_only else frozenset(FORMATS)
 
 
-def extension_of(format: str) -> str:  # noqa: A002  as `write` has it
-    """Return the extension of a format, given as Pillow's name or as extension without dot; raises ParameterError."""
-    return suffix_of("output", format)
-
-
 def suffix_of(target: str | os.PathLike[str], format_: str | None = None, picture: Picture | None = None) -> str:
     """Return the key of FORMATS for a target: that of ``format_`` if given, else the target's extension.
 

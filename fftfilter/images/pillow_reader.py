@@ -13,7 +13,7 @@ from PIL import Image, UnidentifiedImageError
 
 from ..errors import ReadError, SeveralPagesError
 from ..files.sources import as_file
-from .completeness import behind_jpeg, check_chunks, refuse_missing_rows, whole_jpeg
+from .completeness import behind_jpeg, check_chunks, refuse_cut_webp, refuse_missing_rows, whole_jpeg
 from .metadata import gather, lies_on_its_side, without_orientation
 from .picture import F32, MAXVAL_OF, Picture, Samples, Size, refuse_oversize
 from .quiet import damage_as_error, open_raster, quiet_pillow
@@ -34,6 +34,8 @@ _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> Picture:
     """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
+    if data[8:12] == b"WEBP":
+        refuse_cut_webp(data, name)
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
         if (frames := _frames(image)) > 1:

@@ -137,30 +137,18 @@ def opened(
         pages.close()
         data, pages = content(source), None
     if pages is None:
-        picture = _only_picture(data[:], source, working)
-        if picture:
+        try:
+            picture = decode(data[:], source, working)
+        except SeveralPagesError:
+            pages = pages_of(data, name)
+        else:
             (asked or ALL).of(1, name)
             return picture
-        pages = pages_of(data, name)
     pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
     if len(pages) > 1:
         return pages
     with closing(pages):
         return pages.read(0, working)
-
-
-def _only_picture(data: bytes, source: str | os.PathLike[str], working: Working | None) -> Picture | None:
-    """Return the picture of a file, None if it has several pages."""
-    try:
-        return decode(data, source, working)
-    except SeveralPagesError:
-        return None
-    except ReadError:
-        if data[8:12] == b"WEBP":  # which Pillow does not open at all if it is cut off
-            from .animation import refuse_cut_webp
-
-            refuse_cut_webp(data, shown(source, "standard input"))
-        raise
 
 
 def pages_of(data: bytes | sources.Slices, name: str) -> Pages:
