@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .picture import Size as Size
     from .pixel_size import PixelSize as PixelSize
     from .pixel_size import pixel_size_of as pixel_size_of
-    from .reading import content as content
     from .reading import decode as decode
     from .reading import measure as measure
     from .reading import opened as opened

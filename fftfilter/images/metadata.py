@@ -149,8 +149,7 @@ def of_tiff(
         is_unitless = tags.get(296) == _NO_UNIT and all(0 < number < math.inf for number in resolution)
         unitless = (resolution[0], resolution[1]) if is_unitless and resolution != [1, 1] else None
         for tag in (*_LAYOUT_TAGS, *_RESOLUTION_TAGS, 296):
-            if tag in tags:
-                del tags[tag]
+            tags.pop(tag, None)
         for tag in _TAG_GROUPS:
             if tag in tags:
                 tags.get_ifd(tag)
@@ -251,31 +250,24 @@ def _text(image: Image.Image) -> dict[str, str]:
 # EXIF's orientation: pictures are turned when they are read, so that angles and frequencies are those on the screen
 
 
-# Of each value: whether rows and columns change places, then whether up and down, left and right do.
-_TURNS = {
-    2: (False, False, True),
-    3: (False, True, True),
-    4: (False, True, False),
-    5: (True, False, False),
-    6: (True, False, True),
-    7: (True, True, True),
-    8: (True, True, False),
-}
-
-
 def upright(picture: Picture, orientation: int) -> Picture:
     """Return a picture turned as its orientation says, 1 to 8; other values mean nothing."""
-    if orientation not in _TURNS:
+    if orientation not in range(2, 9):
         return picture
-    transposed, *_ = turn = _TURNS[orientation]
+    transposed, upside_down, mirrored = orientation >= 5, orientation in (3, 4, 7, 8), orientation in (2, 3, 6, 7)
+
+    def turned(samples: Samples) -> Samples:
+        samples = samples.swapaxes(-1, -2) if transposed else samples
+        return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
+
     metadata = picture.metadata
     if metadata and metadata.dpi and transposed:
         metadata = replace(metadata, dpi=metadata.dpi[::-1])
     if metadata and metadata.pixel_size and transposed:
         size = metadata.pixel_size
         metadata = replace(metadata, pixel_size=size._replace(across=size.down, down=size.across))
-    alpha = None if picture.alpha is None else _turned(picture.alpha, *turn)
-    return replace(picture, planes=_turned(picture.planes, *turn), alpha=alpha, metadata=metadata)
+    alpha = None if picture.alpha is None else turned(picture.alpha)
+    return replace(picture, planes=turned(picture.planes), alpha=alpha, metadata=metadata)
 
 
 def without_orientation(picture: Picture) -> Picture:
@@ -285,12 +277,6 @@ def without_orientation(picture: Picture) -> Picture:
         return picture
     exif, orientation = exif_of_upright(metadata.exif)
     return upright(replace(picture, metadata=replace(metadata, exif=exif)), orientation)
-
-
-def _turned(samples: Samples, transposed: bool, upside_down: bool, mirrored: bool) -> Samples:
-    if transposed:
-        samples = samples.swapaxes(-1, -2)
-    return np.ascontiguousarray(samples[..., :: -1 if upside_down else 1, :: -1 if mirrored else 1])
 
 
 # Into files

@@ -60,13 +60,10 @@ def is_plain(data: bytes) -> bool:
     return bool(_PNM.match(data) or _PFM.match(data)) or data.startswith(_NPY)
 
 
-def measure(data: bytes, name: str, *, while_read: bool = False) -> Size:
-    """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError.
-
-    With ``while_read`` the bytes of a sample are those that it takes in memory while the file is read.
-    """
+def measure(data: bytes, name: str) -> Size:
+    """Return the size of the image in a file, from its header; ``name`` starts the message of a ReadError."""
     if _PNM.match(data):
-        return read_header(data, name).size(while_read=while_read)
+        return read_header(data, name).size
     if _PFM.match(data):
         return _pfm_header(data, name)[0]
     shape, _, dtype = _npy_header(io.BytesIO(data), name)
@@ -80,7 +77,8 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     """
     if _PNM.match(data):
         header = read_header(data, name)
-        check(header.size(while_read=True))
+        # Decimal numbers take as much as floats while they are read.
+        check(header.size._replace(bytes_per_sample=F32.itemsize) if header.has_decimals else header.size)
         return Picture(read_samples(data, header, name), None, header.maxval, "PPM")
     return (_decode_pfm if _PFM.match(data) else _decode_npy)(data, name, check)
 
@@ -117,10 +115,10 @@ class Header(NamedTuple):
         """Bytes of the samples in memory, and of the raster of a raw file."""
         return self.width * self.height * self.channels * self.dtype.itemsize
 
-    def size(self, *, while_read: bool) -> Size:
-        """Return the size of the image; decimal numbers take as much as floats ``while_read``."""
-        depth = F32.itemsize if while_read and self.has_decimals else self.dtype.itemsize
-        return Size(self.width, self.height, self.channels, depth)
+    @property
+    def size(self) -> Size:
+        """The size of the image."""
+        return Size(self.width, self.height, self.channels, self.dtype.itemsize)
 
 
 def read_header(data: bytes, name: str) -> Header:

@@ -38,20 +38,13 @@ def read(source: str | os.PathLike[str]) -> Picture:
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
-    return decode(content(source), source)
-
-
-def content(source: str | os.PathLike[str], limit: int | None = None) -> bytes:
-    """Return the bytes of an image file, for :func:`decode`; a file that does not start like an image is not read on.
-
-    ``limit`` is the most bytes of a stream.
-    """
-    return sources.content(source, _refuse_at_start, limit)
+    return decode(sources.content(source, _refuse_at_start), source)
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
+    """Refuse a file that does not start like an image, of which no more is read then."""
     if plain_formats.is_plain(start):
-        refuse_oversize(name, plain_formats.measure(start, name, while_read=True))
+        refuse_oversize(name, plain_formats.measure(start, name))
     elif start[:4] not in TIFF:  # whose header may be at its end
         from .pillow_reader import refuse_at_start
 
@@ -113,9 +106,9 @@ def measure(source: str | os.PathLike[str]) -> Size:
 def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sources.Slices:
     """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
 
-    Raises what :func:`content` raises.
+    ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
     """
-    return sources.large_file(source, TIFF) or content(source, limit)
+    return sources.large_file(source, TIFF) or sources.content(source, _refuse_at_start, limit)
 
 
 def opened(
@@ -135,7 +128,7 @@ def opened(
     pages = None if isinstance(data, bytes) else pages_of(data, name)
     if pages and pages.count == 1 and not pages.is_cut:
         pages.close()
-        data, pages = content(source), None
+        data, pages = sources.content(source), None
     if pages is None:
         try:
             picture = decode(data[:], source, working)
