@@ -38,7 +38,7 @@ from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
@@ -196,39 +196,27 @@ def temporary_name(path: str, end: str = "tmp") -> str:
     return os.path.join(folder, own)
 
 
-def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None) -> int:
-    """Remove the unfinished files of killed runs from a folder; return their number.
+def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None, *, own: bool = False) -> int:
+    """Remove the unfinished files of killed runs from a folder, or this process's ``own``; return their number.
 
     ``most`` is how many entries are looked at. A folder that cannot be listed counts as empty.
     """
-    return _remove(folder, _is_leftover, most)
-
-
-def remove_own(folder: str | os.PathLike[str]) -> None:
-    """Remove the unfinished files of this process, which ends at once, from a folder."""
-    _remove(folder, lambda _, *writer: writer == (os.getpid(), _machine()))
+    removed = 0
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in islice(entries, most):
+            found = _NAME.fullmatch(entry.name)
+            writer = (int(found[1]), found[2]) if found else (0, "")
+            if found and (writer == (os.getpid(), _machine()) if own else _is_leftover(entry, *writer)):
+                with suppress(OSError):
+                    Path(entry.path).unlink()
+                    removed += 1
+    return removed
 
 
 def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
     """Remove the unfinished files of killed runs beside an output, as far as that costs no time."""
     if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
         remove_leftovers(Path(target).parent, most=_QUICKLY)
-
-
-def _remove(
-    folder: str | os.PathLike[str],
-    is_for_removal: Callable[[os.DirEntry[str], int, str], bool],
-    most: int | None = None,
-) -> int:
-    removed = 0
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in islice(entries, most):
-            found = _NAME.fullmatch(entry.name)
-            if found and is_for_removal(entry, int(found[1]), found[2]):
-                with suppress(OSError):
-                    Path(entry.path).unlink()
-                    removed += 1
-    return removed
 
 
 def _is_leftover(entry: os.DirEntry[str], process: int, machine: str) -> bool:

@@ -74,11 +74,10 @@ class AnimationPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """The number of pixels to decode, those of the frames before included."""
+        # Those of the frames before are decoded, too.
         return (self.chosen[-1] + 1) * self._size[0] * self._size[1]
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        """Return a chosen frame."""
         name = self.page_name(index)
         with damage_as_error(name):
             if index == 0:
@@ -103,7 +102,6 @@ class AnimationPages(Pages):
             return picture
 
     def close(self) -> None:
-        """Close the file."""
         self._image.close()
 
     def _seek(self, number: int) -> None:

@@ -24,35 +24,25 @@ if TYPE_CHECKING:
 class Format(NamedTuple):
     """The capabilities of one extension."""
 
-    name: str
-    """Pillow's name."""
-    gray: int = 8
-    """Most bits a sample of a gray image without alpha; 32 are floating point."""
-    color: int | None = 8
-    """Most bits a sample of any other image; None if it cannot hold color."""
+    name: str  # Pillow's name
+    gray: int = 8  # most bits a sample of a gray image without alpha; 32 are floating point
+    color: int | None = 8  # most bits a sample of any other image; None if it cannot hold color
     alpha: bool = False
-    shades_of_alpha: bool = True
-    """Whether alpha has more than two values: 0, and that of opaque pixels."""
-    longest: int = 2**31 - 1
-    """Largest width and height."""
-    lossy: bool = False
-    """Whether samples may come back changed."""
+    shades_of_alpha: bool = True  # whether alpha has more than two values: 0, and that of opaque pixels
+    longest: int = 2**31 - 1  # largest width and height
+    lossy: bool = False  # whether samples may come back changed
     options: Mapping[str, Any] = MappingProxyType({})
     """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
-    pages: bool = False
-    """Whether it can hold several pages or frames."""
+    pages: bool = False  # whether it can hold several pages or frames
 
 
 class Coding(NamedTuple):
     """How pixels are coded in a file, as far as its format leaves a choice."""
 
-    png_level: int = 1
-    """0 for no compression to 9 for the most."""
-    quality: int | None = None
-    """Of JPEG, AVIF and lossy WebP, 1 to 100; None is 95, and lossless WebP."""
-    compression: str | None = None
-    """Of TIFF, a key of COMPRESSIONS; None is the input's."""
+    png_level: int = 1  # 0 for no compression to 9 for the most
+    quality: int | None = None  # of JPEG, AVIF and lossy WebP, 1 to 100; None is 95, and lossless WebP
+    compression: str | None = None  # of TIFF, a key of COMPRESSIONS; None is the input's
 
 
 AS_USUAL = Coding()

@@ -76,24 +76,18 @@ _LAYOUT_TAGS = {
 class Metadata:
     """A file's metadata; an empty field says nothing."""
 
-    profile: bytes = b""
-    """An ICC profile of the picture's own color space, gray or RGB."""
-    exif: bytes = b""
-    """EXIF: a TIFF of tags without pixels and without a thumbnail."""
-    dpi: tuple[float, float] | None = None
-    """Pixels per inch, horizontal and vertical."""
+    profile: bytes = b""  # an ICC profile of the picture's own color space, gray or RGB
+    exif: bytes = b""  # EXIF: a TIFF of tags without pixels and without a thumbnail
+    dpi: tuple[float, float] | None = None  # pixels per inch, horizontal and vertical
     xmp: bytes = b""
-    text: Mapping[str, str] = field(default_factory=dict)
-    """Text by PNG's keywords."""
+    text: Mapping[str, str] = field(default_factory=dict)  # text by PNG's keywords
     unitless: tuple[float, float] | None = None
     """Pixels per a unit that a TIFF's description says, as ImageJ has it, horizontal and vertical."""
-    pixel_size: PixelSize | None = None
-    """For filters, not for the output, which gets its fields as they were read."""
+    pixel_size: PixelSize | None = None  # for filters, not for the output, which gets its fields as they were read
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
-    left_out: tuple[str, ...] = ()
-    """What was dropped from the file, as text."""
+    left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
 
     def stripped(self) -> Metadata:
         """Return the fields that a filter needs."""

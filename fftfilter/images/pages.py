@@ -50,27 +50,18 @@ ALL = Asked()
 class Pages(ABC):
     """The chosen pages of a file."""
 
-    name: str
-    """Of the file, in messages."""
-    count: int
-    """The number of whole pages in the file."""
-    is_cut: bool
-    """Whether it should have more."""
-    nbytes: int
-    """Of the file."""
-    format: str
-    """Pillow's name of the file's format."""
-    plays: int = 0
-    """How often an animation is played; 0 is forever."""
-    milliseconds: float | None = None
-    """The duration of the page that was read last, None if it has none."""
-    left_out: tuple[str, ...] = ()
-    """What was dropped from the file, as text."""
+    name: str  # of the file, in messages
+    count: int  # the number of whole pages in the file
+    is_cut: bool  # whether it should have more
+    nbytes: int  # of the file
+    format: str  # Pillow's name of the file's format
+    plays: int = 0  # how often an animation is played; 0 is forever
+    milliseconds: float | None = None  # the duration of the page that was read last, None if it has none
+    left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
     chosen: range
     keeps_levels: bool = True
     """Whether the output has the grey levels of the input, so that metadata about them still hold."""
-    are_floats: bool = False
-    """Whether the output has floats, whatever the input has."""
+    are_floats: bool = False  # whether the output has floats, whatever the input has
 
     def choose(self, asked: Asked, *, keeps_levels: bool = True, are_floats: bool = False) -> None:
         """Choose pages, and say what their output keeps.

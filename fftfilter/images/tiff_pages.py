@@ -114,7 +114,6 @@ class TiffPages(Pages):
 
     @property
     def pixels(self) -> int:
-        """The number of pixels to decode."""
         with damage_as_error(self.name):
             size = self.size()
         return len(self.chosen) * size.width * size.height
@@ -124,7 +123,6 @@ class TiffPages(Pages):
         return size_of(self._page(0))._replace(pages=self.count)
 
     def read(self, index: int, working: Working | None = None) -> Picture:
-        """Return a chosen page."""
         number = self.chosen[index]
         is_alone = self.count == 1 and not self.is_cut
         name = self.name if is_alone else self.page_name(index)
@@ -144,7 +142,6 @@ class TiffPages(Pages):
         return picture
 
     def close(self) -> None:
-        """Close the file."""
         self._file.close()
         if not isinstance(self._data, bytes):
             self._data.close()

@@ -58,8 +58,7 @@ class EncodedPage(NamedTuple):
 
     tags: dict[int, Any]
     strips: Sequence[memoryview]
-    nbytes: int
-    """Of its samples without compression."""
+    nbytes: int  # of its samples without compression
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -124,17 +123,14 @@ class TiffSink(Sink):
         self._file.write(bytes(_BIG_HEADER_BYTES))
 
     def encode(self, picture: Picture, milliseconds: float | None) -> EncodedPage:  # noqa: ARG002  a TIFF has no durations
-        """Return a page for :meth:`add`."""
         return encode_page(picture, self._coding)
 
     def add(self, encoded: EncodedPage) -> None:
-        """Append a page's samples; its tags follow in :meth:`finish`."""
         offsets = list(accumulate(encoded.tags[_LENGTHS][:-1], initial=self._file.tell()))
         self._file.writelines(encoded.strips)
         self._pages.append((encoded.tags, offsets))
 
     def finish(self) -> None:
-        """Write the tags of all pages, and where they are."""
         # Each page has as many offsets as lengths, which are among its tags.
         tag_bytes = sum(_at_most(tags) + _at_most(tags[_LENGTHS]) for tags, _ in self._pages)
         is_big = self._file.tell() + tag_bytes >= _LARGEST
