@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ..errors import ParameterError
 from . import urls
-from .messages import shown
+from .messages import FileName, shown
 from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
@@ -55,7 +55,7 @@ _STARTED = time.time()
 
 
 def store(
-    target: str | os.PathLike[str],
+    target: FileName,
     parts: Iterable[bytes | memoryview],
     times: Times | None = None,
     *,
@@ -124,7 +124,7 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def refuse_inputs(target: str | os.PathLike[str], inputs: Collection[Identity | None]) -> None:
+def refuse_inputs(target: FileName, inputs: Collection[Identity | None]) -> None:
     """Raise ParameterError if a target is one of the inputs, by whatever name: hard links are one file, too."""
     if any(inputs) and (own := identity(target, is_output=True)) and own in inputs:
         name = shown(target, "standard output")
@@ -166,7 +166,7 @@ def _replacing(
 
 @contextmanager
 def growing(
-    target: str | os.PathLike[str], times: Times | None = None, *, spare: Collection[Identity | None] = ()
+    target: FileName, times: Times | None = None, *, spare: Collection[Identity | None] = ()
 ) -> Iterator[BinaryIO]:
     """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
 
@@ -196,7 +196,7 @@ def temporary_name(path: str, end: str = "tmp") -> str:
     return os.path.join(folder, own)
 
 
-def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None, *, own: bool = False) -> int:
+def remove_leftovers(folder: FileName, most: int | None = None, *, own: bool = False) -> int:
     """Remove the unfinished files of killed runs from a folder, or this process's ``own``; return their number.
 
     ``most`` is how many entries are looked at. A folder that cannot be listed counts as empty.
@@ -204,16 +204,17 @@ def remove_leftovers(folder: str | os.PathLike[str], most: int | None = None, *,
     removed = 0
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, most):
-            found = _NAME.fullmatch(entry.name)
-            writer = (int(found[1]), found[2]) if found else (0, "")
-            if found and (writer == (os.getpid(), _machine()) if own else _is_leftover(entry, *writer)):
+            if not (found := _NAME.fullmatch(entry.name)):
+                continue
+            process, machine = int(found[1]), found[2]
+            if (process, machine) == (os.getpid(), _machine()) if own else _is_leftover(entry, process, machine):
                 with suppress(OSError):
                     Path(entry.path).unlink()
                     removed += 1
     return removed
 
 
-def remove_leftovers_beside(target: str | os.PathLike[str]) -> None:
+def remove_leftovers_beside(target: FileName) -> None:
     """Remove the unfinished files of killed runs beside an output, as far as that costs no time."""
     if not urls.is_url(target) and os.fsdecode(target) != STANDARD_STREAM:
         remove_leftovers(Path(target).parent, most=_QUICKLY)

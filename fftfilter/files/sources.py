@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .atomic import Times
+    from .messages import FileName
 
 Identity = tuple[int, int]
 """The device and inode of a file, which are the same for all its names."""
@@ -30,9 +31,7 @@ _START = 1 << 20
 _PART = 1 << 24
 
 
-def content(
-    source: str | os.PathLike[str], look: Callable[[bytes, str], None] | None = None, limit: int | None = None
-) -> bytes:
+def content(source: FileName, look: Callable[[bytes, str], None] | None = None, limit: int | None = None) -> bytes:
     """Return all bytes of a file, which may be a pipe, a URL or "-"; raises ReadError, TooLargeError.
 
     ``look`` is called with the first MiB and the name in messages before more is read, and may raise. ``limit`` is the
@@ -104,7 +103,7 @@ def as_file(data: bytes | Slices) -> BinaryIO:
     return data.file
 
 
-def large_file(source: str | os.PathLike[str], starts: tuple[bytes, ...]) -> Slices | None:
+def large_file(source: FileName, starts: tuple[bytes, ...]) -> Slices | None:
     """Return a large file of this machine that begins in one of these ways, to be read in parts; else None."""
     try:
         if urls.is_url(source) or os.stat(source).st_size < LARGE:  # noqa: PTH116  pathlib costs as much as a small file
@@ -158,7 +157,7 @@ def _refuse_beyond(most: int, length: int, name: str) -> None:
         raise TooLargeError(f"{name}: more than {most:,} bytes, and no end; --input-limit sets another limit")
 
 
-def identity(path: str | os.PathLike[str], *, is_output: bool = False) -> Identity | None:
+def identity(path: FileName, *, is_output: bool = False) -> Identity | None:
     """Return a value that is the same for all names of a file; "-" is standard input, or output.
 
     None for a pipe, a device, a URL, and a missing file.
@@ -173,7 +172,7 @@ def identity(path: str | os.PathLike[str], *, is_output: bool = False) -> Identi
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
-def times(source: str | os.PathLike[str]) -> Times:
+def times(source: FileName) -> Times:
     """Return when a file was last read and changed; raises ReadError."""
     try:
         status = Path(source).stat()

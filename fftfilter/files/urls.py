@@ -24,6 +24,8 @@ from .messages import first_line
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from .messages import FileName
+
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _WEB = ("http", "https")
 # Drivers' names of a value that changes with a file's content, the most reliable first.
@@ -78,7 +80,7 @@ class Url(NamedTuple):
         return self
 
 
-def is_url(text: str | os.PathLike[str]) -> bool:
+def is_url(text: FileName) -> bool:
     """Whether a name is a URL and no path."""
     return isinstance(text, str) and _URL.match(text) is not None
 

@@ -18,6 +18,7 @@ from ..files.standard_streams import STANDARD_STREAM
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..files.messages import FileName
     from .picture import Picture
 
 
@@ -98,7 +99,7 @@ def extensions(*, read_only: bool) -> frozenset[str]:
     return frozenset(FORMATS) | _READ_ONLY if read_only else frozenset(FORMATS)
 
 
-def suffix_of(target: str | os.PathLike[str], format_: str | None = None, picture: Picture | None = None) -> str:
+def suffix_of(target: FileName, format_: str | None = None, picture: Picture | None = None) -> str:
     """Return the key of FORMATS for a target: that of ``format_`` if given, else the target's extension.
 
     A pipe or device has no extension: it gets the picture's own format, or PNG if that cannot hold the picture.
@@ -121,13 +122,13 @@ def suffix_of(target: str | os.PathLike[str], format_: str | None = None, pictur
     raise ParameterError(f"{shown(given, 'standard output')}: {problem}; choose {_GOOD_EXTENSIONS}")
 
 
-def is_lossy(target: str | os.PathLike[str], *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:  # noqa: A002  as `write` has it
+def is_lossy(target: FileName, *, format: str | None = None, coding: Coding = AS_USUAL) -> bool:
     """Tell whether a target's samples may come back changed; raises ParameterError as :func:`suffix_of`."""
     kind = FORMATS[suffix_of(target, format)]
     return kind.lossy or (kind.has_quality and coding.quality is not None)
 
 
-def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str | None = None) -> None:  # noqa: A002
+def refuse_coding(target: FileName, coding: Coding, *, format: str | None = None) -> None:
     """Raise ParameterError for a coding that the target's format does not have, or that none has."""
     for what, given, least, most in (("PNG level", coding.png_level, 0, 9), ("quality", coding.quality, 1, 100)):
         if given is not None and not (isinstance(given, int) and least <= given <= most):
@@ -142,7 +143,7 @@ def refuse_coding(target: str | os.PathLike[str], coding: Coding, *, format: str
         raise ParameterError(f"{name}: {suffix} has no choice of compression; leave it out, or write .tif")
 
 
-def refuse_whole_numbers(target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002
+def refuse_whole_numbers(target: FileName, *, format: str | None = None) -> None:
     """Raise ParameterError for a target whose format has no floats, which filtered values as they are need."""
     suffix = suffix_of(target, format)
     if FORMATS[suffix].gray < 32:
@@ -162,7 +163,7 @@ def _known_suffix(path: str) -> str | None:
     return suffix if suffix in FORMATS else None
 
 
-def check_fits(picture: Picture, target: str | os.PathLike[str], *, format: str | None = None) -> None:  # noqa: A002  as `write` has it
+def check_fits(picture: Picture, target: FileName, *, format: str | None = None) -> None:
     """Raise WriteError if the target's format cannot hold the picture's color, alpha or size."""
     if problem := misfit(picture, suffix_of(target, format, picture)):
         raise WriteError(f"{shown(target, 'standard output')}: {problem}")

@@ -18,8 +18,7 @@ from .pages import ALL, Asked, Pages
 from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
-    import os
-
+    from ..files.messages import FileName
     from .picture import Working
 
 # More than any header of a PGM in practice, comments included.
@@ -28,7 +27,7 @@ TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """How a TIFF and a BigTIFF begin, in either byte order."""
 
 
-def read(source: str | os.PathLike[str]) -> Picture:
+def read(source: FileName) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
     A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
@@ -51,7 +50,7 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         refuse_at_start(start, name)
 
 
-def decode(data: bytes, source: str | os.PathLike[str], working: Working | None = None) -> Picture:
+def decode(data: bytes, source: FileName, working: Working | None = None) -> Picture:
     """Read an image from a file's bytes, as :func:`read`; ``source`` is its name in errors.
 
     ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
@@ -75,7 +74,7 @@ def decode(data: bytes, source: str | os.PathLike[str], working: Working | None 
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def measure(source: str | os.PathLike[str]) -> Size:
+def measure(source: FileName) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
@@ -103,7 +102,7 @@ def measure(source: str | os.PathLike[str]) -> Size:
 # Files of several pages: TIFF, GIF, animated PNG and WebP
 
 
-def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sources.Slices:
+def raw(source: FileName, limit: int | None = None) -> bytes | sources.Slices:
     """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
 
     ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
@@ -113,7 +112,7 @@ def raw(source: str | os.PathLike[str], limit: int | None = None) -> bytes | sou
 
 def opened(
     data: bytes | sources.Slices,
-    source: str | os.PathLike[str],
+    source: FileName,
     asked: Asked | None = None,
     *,
     working: Working | None = None,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from ..files.atomic import Parts, Times
+    from ..files.messages import FileName
     from ..files.sources import Identity
     from .metadata import Metadata
 
@@ -42,13 +43,7 @@ _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
 _CLEAR = 255
 
 
-def check_output(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    *,
-    in_place: bool = False,
-    format: str | None = None,  # noqa: A002  as `write` has it
-) -> None:
+def check_output(source: FileName, target: FileName, *, in_place: bool = False, format: str | None = None) -> None:
     """Refuse, before any work, a target that could not be written afterwards.
 
     Raises ParameterError for an extension that cannot be written, for a terminal, and for a target that is the source
@@ -71,7 +66,7 @@ def check_output(
         raise ParameterError(f"{name}: is the input itself; choose another name, or --in-place to overwrite it")
 
 
-def _check_path(target: str | os.PathLike[str], name: str, format_: str | None) -> None:
+def _check_path(target: FileName, name: str, format_: str | None) -> None:
     path = Path(target)
     try:
         if path.is_dir():
@@ -89,9 +84,9 @@ def _check_path(target: str | os.PathLike[str], name: str, format_: str | None) 
 
 def write(
     picture: Picture,
-    target: str | os.PathLike[str],
+    target: FileName,
     *,
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,
     coding: Coding = AS_USUAL,
     times: Times | None = None,
     spare: Collection[Identity | None] = (),
@@ -263,9 +258,7 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
 # Files of several pages
 
 
-def suffix_of_pages(
-    target: str | os.PathLike[str], format_: str | None, pages: int, picture: Picture | None = None
-) -> str:
+def suffix_of_pages(target: FileName, format_: str | None, pages: int, picture: Picture | None = None) -> str:
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
