@@ -75,7 +75,7 @@ class Pages(ABC):
                 + (f", or take --pages -{self.count}" if self.count else "")
             )
         self.chosen = asked.of(self.count, self.name)
-        if self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * self.nbytes):
+        if len(self) > 1 and self.pixels > max(_MOST_OF_ALL, _MOST_A_BYTE * self.nbytes):
             raise TooLargeError(
                 f"{self.name}: its pages have {self.pixels:,} pixels to decode, too many for {self.nbytes:,} bytes; "
                 "take fewer by --pages, such as --pages -10"

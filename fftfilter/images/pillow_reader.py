@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from ..errors import ReadError, SeveralPagesError
+from ..errors import ReadError
 from ..files.sources import as_file
 from .completeness import behind_jpeg, check_chunks, refuse_cut_webp, refuse_missing_rows, whole_jpeg
 from .metadata import gather, lies_on_its_side, without_orientation
@@ -32,16 +32,14 @@ _PCX_PALETTE = 769  # bytes at the end of a file of 256 colors
 _PNG_SIGNATURE, _JPEG_SIGNATURE = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
-def read_with_pillow(data: bytes, name: str, working: Working | None = None) -> Picture:
-    """Read an image from a file's bytes; ``name`` begins the message of a ReadError or TooLargeError."""
+def read_with_pillow(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Read an image from a file's bytes, None if it has several frames; ``name`` begins the message of an error."""
     if data[8:12] == b"WEBP":
         refuse_cut_webp(data, name)
     with quiet_pillow():
         image = open_raster(io.BytesIO(data))
-        if (frames := _frames(image)) > 1:
-            raise SeveralPagesError(
-                f"{name}: {frames} frames or pages in one file; save one of them as a file of its own"
-            )
+        if _frames(image) > 1:
+            return None
         refuse_unfit(image, len(data), name, working)
     if (image.format == "PNG" and data.startswith(_PNG_SIGNATURE, check_chunks(data))) or (
         image.format == "JPEG" and _is_followed_by_another(image, data)

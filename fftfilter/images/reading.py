@@ -37,7 +37,7 @@ def read(source: FileName) -> Picture:
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
-    return decode(sources.content(source, _refuse_at_start), source)
+    return decode(raw(source), source)
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
@@ -50,28 +50,15 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         refuse_at_start(start, name)
 
 
-def decode(data: bytes, source: FileName, working: Working | None = None) -> Picture:
-    """Read an image from a file's bytes, as :func:`read`; ``source`` is its name in errors.
-
-    ``working`` returns, for a picture's size, the bytes of this machine's memory that the caller will take beside the
-    picture; without it they are those of the fused engine on a CPU.
-    """
-    name = shown(source, "standard input")
-    try:
-        if plain_formats.is_plain(data):
-            return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
-        from .quiet import damage_as_error
-
-        with damage_as_error(name):
-            if data[:4] in TIFF:
-                from .tiff_pages import read_tiff
-
-                return read_tiff(data, name, working)
-            from .pillow_reader import read_with_pillow
-
-            return read_with_pillow(data, name, working)
-    except MemoryError as error:
-        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
+def decode(data: bytes | sources.Slices, source: FileName, working: Working | None = None) -> Picture:
+    """Read an image from a file's bytes, as :func:`read`; the arguments are as for :func:`opened`."""
+    found = opened(data, source, working=working)
+    if isinstance(found, Pages):
+        found.close()
+        raise SeveralPagesError(
+            f"{found.name}: {found.count} frames or pages in one file; save one of them as a file of its own"
+        )
+    return found
 
 
 def measure(source: FileName) -> Size:
@@ -119,28 +106,36 @@ def opened(
     keeps_levels: bool = True,
     are_floats: bool = False,
 ) -> Picture | Pages:
-    """Return the picture in a file, or its pages where several are chosen.
+    """Return the picture in a file, or its pages where several are chosen; ``source`` is its name in errors.
 
-    ``asked`` are the pages; the rest is as for :func:`decode` and :meth:`Pages.choose`. Raises what these raise.
+    ``asked`` are the pages. ``working`` returns, for a picture's size, the bytes of this machine's memory that the
+    caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
+    :meth:`Pages.choose`. Raises what that and :func:`read` raise.
     """
     name = shown(source, "standard input")
-    pages = None if isinstance(data, bytes) else pages_of(data, name)
-    if pages and pages.count == 1 and not pages.is_cut:
-        pages.close()
-        data, pages = sources.content(source), None
-    if pages is None:
-        try:
-            picture = decode(data[:], source, working)
-        except SeveralPagesError:
-            pages = pages_of(data, name)
-        else:
+    try:
+        if data[:4] not in TIFF and (picture := _picture(data[:], name, working)):
             (asked or ALL).of(1, name)
             return picture
-    pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
-    if len(pages) > 1:
-        return pages
-    with closing(pages):
-        return pages.read(0, working)
+        pages = pages_of(data, name)
+        pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+        if len(pages) > 1:
+            return pages
+        with closing(pages):
+            return pages.read(0, working)
+    except MemoryError as error:
+        raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
+
+
+def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
+    """Return the picture of a file that is no TIFF, None if it has several frames."""
+    if plain_formats.is_plain(data):
+        return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
+    from .pillow_reader import read_with_pillow
+    from .quiet import damage_as_error
+
+    with damage_as_error(name):
+        return read_with_pillow(data, name, working)
 
 
 def pages_of(data: bytes | sources.Slices, name: str) -> Pages:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import tifffile
 
-from ..errors import ReadError, SeveralPagesError
+from ..errors import ReadError
 from ..files.sources import Slices, as_file
 from .pages import Pages
 from .picture import F32
@@ -192,16 +192,6 @@ class TiffPages(Pages):
             own["Labels"] = [labels[i] for i in self.chosen]
         for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
-
-
-def read_tiff(data: bytes, name: str, working: Working | None) -> Picture:
-    """Read the only picture of a file; raises SeveralPagesError for another file, ReadError, TooLargeError."""
-    pages = TiffPages(data, name)
-    if pages.count > 1 or pages.is_cut:
-        raise SeveralPagesError(
-            f"{name}: {pages.count} frames or pages in one file; save one of them as a file of its own"
-        )
-    return pages.read(0, working)
 
 
 def measure_tiff(file: BinaryIO, name: str) -> Size:
