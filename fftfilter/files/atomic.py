@@ -24,7 +24,7 @@ import stat
 import sys
 import time
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from itertools import islice
@@ -38,10 +38,12 @@ from .sources import Identity, identity
 from .standard_streams import STANDARD_STREAM, open_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 Parts = Sequence[bytes | memoryview]
 """A file's bytes in pieces, in their order."""
+Spare = Collection[Identity | None]
+"""Files that are not replaced, such as the input, by :func:`sources.identity`."""
 Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
 
@@ -55,19 +57,14 @@ _STARTED = time.time()
 
 
 def store(
-    target: FileName,
-    parts: Iterable[bytes | memoryview],
-    times: Times | None = None,
-    *,
-    spare: Collection[Identity | None] = (),
+    target: FileName, parts: Iterable[bytes | memoryview], times: Times | None = None, *, spare: Spare = ()
 ) -> None:
     """Write a file's parts; raises OSError.
 
     A file gets the owner and permissions of the one that it replaces; a symbolic link is followed. Standard output
     ("-"), pipes and devices are written into as they are. ``times`` are for files alone.
 
-    ``spare`` are files that stay as they are, such as the input, by :func:`sources.identity`: ParameterError is raised
-    if the target is one of them when it would be replaced, whatever it was before.
+    ParameterError is raised if the target is one of ``spare`` when it would be replaced, whatever it was before.
     """
     if os.fsdecode(target) == STANDARD_STREAM:
         stream = open_stream(sys.stdout)
@@ -124,7 +121,7 @@ def is_special(path: Path) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def refuse_inputs(target: FileName, inputs: Collection[Identity | None]) -> None:
+def refuse_inputs(target: FileName, inputs: Spare) -> None:
     """Raise ParameterError if a target is one of the inputs, by whatever name: hard links are one file, too."""
     if any(inputs) and (own := identity(target, is_output=True)) and own in inputs:
         name = shown(target, "standard output")
@@ -139,9 +136,7 @@ def _status(path: str, *, follow_symlinks: bool = True) -> os.stat_result | None
 
 
 @contextmanager
-def _replacing(
-    path: str, old: os.stat_result | None, times: Times | None, spare: Collection[Identity | None]
-) -> Iterator[io.FileIO]:
+def _replacing(path: str, old: os.stat_result | None, times: Times | None, spare: Spare) -> Iterator[io.FileIO]:
     """Give a file to be written, which takes its place at the end; a failure leaves the old one and no other."""
     if old and not os.access(path, os.W_OK):
         raise _system_error(errno.EACCES)
@@ -165,9 +160,7 @@ def _replacing(
 
 
 @contextmanager
-def growing(
-    target: FileName, times: Times | None = None, *, spare: Collection[Identity | None] = ()
-) -> Iterator[BinaryIO]:
+def growing(target: FileName, times: Times | None = None, *, spare: Spare = ()) -> Iterator[BinaryIO]:
     """Give a file to be written in any order, and read again, that becomes the target at the end; raises OSError.
 
     The target is as for :func:`store`. Standard output, pipes, devices and URLs get the whole file at the end.

@@ -83,7 +83,11 @@ class Slices:
         self.file.close()
 
 
-def digest_of(content: bytes | Slices) -> str:
+Content = bytes | Slices
+"""A file's bytes, in memory or read when they are asked for."""
+
+
+def digest_of(content: Content) -> str:
     """Return a digest of bytes that tells whether they have changed; it is no defense against malice."""
     from xxhash import xxh3_128, xxh3_128_hexdigest  # for folders alone
 
@@ -95,7 +99,7 @@ def digest_of(content: bytes | Slices) -> str:
     return digest.hexdigest()
 
 
-def as_file(data: bytes | Slices) -> BinaryIO:
+def as_file(data: Content) -> BinaryIO:
     """Return a file's bytes as a file to read."""
     if isinstance(data, bytes):
         return io.BytesIO(data)

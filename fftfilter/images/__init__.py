@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     from .formats import extensions as extensions
     from .formats import is_lossy as is_lossy
     from .formats import refuse_coding as refuse_coding
-    from .formats import refuse_whole_numbers as refuse_whole_numbers
     from .formats import suffix_of as suffix_of
-    from .pages import ALL as ALL
     from .pages import Asked as Asked
     from .pages import Pages as Pages
     from .picture import Depth as Depth

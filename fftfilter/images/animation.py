@@ -17,6 +17,7 @@ import io
 import os
 import struct
 from abc import abstractmethod
+from contextlib import suppress
 from fractions import Fraction
 from itertools import count
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
@@ -149,12 +150,11 @@ def frames_of(data: bytes, format_: str, counted: int) -> tuple[int, bool]:
 
 def _gif_frames(data: bytes) -> tuple[int, bool]:
     frames = 0
-    try:
+    with suppress(IndexError):
         for start, _ in _gif_blocks(data):
             frames += data[start] == _GIF_IMAGE
-    except IndexError:
-        return frames, True
-    return frames, False
+        return frames, False
+    return frames, True
 
 
 def _gif_blocks(data: bytes) -> Iterator[tuple[int, int]]:

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from PIL import Image
+    from tifffile import TiffPage
 
-    from ..files.sources import Slices
+    from ..files.sources import Content
     from .picture import Picture, Samples
 
 EXIF = b"Exif\0\0"
@@ -113,24 +114,17 @@ def gather(image: Image.Image, channels: int) -> Metadata:
     )
 
 
-def of_tiff(
-    data: bytes | Slices,
-    offset: int,
-    channels: int,
-    *,
-    is_big: bool,
-    changes: Callable[[Image.Exif], None] | None = None,
-) -> Metadata:
-    """Return the metadata of a TIFF's page, whose tags are at an offset; its samples became 1 or 3 ``channels``.
+def of_tiff(page: TiffPage, data: Content, channels: int, changes: Callable[[Image.Exif], None] | None) -> Metadata:
+    """Return the metadata of a TIFF's page, whose samples became 1 or 3 ``channels``.
 
     ``changes`` are made in its tags first.
     """
     from PIL import Image
 
     tags = Image.Exif()
-    tags.endian, tags.bigtiff = "<" if data[:2] == b"II" else ">", is_big
+    tags.endian, tags.bigtiff = page.parent.byteorder, page.parent.is_bigtiff
     try:
-        tags.load_from_fp(as_file(data), offset)
+        tags.load_from_fp(as_file(data), page.offset)
         if changes:
             changes(tags)
         own, xmp = tags.get(_PROFILE_TAG), tags.get(_XMP_TAG, b"")
@@ -186,14 +180,12 @@ def _gamma(image: Image.Image) -> dict[bytes, bytes]:
 
 def _exif(exif: object) -> bytes:
     """Return an image's EXIF byte for byte, without its thumbnail; nothing if it is damaged."""
-    try:
-        if isinstance(exif, bytes):
-            exif = exif.removeprefix(EXIF)
+    if isinstance(exif, bytes):
+        exif = exif.removeprefix(EXIF)
+        with suppress(KeyError, ValueError, struct.error):
             # The link from the first list of tags to the next, the thumbnail, which shows the unfiltered picture.
             link = _first_tags(exif)[1].stop
             return exif[:link] + bytes(4) + exif[link + 4 :]
-    except (KeyError, ValueError, struct.error):
-        pass
     return b""
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import io
 import math
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -66,8 +67,7 @@ def measure(data: bytes, name: str) -> Size:
         return read_header(data, name).size
     if _PFM.match(data):
         return _pfm_header(data, name)[0]
-    shape, _, dtype = _npy_header(io.BytesIO(data), name)
-    return _npy_size(shape, dtype)
+    return _npy_header(io.BytesIO(data), name)[0]
 
 
 def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
@@ -231,10 +231,9 @@ def encode_pnm(planes: NDArray[np.uint8 | np.uint16], maxval: int) -> Parts:
 def _pfm_header(data: bytes, name: str) -> tuple[Size, str, int]:
     """Return the size, the byte order and where the samples start."""
     found = _PFM_HEADER.match(data)
-    try:
+    scale = 0.0
+    with suppress(ValueError):
         scale = float(found[4]) if found else 0.0
-    except ValueError:
-        scale = 0.0
     if not found or not int(found[2]) or not int(found[3]) or not scale or not math.isfinite(scale):
         raise ReadError(f"{name}: the header of this PFM is damaged; get a whole copy of it")
     size = Size(int(found[2]), int(found[3]), 3 if found[1] == b"F" else 1, F32.itemsize)
@@ -266,8 +265,8 @@ def _check_length(found: int, wanted: int, name: str) -> None:
 # NumPy's arrays
 
 
-def _npy_header(file: io.BytesIO, name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return the shape, whether its order is Fortran's, and the type; the file then stands at the samples."""
+def _npy_header(file: io.BytesIO, name: str) -> tuple[Size, tuple[int, ...], bool, np.dtype[Any]]:
+    """Return the size, the shape, whether its order is Fortran's, and the type; the file then stands at the samples."""
     try:
         version = np.lib.format.read_magic(file)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -279,7 +278,8 @@ def _npy_header(file: io.BytesIO, name: str) -> tuple[tuple[int, ...], bool, np.
             f"{name}: an array of shape {shape} and type {dtype} is not an image; give real numbers, "
             "(height, width) or (height, width, 3)"
         )
-    return shape, is_fortran, dtype
+    size = Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, _kept(dtype).itemsize)
+    return size, shape, is_fortran, dtype
 
 
 def _kept(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -288,14 +288,10 @@ def _kept(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return native if native in MAXVAL_OF else F32
 
 
-def _npy_size(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Size:
-    return Size(shape[1], shape[0], 3 if len(shape) == 3 else 1, _kept(dtype).itemsize)
-
-
 def _decode_npy(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
     file = io.BytesIO(data)
-    shape, is_fortran, dtype = _npy_header(file, name)
-    check(_npy_size(shape, dtype))
+    size, shape, is_fortran, dtype = _npy_header(file, name)
+    check(size)
     _check_length(len(data) - file.tell(), math.prod(shape) * dtype.itemsize, name)
     array = np.frombuffer(data, dtype, offset=file.tell()).reshape(shape, order="F" if is_fortran else "C")
     with np.errstate(over="ignore"):

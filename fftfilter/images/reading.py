@@ -50,7 +50,7 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         refuse_at_start(start, name)
 
 
-def decode(data: bytes | sources.Slices, source: FileName, working: Working | None = None) -> Picture:
+def decode(data: sources.Content, source: FileName, working: Working | None = None) -> Picture:
     """Read an image from a file's bytes, as :func:`read`; the arguments are as for :func:`opened`."""
     found = opened(data, source, working=working)
     if isinstance(found, Pages):
@@ -76,9 +76,9 @@ def measure(source: FileName) -> Size:
 
             with damage_as_error(name):
                 if start[:4] in TIFF:
-                    from .tiff_pages import measure_tiff
+                    from .tiff_pages import TiffPages
 
-                    return measure_tiff(file, name)
+                    return TiffPages(sources.Slices(file), name).size()
                 from .pillow_reader import measure_with_pillow
 
                 return measure_with_pillow(file)
@@ -89,7 +89,7 @@ def measure(source: FileName) -> Size:
 # Files of several pages: TIFF, GIF, animated PNG and WebP
 
 
-def raw(source: FileName, limit: int | None = None) -> bytes | sources.Slices:
+def raw(source: FileName, limit: int | None = None) -> sources.Content:
     """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
 
     ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
@@ -98,7 +98,7 @@ def raw(source: FileName, limit: int | None = None) -> bytes | sources.Slices:
 
 
 def opened(
-    data: bytes | sources.Slices,
+    data: sources.Content,
     source: FileName,
     asked: Asked | None = None,
     *,
@@ -138,7 +138,7 @@ def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
         return read_with_pillow(data, name, working)
 
 
-def pages_of(data: bytes | sources.Slices, name: str) -> Pages:
+def pages_of(data: sources.Content, name: str) -> Pages:
     """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
     from .quiet import damage_as_error
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import tifffile
 
 from ..errors import ReadError
-from ..files.sources import Slices, as_file
+from ..files.sources import as_file
 from .pages import Pages
 from .picture import F32
 from .pixel_size import of_description
@@ -22,10 +22,11 @@ from .quiet import damage_as_error, silence
 from .tiff_reader import is_laid_out_here, read_page, size_of
 
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO
+    from typing import Any
 
     from PIL import Image
 
+    from ..files.sources import Content
     from .picture import Picture, Size, Working
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
@@ -48,7 +49,7 @@ class Link(NamedTuple):
     has_copies: bool
 
 
-def chain(data: bytes | Slices) -> tuple[list[Link], bool]:
+def chain(data: Content) -> tuple[list[Link], bool]:
     """Return a TIFF's lists of tags, and whether the file is cut off before the next one."""
     order, is_big = ("<" if data[:2] == b"II" else ">"), b"\x2b" in data[2:4]
     count_of, entry, link_of = (f"{order}{kind}" for kind in (("Q", "HHQ", "Q") if is_big else ("H", "HHI", "I")))
@@ -78,7 +79,7 @@ def chain(data: bytes | Slices) -> tuple[list[Link], bool]:
     return found, False
 
 
-def _unpacked(layout: str, data: bytes | Slices, at: int) -> tuple[Any, ...]:
+def _unpacked(layout: str, data: Content, at: int) -> tuple[Any, ...]:
     return struct.unpack(layout, data[at : at + struct.calcsize(layout)])
 
 
@@ -87,7 +88,7 @@ class TiffPages(Pages):
 
     format = "TIFF"
 
-    def __init__(self, data: bytes | Slices, name: str) -> None:
+    def __init__(self, data: Content, name: str) -> None:
         silence()
         self.name, self._data, self.nbytes = name, data, len(data)
         try:
@@ -157,17 +158,15 @@ class TiffPages(Pages):
 
     def _retell(self, tags: Image.Exif, index: int) -> None:
         """Correct a page's tags that are of all pages, and move those of the first page to the first chosen one."""
-        if self._is_imagej_run and index:
-            for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS):
+        if index:
+            for tag in (_DESCRIPTION, _IMAGEJ, _IMAGEJ_COUNTS) if self._is_imagej_run else ():
                 tags.pop(tag, None)
-        if index == 0:
-            first = self._page(0)
-            if first.is_imagej or self.chosen[0] == 0:
-                self._describe(tags, first)
-            if first.is_imagej:
-                self._say_imagej(tags, first)
-
-    def _describe(self, tags: Image.Exif, first: tifffile.TiffPage) -> None:
+            return
+        first = self._page(0)
+        if not first.is_imagej and self.chosen[0]:
+            return
+        if first.is_imagej:
+            self._say_imagej(tags, first)
         said = first.description
         are_floats = self.are_floats or (first.dtype is not None and size_of(first).bytes_per_sample == F32.itemsize)
         kept = kept_description(said, self.chosen, self.count, keeps_levels=self.keeps_levels, are_floats=are_floats)
@@ -192,11 +191,6 @@ class TiffPages(Pages):
             own["Labels"] = [labels[i] for i in self.chosen]
         for tag, _, count, value, _ in tifffile.imagej_metadata_tag(own, "<"):
             tags[tag] = struct.unpack(f"<{count}I", value) if tag == _IMAGEJ_COUNTS else value
-
-
-def measure_tiff(file: BinaryIO, name: str) -> Size:
-    """Return the size of a file's first page, from its tags, with the number of pages."""
-    return TiffPages(Slices(file), name).size()
 
 
 def kept_description(text: str, chosen: range, count: int, *, keeps_levels: bool, are_floats: bool) -> str:

@@ -45,7 +45,8 @@ _BIG_HEADER_BYTES = 16
 def encode(picture: Picture, coding: Coding) -> Parts:
     """Return the parts of a TIFF of a picture, whose tags come first."""
     page = encode_page(picture, coding)
-    tags = _directory(page.tags, is_big=page.nbytes + _at_most(page.tags) >= _LARGEST)
+    nbytes = picture.planes.nbytes + (0 if picture.alpha is None else picture.alpha.nbytes)
+    tags = _directory(page.tags, is_big=nbytes + _at_most(page.tags) >= _LARGEST)
     # Offsets are counted from the end of the tags.
     tags[_OFFSETS] = tuple(accumulate(page.tags[_LENGTHS][:-1], initial=0))
     header = io.BytesIO()
@@ -58,7 +59,6 @@ class EncodedPage(NamedTuple):
 
     tags: dict[int, Any]
     strips: Sequence[memoryview]
-    nbytes: int  # of its samples without compression
 
 
 def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
@@ -69,7 +69,6 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     compression = COMPRESSIONS[coding.compression] if coding.compression else picture.tiff_compression
     height, width, channels = samples.shape
     rows = samples.astype(samples.dtype.newbyteorder("<"), order="C", copy=False)
-    nbytes = rows.nbytes
     tags = tiff_tags(picture.metadata) if picture.metadata else {}
     tags[256], tags[257] = width, height
     tags[258] = (8 * samples.dtype.itemsize,) * channels
@@ -90,7 +89,7 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
         strips, tags[278] = _compressed(rows.reshape(height, -1).view(np.uint8), _NAMES[compression])
     tags[259] = compression
     tags[_LENGTHS] = tuple(strip.nbytes for strip in strips)
-    return EncodedPage(tags, strips, nbytes)
+    return EncodedPage(tags, strips)
 
 
 def _directory(tags: Mapping[int, Any], *, is_big: bool) -> ImageFileDirectory_v2:

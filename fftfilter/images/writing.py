@@ -25,13 +25,12 @@ from .formats import AS_USUAL, FORMATS, Coding, check_fits, misfit, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from PIL import Image
 
-    from ..files.atomic import Parts, Times
+    from ..files.atomic import Parts, Spare, Times
     from ..files.messages import FileName
-    from ..files.sources import Identity
     from .metadata import Metadata
 
 T = TypeVar("T")
@@ -89,7 +88,7 @@ def write(
     format: str | None = None,
     coding: Coding = AS_USUAL,
     times: Times | None = None,
-    spare: Collection[Identity | None] = (),
+    spare: Spare = (),
 ) -> list[str]:
     """Write an image file; return what was dropped of its metadata, as text.
 

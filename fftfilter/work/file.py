@@ -24,12 +24,12 @@ from .recipe import Recipe
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
-    from ..files.sources import Identity
+    from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
     from ..images.pages import Sink
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .frames import Frame, Made
     from .opened import Opened
 
-    Spare = Collection[Identity | None]
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
 

@@ -90,7 +90,7 @@ def open_(
     source: str | os.PathLike[str],
     recipe: Recipe,
     *,
-    data: bytes | sources.Slices | None = None,
+    data: sources.Content | None = None,
     times: Times | None = None,
     device: str | None = None,
     limit: int | None = None,
