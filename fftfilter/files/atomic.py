@@ -50,8 +50,7 @@ Times = tuple[int, int]
 _OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+")
 _PART = 1 << 20
 _NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)", re.DOTALL)
-# Entries that are looked at in half a millisecond.
-_QUICKLY = 1000
+_QUICKLY = 1000  # entries that are looked at in half a millisecond
 _DAY = 24 * 3600
 _STARTED = time.time()
 

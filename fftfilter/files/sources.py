@@ -60,9 +60,9 @@ def content(source: FileName, look: Callable[[bytes, str], None] | None = None, 
 
 
 class Slices:
-    """The bytes of a file, read when they are asked for: ``slices[start:stop]``."""
+    """The bytes of a file with a buffer, read when they are asked for: ``slices[start:stop]``."""
 
-    def __init__(self, file: BinaryIO | FileIO) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self._size = file.seek(0, os.SEEK_END)
 
@@ -72,11 +72,7 @@ class Slices:
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(self._size)
         self.file.seek(start)
-        wanted = max(0, stop - start)
-        found = self.file.read(wanted) or b""
-        while len(found) < wanted and (more := self.file.read(wanted - len(found))):
-            found += more  # one read of a file without a buffer gives 2 GiB at most
-        return found
+        return self.file.read(max(0, stop - start))
 
     def close(self) -> None:
         """Close the file."""
@@ -112,7 +108,7 @@ def large_file(source: FileName, starts: tuple[bytes, ...]) -> Slices | None:
     try:
         if urls.is_url(source) or os.stat(source).st_size < LARGE:  # noqa: PTH116  pathlib costs as much as a small file
             return None
-        slices = Slices(open(source, "rb", buffering=0))  # noqa: PTH123, SIM115  the caller closes it
+        slices = Slices(open(source, "rb"))  # noqa: PTH123, SIM115  the caller closes it
         if not stat.S_ISREG(os.fstat(slices.file.fileno()).st_mode) or not slices[:4].startswith(starts):
             slices.close()
             return None

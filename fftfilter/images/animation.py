@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from .formats import Coding
     from .picture import Picture, Working
 
-# How long the pages of a file without durations are shown.
-_DEFAULT_MILLISECONDS = 100.0
+_DEFAULT_MILLISECONDS = 100.0  # of the pages of a file without durations
 _GIF_EXTENSION, _GIF_IMAGE, _GIF_END = 0x21, 0x2C, 0x3B
 _GIF_COMMENT, _GIF_CONTROL = 0xFE, 0xF9
 _GIF_STAYS, _GIF_CLEARED = 0x04, 0x08

@@ -37,8 +37,7 @@ ORIENTATION_TAG, _XMP_TAG, _PROFILE_TAG = 274, 700, 34675
 _RESOLUTION_TAGS = (282, 283)
 _NO_UNIT = 1
 _SHORT = 3
-# A marker of JPEG holds 65533 bytes; that of XMP begins with a name.
-_MOST_IN_MARKER = 65500
+_MOST_IN_MARKER = 65500  # a marker of JPEG holds 65533 bytes; that of XMP begins with a name
 _COMMENT = "Comment"
 # Each field of Metadata in words, and the formats that hold it; PNG's own limits are none.
 _FIELDS = {
@@ -61,8 +60,7 @@ _TEXT_TAGS = {"Description": 270, "Software": 305, "Author": 315, "Copyright": 3
 # By Pillow's names, and by the numbers of a TIFF.
 _CONVERTED = ("CMYK", "LAB", "HSV")
 _PHOTOMETRIC: dict[object, str] = {5: "CMYK", 8: "LAB", 9: "LAB", 10: "LAB"}
-# The unit of gamma and chromaticity in a PNG is 1 / 100,000.
-_PNG_UNIT = 100_000
+_PNG_UNIT = 100_000  # steps of 1 of gamma and chromaticity in a PNG
 # Tags of a TIFF's layout, which say nothing about the picture; and those that are handled apart: orientation (Pillow
 # turns a TIFF upright), XMP and the profile.
 _LAYOUT_TAGS = {

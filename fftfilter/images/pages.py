@@ -38,8 +38,7 @@ class Asked(NamedTuple):
 
     def of(self, count: int, name: str) -> range:
         """Return the pages that are asked for, counted from 0; raises ParameterError if the file has fewer."""
-        if max(self.first or 1, self.last or 1) > count:
-            wanted = max(self.first or 1, self.last or 1)
+        if (wanted := max(self.first or 1, self.last or 1)) > count:
             raise ParameterError(f"{name}: has {count} {'pages' if count > 1 else 'page'}, and no page {wanted}")
         return range((self.first or 1) - 1, self.last or count)
 

@@ -23,12 +23,9 @@ if TYPE_CHECKING:
 
 _METERS = {**METERS, "micron": METERS["um"], "inch": INCH}
 _DESCRIPTION, _ACROSS, _DOWN, _UNIT = 270, 282, 283, 296
-# TIFF's and EXIF's units of a resolution; 1 is none.
-_PER_UNIT = {2: INCH, 3: 1e-2}
-# JFIF's units of a density, of which 0 is the shape of a pixel alone.
-_JFIF_LENGTHS = (1, 2)
-# A side may be this part longer than the other.
-_UNEQUAL = 0.01
+_PER_UNIT = {2: INCH, 3: 1e-2}  # TIFF's and EXIF's units of a resolution; 1 is none
+_JFIF_LENGTHS = (1, 2)  # JFIF's units of a density, of which 0 is the shape of a pixel alone
+_UNEQUAL = 0.01  # a side may be this part longer than the other
 
 
 class PixelSize(NamedTuple):

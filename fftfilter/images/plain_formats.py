@@ -89,21 +89,12 @@ def decode(data: bytes, name: str, check: Callable[[Size], None]) -> Picture:
 class Header(NamedTuple):
     """The header of a PGM or PPM, and where its samples start."""
 
-    magic: bytes
     width: int
     height: int
     maxval: int
     start: int
-
-    @property
-    def channels(self) -> int:
-        """1 for gray, 3 for color."""
-        return 3 if self.magic in (b"P3", b"P6") else 1
-
-    @property
-    def has_decimals(self) -> bool:
-        """Whether its samples are decimal numbers."""
-        return self.magic in (b"P2", b"P3")
+    channels: int  # 1 for gray, 3 for color
+    has_decimals: bool  # whether its samples are decimal numbers
 
     @property
     def dtype(self) -> np.dtype[np.uint8 | np.uint16]:
@@ -136,7 +127,8 @@ def read_header(data: bytes, name: str) -> Header:
         if fields[field] == 0 or (largest and fields[field] > largest):
             limits = f"1 to {largest}" if largest else "at least 1"
             raise ReadError(f"{name}: its {field} is {fields[field]}; it must be {limits}")
-    header = Header(data[:2], **fields, start=position)
+    channels = 3 if data[:2] in (b"P3", b"P6") else 1
+    header = Header(**fields, start=position, channels=channels, has_decimals=data[:2] in (b"P2", b"P3"))
     if header.has_decimals:
         return header
     end = _END_OF_RAW_HEADER.match(data, position)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from ..files.messages import FileName
     from .picture import Working
 
-# More than any header of a PGM in practice, comments included.
-_HEADER_BYTES = 1 << 16
+_HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """How a TIFF and a BigTIFF begin, in either byte order."""
 

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
-# More tags than any file has: a list that promises more is damaged.
-_MOST_TAGS = 4096
+_MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Of the descriptions that ImageJ and OME give of all pages.
 _IMAGEJ_AXES = ("channels", "slices", "frames")
 _DISPLAY_RANGE = ("min", "max")

@@ -36,8 +36,7 @@ _NAMES = {5: "tiff_lzw", _DEFLATE: "tiff_adobe_deflate", 32773: "packbits", 3492
 _WITH_PREDICTOR = (5, _DEFLATE, 34925, 50000)
 _UNKNOWN, _ALPHA = 0, 2  # not multiplied into the others
 _OFFSETS, _LENGTHS, _LONG8 = 273, 279, 16
-# More than this needs BigTIFF; the rest of 4 GiB is for tags.
-_LARGEST = (1 << 32) - (1 << 26)
+_LARGEST = (1 << 32) - (1 << 26)  # more needs BigTIFF; the rest of 4 GiB is for tags
 _HEAD, _BIG_HEAD = b"II*\0" + bytes(4), b"II+\0\x08\0\0\0" + bytes(8)
 _BIG_HEADER_BYTES = 16
 

@@ -35,11 +35,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The length of a PNG's signature and first chunk, which metadata follow.
-_PNG_HEADER = 8 + 25
+_PNG_HEADER = 8 + 25  # the length of a PNG's signature and first chunk, which metadata follow
 _DTYPE: dict[int, np.dtype[Any]] = {8: U8, 16: U16, 32: F32}
-# The entry of a GIF's palette for transparent pixels: the last one, in every frame of an animation.
-_CLEAR = 255
+_CLEAR = 255  # a GIF's entry for transparent pixels: the last one, in every frame of an animation
 
 
 def check_output(source: FileName, target: FileName, *, in_place: bool = False, format: str | None = None) -> None:
