@@ -297,7 +297,7 @@ def _transfer(
         cutoffs = Radius.parse(outer, "outer"), Radius.parse(inner, "inner")
     made = Radial(kind, *cutoffs, shape, int(order), edge)
     # Where an image is not needed to compare them, this is done at once, for pixels of any size.
-    anywhere = made.with_radii(lambda radius: radius.with_pixel(1.0))
+    anywhere = made.with_radii(lambda radius: radius._replace(pixel=1.0))
     radii = [each for each in (anywhere.outer, anywhere.inner) if each]
     if len({each.family for each in radii}) == 1:
         anywhere.radii(1, 1)
