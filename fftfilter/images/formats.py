@@ -36,6 +36,7 @@ class Format(NamedTuple):
     """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
     pages: bool = False  # whether it can hold several pages or frames
+    has_integers: bool = False  # whether it can hold integers that are signed, or of more than 16 bits
 
 
 class Coding(NamedTuple):
@@ -52,7 +53,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
-_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_integers=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -60,7 +61,7 @@ FORMATS = {
     ".pgm": Format("PPM", gray=16, color=None),
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=32),
-    ".npy": Format("NPY", gray=32, color=32),
+    ".npy": Format("NPY", gray=32, color=32, has_integers=True),
     ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,

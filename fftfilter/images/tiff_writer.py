@@ -76,8 +76,8 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     tags[277] = channels
     if channels not in (1, 3) or extra:
         tags[338] = (_UNKNOWN,) * extra + (_ALPHA,) * (known in (2, 4))
-    if samples.dtype == F32:
-        tags[339] = (3,) * channels  # floating point
+    if samples.dtype.kind != "u":
+        tags[339] = ({"i": 2, "f": 3}[samples.dtype.kind],) * channels  # signed, floating point
     if compression != NONE and compression not in _NAMES:
         compression = _DEFLATE
     if compression in _WITH_PREDICTOR and samples.dtype != F32:

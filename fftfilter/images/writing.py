@@ -125,11 +125,12 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
 
         metadata, left_out = fitting(picture.metadata, kind)
         picture = replace(picture, metadata=metadata)
-    depth = depth_as(suffix, picture)
+    depth = depth_as(suffix, picture, keeps_levels=True)
     planes = _rescaled(picture.planes, picture.maxval, depth)
     alpha = picture.alpha
     if alpha is not None:
         alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
+    planes, alpha = depth.rounded(planes, picture.nodata), alpha if alpha is None else depth.rounded(alpha)
     picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
     try:
         return encode(picture), left_out
@@ -142,14 +143,19 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         raise WriteError(f"{name}: cannot be written as {kind} ({first_line(error)}); write .png") from error
 
 
-def depth_as(suffix: str, picture: Picture, *, is_real: bool = False, is_page: bool = False) -> Depth:
+def depth_as(
+    suffix: str, picture: Picture, *, is_real: bool = False, is_page: bool = False, keeps_levels: bool = False
+) -> Depth:
     """Return how a file with this extension, a key of FORMATS, stores samples: as the picture, or as near as it can.
 
-    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages.
+    Filtered values as they are, which are ``is_real``, are floats. ``is_page`` is for one of several pages. Where grey
+    levels are kept, floats that were integers become such.
     """
     if is_real or suffix == ".pfm":
         return Depth(F32, MAXVAL_OF[F32])
     kind = FORMATS[suffix]
+    if keeps_levels and picture.integers is not None and picture.planes.dtype == F32 and kind.has_integers:
+        return Depth(F32, MAXVAL_OF[F32], picture.integers)
     is_plain_gray = len(picture.planes) == 1 and picture.alpha is None
     given = picture.planes.dtype
     if kind.name == "PPM" and given != F32:

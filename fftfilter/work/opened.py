@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
     from ..files.atomic import Times
-    from ..images import Pages, Picture, PixelSize
+    from ..images import Depth, Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
 
@@ -52,13 +52,16 @@ class Opened:
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
         suffix = images.suffix_of(target, recipe.format, picture)
-        depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
+        depth = self._depth(picture, suffix)
         return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
 
     def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
-        return Frame(picture, depth, self.transfer)
+        return Frame(picture, self._depth(picture, suffix, is_page=True), self.transfer)
+
+    def _depth(self, picture: Picture, suffix: str, *, is_page: bool = False) -> Depth:
+        keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
+        return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""

@@ -194,9 +194,14 @@ def _beside(found: Picture, wanted_: Reference, depth: Depth, name: str) -> Diff
     wanted, values, stretch, unit = wanted_
     if found.planes.shape[1:] != wanted.shape[1:] or found.maxval != depth.maxval:
         raise replaced(name)
+    if depth.integers is not None and found.integers != depth.integers:
+        raise replaced(name)
     if len(wanted) != len(found.planes):
         # Some formats hold gray as equal colors.
         wanted, values = wanted.repeat(3, axis=0), values.repeat(3, axis=0)
+    if depth.integers is not None:
+        wanted, most = depth.rounded(wanted), max(1, round(float(np.abs(wanted).max())))
+        return Difference.of(found.planes, wanted, most, values=values)
     return Difference.of(found.planes, wanted, depth.maxval, stretch=stretch, unit=unit, values=values)
 
 
