@@ -32,6 +32,7 @@ from .shared.options import (
     pages_of,
     pages_option,
     precision_option,
+    reading_options,
     refuse,
 )
 from .shared.preview import preview_option
@@ -100,6 +101,7 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    reading_options,
     preview_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),

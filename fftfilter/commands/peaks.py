@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..text import INCH, length_text, text_table
-from .shared.options import GroupedCommand, combined, input_limit_option, option, pages_of, pages_option, verbose_option
+from ..text import INCH, Angle, length_text, text_table
+from .shared.options import (
+    GroupedCommand,
+    combined,
+    input_limit_option,
+    option,
+    pages_of,
+    pages_option,
+    reading_options,
+    verbose_option,
+)
 
 if TYPE_CHECKING:
     from ..analysis.found import Peak
@@ -54,6 +63,7 @@ PIXEL_OF_PRINTS = 5e-6
         help="Print all properties as JSON.",
     ),
     pages_option,
+    reading_options,
     input_limit_option,
     verbose_option,
 )
@@ -67,6 +77,7 @@ def peaks(
     quiet: bool,
     as_json: bool,
     pages: str | None,
+    hdu: int | None,
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
@@ -97,6 +108,8 @@ def peaks(
 
     wanted = USUAL_STRENGTH if strength is None else strength
     given = (parse_pixel_size(pixel_size),) * 2 if pixel_size else None
+    if given and isinstance(given[0], Angle):
+        raise click.UsageError(f"--pixel-size {pixel_size} is an angle, and periods are lengths: give one, or none.")
     searched = of_sources(
         sources,
         wanted,
@@ -104,7 +117,7 @@ def peaks(
         pattern=pattern,
         quiet=quiet,
         limit=input_limit,
-        pages=pages_of({"pages": pages}),
+        pages=pages_of({"pages": pages, "hdu": hdu}),
     )
     mean, pixel = searched.spectrum, given or searched.pixel
     found = peaks_of(mean, wanted)

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .shared.options import GroupedCommand, device_option, file_options, option, pages_of, precision_option
+from .shared.options import (
+    GroupedCommand,
+    device_option,
+    file_options,
+    option,
+    pages_of,
+    precision_option,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from ..device.launcher import Precision
@@ -38,6 +46,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="The page of a TIFF, or the frame of a GIF, PNG or WebP, counted from 1.",
 )
+@reading_options
 @device_option
 @precision_option
 @file_options
@@ -50,6 +59,7 @@ def spectrum(
     engine: str | None,
     filter_: str | None,
     pages: str | None,
+    hdu: int | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
@@ -83,7 +93,7 @@ def spectrum(
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
     coding = images.Coding(png_level, quality, compression)
     if filter_ is not None:
-        _look(context, filter_, source, target, {"device": device, "pages": pages})
+        _look(context, filter_, source, target, {"device": device, "pages": pages, "hdu": hdu})
         return
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, coding)
@@ -95,7 +105,7 @@ def spectrum(
         shape = (size.channels, size.height, size.width)
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
-    asked = pages_of({"pages": pages})
+    asked = pages_of({"pages": pages, "hdu": hdu})
     spare = () if in_place else (sources.identity(source),)
     found = images.opened(images.raw(source, input_limit), source, asked, working=working)
     picture = only(found, shown(source, "standard input"))
@@ -111,7 +121,7 @@ def spectrum(
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)
 
 
-def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
+def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, Any]) -> None:
     """Write a page on the effect of a filter on a picture; raises FftfilterError."""
     from .filters import KEPT, CommandOptions, parsed, split, transfer_of
     from .shared.file import look

@@ -48,6 +48,7 @@ _FIELDS = {
     "unitless": ("resolution", ("TIFF",)),
     "iptc": ("IPTC", ("JPEG",)),
     "gamma": ("gamma", ("PNG",)),
+    "fits": ("FITS header", ("FITS",)),
 }
 # Where a JPEG has IPTC: in one of Photoshop's resources, which stand in a marker.
 _PHOTOSHOP, _RESOURCE, _IPTC = b"Photoshop 3.0\0", b"8BIM", 0x0404
@@ -86,6 +87,7 @@ class Metadata:
     iptc: bytes = b""
     gamma: Mapping[bytes, bytes] = field(default_factory=dict)
     """A PNG's chunks that say what its samples mean without a profile: gAMA, cHRM and sRGB."""
+    fits: bytes = b""  # cards of a FITS header, but for those of its layout
     left_out: tuple[str, ...] = ()  # what was dropped from the file, as text
 
     def stripped(self) -> Metadata:

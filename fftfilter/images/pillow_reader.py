@@ -119,8 +119,6 @@ def _is_followed_by_another(jpeg: Image.Image, data: bytes) -> bool:
 
 def refuse_unfit(image: ImageFile.ImageFile, nbytes: int, name: str, working: Working | None) -> None:
     """Refuse, by its header alone, an image that memory cannot hold, or whose file is too short for it."""
-    if image.tile and image.tile[0].codec_name == "fits_gzip":  # Python's own loop over pixels, at 40 bytes each
-        raise ReadError(f"{name}: a compressed FITS; decompress it with funpack")
     # A GIF may have pixels for a part of its screen only.
     left, top, right, bottom = image.tile[0].extents or (0, 0, *image.size) if image.tile else (0, 0, 0, 0)
     pixels = (right - left) * (bottom - top)

@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ReadError, SeveralPagesError, TooLargeError
+from ..errors import ParameterError, ReadError, SeveralPagesError, TooLargeError
 from ..files import sources, urls
 from ..files.messages import reason, shown
 from . import plain_formats
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
 TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 """How a TIFF and a BigTIFF begin, in either byte order."""
+FITS = b"SIMPLE  ="
 
 
 def read(source: FileName) -> Picture:
@@ -43,7 +44,7 @@ def _refuse_at_start(start: bytes, name: str) -> None:
     """Refuse a file that does not start like an image, of which no more is read then."""
     if plain_formats.is_plain(start):
         refuse_oversize(name, plain_formats.measure(start, name))
-    elif start[:4] not in TIFF:  # whose header may be at its end
+    elif start[:4] not in TIFF and not start.startswith(FITS):  # whose headers may be at any place
         from .pillow_reader import refuse_at_start
 
         refuse_at_start(start, name)
@@ -60,7 +61,7 @@ def decode(data: sources.Content, source: FileName, working: Working | None = No
     return found
 
 
-def measure(source: FileName) -> Size:
+def measure(source: FileName, asked: Asked | None = None) -> Size:
     """Return the size of the image in a file or behind a URL, from its header alone; raises ReadError."""
     name = shown(source, "standard input")
     try:
@@ -74,10 +75,8 @@ def measure(source: FileName) -> Size:
             from .quiet import damage_as_error
 
             with damage_as_error(name):
-                if start[:4] in TIFF:
-                    from .tiff_pages import TiffPages
-
-                    return TiffPages(sources.Slices(file), name).size()
+                if has_pages(start):
+                    return pages_of(sources.Slices(file), name, asked).size()
                 from .pillow_reader import measure_with_pillow
 
                 return measure_with_pillow(file)
@@ -89,11 +88,11 @@ def measure(source: FileName) -> Size:
 
 
 def raw(source: FileName, limit: int | None = None) -> sources.Content:
-    """Return an image file, for :func:`opened`: a large TIFF of this machine to be read in parts, all else as bytes.
+    """Return an image file, for :func:`opened`: a large TIFF or FITS of this machine to be read in parts.
 
-    ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
+    Others are bytes. ``limit`` is the most bytes of a stream. Raises what :func:`files.sources.content` raises.
     """
-    return sources.large_file(source, TIFF) or sources.content(source, _refuse_at_start, limit)
+    return sources.large_file(source, (*TIFF, FITS[:4])) or sources.content(source, _refuse_at_start, limit)
 
 
 def opened(
@@ -111,13 +110,15 @@ def opened(
     caller will take beside the picture; without it they are those of the fused engine on a CPU. The rest is as for
     :meth:`Pages.choose`. Raises what that and :func:`read` raise.
     """
-    name = shown(source, "standard input")
+    name, asked = shown(source, "standard input"), asked or ALL
+    if asked.hdu is not None and data[: len(FITS)] != FITS:
+        raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     try:
-        if data[:4] not in TIFF and (picture := _picture(data[:], name, working)):
-            (asked or ALL).of(1, name)
+        if not has_pages(data) and (picture := _picture(data[:], name, working)):
+            asked.of(1, name)
             return picture
-        pages = pages_of(data, name)
-        pages.choose(asked or ALL, keeps_levels=keeps_levels, are_floats=are_floats)
+        pages = pages_of(data, name, asked)
+        pages.choose(asked, keeps_levels=keeps_levels, are_floats=are_floats)
         if len(pages) > 1:
             return pages
         with closing(pages):
@@ -127,7 +128,7 @@ def opened(
 
 
 def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
-    """Return the picture of a file that is no TIFF, None if it has several frames."""
+    """Return the picture of a file that is no TIFF and no FITS, None if it has several frames."""
     if plain_formats.is_plain(data):
         return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
     from .pillow_reader import read_with_pillow
@@ -137,15 +138,25 @@ def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
         return read_with_pillow(data, name, working)
 
 
-def pages_of(data: sources.Content, name: str) -> Pages:
+def has_pages(data: sources.Content) -> bool:
+    """Whether a file's format is one whose pages are looked for before its only picture."""
+    return data[:4] in TIFF or data[: len(FITS)] == FITS
+
+
+def pages_of(data: sources.Content, name: str, asked: Asked | None = None) -> Pages:
     """Return the pages of a file, all of them; ``name`` begins the message of a ReadError."""
     from .quiet import damage_as_error
 
+    asked = asked or ALL
     with damage_as_error(name):
         if data[:4] in TIFF:
             from .tiff_pages import TiffPages
 
             return TiffPages(data, name)
+        if data[: len(FITS)] == FITS:
+            from .fits import FitsPages
+
+            return FitsPages(data, name, asked.hdu)
         from .animation import AnimationPages
 
         return AnimationPages(data[:], name)

@@ -21,7 +21,7 @@ from ..files.messages import first_line, quoted_if_odd, reason, shown
 from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
-from .formats import AS_USUAL, FORMATS, Coding, check_fits, misfit, suffix_of
+from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
@@ -68,7 +68,10 @@ def _check_path(target: FileName, name: str, format_: str | None) -> None:
     try:
         if path.is_dir():
             raise WriteError(f"{name}: a folder; give the name of a file in it")
-        suffix_of(target, format_)
+        if FORMATS[suffix_of(target, format_)].name == "FITS":
+            from .fits import refuse_without_astropy
+
+            refuse_without_astropy(name, ParameterError)
         folder = Path(os.path.realpath(path)).parent  # A symbolic link is followed.
         if not folder.is_dir():
             raise WriteError(f"{name}: there is no folder {quoted_if_odd(str(folder))}; create it first")
@@ -182,15 +185,18 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
     """Return the parts of a file with this extension, a key of FORMATS, for a picture of a depth that it can hold."""
     kind, planes, metadata = FORMATS[suffix], picture.planes, picture.metadata
     if kind.name == "PPM":
-        if planes.dtype == F32:
-            return plain_formats.encode_pfm(planes)
         if suffix == ".ppm":
             planes = np.broadcast_to(planes, (3, *planes.shape[1:]))
-        return plain_formats.encode_pnm(planes, picture.maxval)
+        is_pfm = planes.dtype == F32
+        return plain_formats.encode_pfm(planes) if is_pfm else plain_formats.encode_pnm(planes, picture.maxval)
     if kind.name == "TIFF":
         from . import tiff_writer
 
         return tiff_writer.encode(picture, coding)
+    if kind.name == "FITS":
+        from . import fits
+
+        return fits.encode(picture, suffix)
     samples = samples_of(picture)
     if kind.name == "PNG":
         return _png(samples, coding.png_level, metadata)
@@ -265,7 +271,7 @@ def suffix_of_pages(target: FileName, format_: str | None, pages: int, picture: 
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
-        many = [each for each, kind in FORMATS.items() if kind.pages and each != ".tiff"]
+        many = [each for name, each in SUFFIX_OF_FORMAT.items() if FORMATS[each].pages]
         raise ParameterError(
             f"{shown(target, 'standard output')}: {suffix} holds one page, and there are {pages}; "
             f"give --pages 1, or write {', '.join(many[:-1])} or {many[-1]}"

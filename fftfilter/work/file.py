@@ -171,6 +171,7 @@ def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[st
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe = opened.recipe
     frame.put(made.planes)
+    opened.tell(frame.picture, images.suffix_of(target, recipe.format, frame.picture))
     return images.write(
         frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
     )
@@ -191,7 +192,7 @@ def _filter_pages(
     first = opened.page(0)
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
     done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
-    if FORMATS[suffix].name != "TIFF" and pages.milliseconds is None:
+    if FORMATS[suffix].is_shown and pages.milliseconds is None:
         done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
@@ -210,6 +211,8 @@ def _filter_pages(
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
+                    if number == 1:
+                        opened.tell(picture, suffix)
                     done.note(made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
@@ -218,7 +221,7 @@ def _filter_pages(
                 for each in encoding:
                     done.left_out += _add(sink, each)
                 sink.finish()
-                lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
+                lost = ["durations"] if pages.milliseconds is not None and not FORMATS[suffix].is_shown else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
                 if compare:
                     from . import verify

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..images.formats import FORMATS
 from .frames import Frame
 
 if TYPE_CHECKING:
@@ -62,6 +63,15 @@ class Opened:
     def _depth(self, picture: Picture, suffix: str, *, is_page: bool = False) -> Depth:
         keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
         return images.depth_as(suffix, picture, is_real=is_real, is_page=is_page, keeps_levels=keeps_levels)
+
+    def tell(self, picture: Picture, suffix: str) -> None:
+        """Put what is done into the metadata of a picture, or first page, that goes into a FITS."""
+        recipe = self.recipe
+        if FORMATS[suffix].name == "FITS" and not recipe.strip:
+            from ..images.fits import with_history
+
+            has_unit = recipe.how.keeps_levels(recipe) or recipe.mode.is_values
+            picture.metadata = with_history(picture.metadata, recipe.said(self.transfer), has_unit=has_unit)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""

@@ -14,7 +14,7 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
-from ..output.modes import EACH, MODES, check_scale
+from ..output.modes import EACH, MODES, Auto, check_scale
 
 if TYPE_CHECKING:
     import os
@@ -140,6 +140,20 @@ class Recipe:
     def cautions(self) -> list[str]:
         """Return a line if pictures cannot use a part of the range."""
         return self.mode.cautions(self.scale)
+
+    def said(self, transfer: Transfer) -> str:
+        """Return what is done to a picture by a transfer function for its pixels, in words."""
+        scale = self.scale
+        if scale is not None:
+            range_ = f"auto:{scale.saturated:g}" if isinstance(scale, Auto) else f"{scale.low:g}:{scale.high:g}"
+        settings = {
+            "output": self.output,
+            "scale": None if scale is None else range_,
+            "edges": None if self.edges == "wrap" else self.edges,
+        }
+        said = [f"{name} {value}" for name, value in settings.items() if value]
+        method = "" if self.method == "plain" else f"{self.method}, "
+        return f"fftfilter {__version__}: {method}{transfer}; {', '.join(said)}"
 
     @property
     def how(self) -> Plain:

@@ -241,14 +241,23 @@ pages_option = option(
     "--pages",
     group="Input",
     metavar="A-B",
-    help="Only these pages of a TIFF, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
+    help="Only these pages of a TIFF or FITS, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
     "[default: all]",
+)
+reading_options = option(
+    "--hdu",
+    group="Input",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
 )
 
 
 def pages_of(given: dict[str, Any]) -> Asked | None:
-    """Return the pages that a command's options ask for; raises ParameterError."""
-    return None if given["pages"] is None else Asked.parse(given["pages"])
+    """Return the part of a file that a command's options ask for; raises ParameterError."""
+    if given["pages"] is None and given["hdu"] is None:
+        return None
+    return (Asked() if given["pages"] is None else Asked.parse(given["pages"]))._replace(hdu=given["hdu"])
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
