@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import re
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,7 +20,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from ..errors import FftfilterError, ParameterError, ReadError
-from ..files.sources import as_file
 from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
 from .pages import Pages, Sink
@@ -52,6 +52,27 @@ def refuse_without_astropy(name: str, error: type[FftfilterError] = ReadError) -
         raise error(f"{name}: FITS needs astropy: pip install 'fftfilter[fits]'")
 
 
+class _File:
+    """Bytes as a file that astropy reads, whatever mode the real one was opened in, and never closes."""
+
+    closed, _at = False, 0
+
+    def __init__(self, data: Content) -> None:
+        self._data = data
+
+    def read(self, count: int = -1) -> bytes:
+        found = self._data[self._at : self._at + count if count >= 0 else len(self._data)]
+        self._at += len(found)
+        return found
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        self._at = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: len(self._data)}[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+
 class FitsPages(Pages):
     """The picture in a FITS, or the pages of its cube; raises ReadError and ParameterError."""
 
@@ -63,7 +84,7 @@ class FitsPages(Pages):
 
         self.name, self._data, self.nbytes = name, data, len(data)
         with damage_as_error(name), quiet():
-            hdus = fits.open(as_file(data), memmap=False, do_not_scale_image_data=True)
+            hdus = fits.open(_File(data), memmap=False, do_not_scale_image_data=True)
             chosen, others = _image(hdus, name, number)
             self._hdu = hdus[chosen]
             self._header = self._hdu.header
@@ -71,7 +92,7 @@ class FitsPages(Pages):
             self._start = self._hdu.fileinfo()["datLoc"]
             self._is_compressed = isinstance(self._hdu, fits.CompImageHDU)
             if self._is_compressed:
-                tables = fits.open(as_file(data), memmap=False, disable_image_compression=True)
+                tables = fits.open(_File(data), memmap=False, disable_image_compression=True)
                 _check_tiles(tables[chosen], len(data) - self._start, name)
         self._lead: tuple[int, ...] = tuple(lead)
         self.count, self.is_cut = math.prod(self._lead), False
@@ -108,7 +129,7 @@ class FitsPages(Pages):
         return Size(self._width, self._height, 1, self._dtype.itemsize, self.count)
 
     def read(self, index: int, working: Any = None) -> Picture:
-        number, name = self.chosen[index], self.name if len(self) == 1 else self.page_name(index)
+        number, name = self.chosen[index], self.name if self.count == 1 else self.page_name(index)
         refuse_oversize(name, self.size(), working)
         with damage_as_error(name), np.errstate(over="ignore"):
             stored = self._page(number)

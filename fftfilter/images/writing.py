@@ -271,7 +271,7 @@ def suffix_of_pages(target: FileName, format_: str | None, pages: int, picture: 
     """Return :func:`suffix_of` a file that holds a number of pages; raises ParameterError if its format holds one."""
     suffix = suffix_of(target, format_, picture)
     if not FORMATS[suffix].pages:
-        many = [each for name, each in SUFFIX_OF_FORMAT.items() if FORMATS[each].pages]
+        many = [each for each, kind in FORMATS.items() if kind.pages and SUFFIX_OF_FORMAT[kind.name] == each]
         raise ParameterError(
             f"{shown(target, 'standard output')}: {suffix} holds one page, and there are {pages}; "
             f"give --pages 1, or write {', '.join(many[:-1])} or {many[-1]}"
