@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from .arrays import pixel_type, planes_of, type_of_output, white_of_input, white_of_output
-from .errors import ParameterError, TooLargeError
+from .errors import ParameterError, TooLargeError, check_unmasked
 from .filters import Filter, FilterOptions
 from .output.rounding import NOISE, deviation
 from .system import lacking
@@ -80,6 +80,7 @@ class ImageJFilter(Filter):
 
         Arguments and errors are as of :meth:`Filter.__call__`; of floats ``white`` is 1, and they stay floats.
         """
+        check_unmasked("image", image)
         planes, shape = planes_of(image, channel_axis)
         if planes.dtype.kind == "b":
             planes = planes * np.uint8(255)

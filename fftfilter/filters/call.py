@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from ..arrays import largest_of, pixel_type, pixels_of, planes_of, type_of_output, white_of_input, white_of_output
-from ..errors import ParameterError, TooLargeError
+from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import ramps
@@ -98,15 +98,27 @@ def call(
     """Filter an image, a stack or a picture, as :meth:`Filter.__call__` does."""
     if observe is not None and prepared.description.engine.algorithm is None:
         raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
+    if of_pixels.get("missing") is not None or is_masked(image):
+        return _with_holes(prepared, image, channel_axis, of_pixels, observe)
     if channel_axis is not None and prepared.description.transfer.is_by_channel:
         planes, _ = planes_of(image, channel_axis)
         if len(planes) > 1:
+            refuse_by_channel(prepared, observe)
             results, found = _by_channel(prepared, planes, of_pixels, observe)
             return np.moveaxis(results, 0, channel_axis), found
-    ready = _ready(prepared, image, channel_axis, of_pixels)
+    try:
+        ready = _ready(prepared, image, channel_axis, of_pixels)
+    except MissingError:
+        return _with_holes(prepared, image, channel_axis, of_pixels, observe)
     run: Any = ready.pipeline.run
     result = run(ready.pixels, ready.ramps, **({} if observe is None else {"observe": observe}))
     return _finish(ready, result, ready.pipeline)
+
+
+def _with_holes(*call: Any) -> tuple[Array, Found]:
+    from .missing import call_with_holes  # seldom needed
+
+    return call_with_holes(*call)
 
 
 def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Begun | None:
@@ -118,7 +130,12 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
         channel_axis is not None and prepared.description.transfer.is_by_channel
     ):
         return None
-    ready = _ready(prepared, image, channel_axis, of_pixels)
+    if is_masked(image):
+        return None
+    try:
+        ready = _ready(prepared, image, channel_axis, of_pixels)
+    except MissingError:
+        return None
     # What was rounded on its way to the device may be needed again as it was.
     stream = None if ready.is_rounded else prepared.stream()
     return None if stream is None else (stream.start(ready.pixels, ready.ramps), partial(_finish, ready))
@@ -172,8 +189,8 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
-def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
-    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
+def refuse_by_channel(prepared: Prepared, observe: Observe) -> None:
+    """Raise ParameterError for what channels that are filtered differently do not have in common."""
     own = prepared.description
     if isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None):
         raise ParameterError(
@@ -182,6 +199,11 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, obse
         )
     if observe is not None:
         raise ParameterError("channels that are filtered differently have no intermediate results in common")
+
+
+def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
+    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
+    own = prepared.description
     channels = [prepared.of_channel(transfer) for transfer in own.transfer.of_channels(len(planes))]
     made = [call(channel, plane, None, of_pixels) for channel, plane in zip(channels, planes, strict=True)]
     prepared.engine = channels[-1].engine

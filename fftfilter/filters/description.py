@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self, Unpack
 
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from ..device.choice import Device
     from ..device.launcher import Precision
@@ -55,14 +55,15 @@ class PixelOptions(TypedDict, total=False):
     dtype: DTypeLike | None
     levels: int | None
     white: float | None
+    missing: ArrayLike | None
 
 
 class Options(FilterOptions, PixelOptions):
     """Options of a single call.
 
     ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
-    ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
-    :meth:`Filter.__call__` does.
+    ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels``, ``white`` and
+    ``missing`` as :meth:`Filter.__call__` does.
     """
 
 

@@ -18,7 +18,7 @@ from ..output.rounding import deviation
 from .description import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import DTypeLike, NDArray
 
@@ -58,14 +58,23 @@ class Prepared:
         self._stack: Stack | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
-        self._channels: dict[Transfer, Prepared] = {}
+        self._alike: dict[tuple[Transfer, str], Prepared] = {}
         self._double: Prepared | None = None
 
     def of_channel(self, transfer: Transfer) -> Prepared:
         """Return the same filter with a channel's transfer function."""
-        if transfer not in self._channels:
-            self._channels[transfer] = Prepared(describe(transfer, self.description.options), self.launcher)
-        return self._channels[transfer]
+        return self._with(transfer, self.description.options)
+
+    def of_values(self, transfer: Transfer | None = None) -> Prepared:
+        """Return the filter whose output are the filtered values, by default with the same transfer function."""
+        options = {**self.description.options, "output": "real", "scale": None}
+        return self._with(transfer or self.description.on_grid, options)
+
+    def _with(self, transfer: Transfer, options: Mapping[str, Any]) -> Prepared:
+        key = (transfer, options.get("output", ""))
+        if key not in self._alike:
+            self._alike[key] = Prepared(describe(transfer, options), self.launcher)
+        return self._alike[key]
 
     def in_double(self) -> Prepared:
         """Return the same filter in double precision, by the staged pipeline."""
@@ -170,8 +179,8 @@ class Prepared:
         if self._stream is not None:
             self._stream.wait_until_read()
         self.pipeline = self._stack = self._stream = None
-        while self._channels:
-            self._channels.popitem()[1].close()
+        while self._alike:
+            self._alike.popitem()[1].close()
         if self._double is not None:
             self._double.close()
 
