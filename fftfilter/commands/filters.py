@@ -20,6 +20,7 @@ from .kinds import KINDS
 from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
+from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
     STUDY,
     GroupedCommand,
@@ -100,6 +101,7 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    missing_options,
     preview_option,
     file_options,
     option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
@@ -261,6 +263,7 @@ def recipe_of(transfer: Transfer, given: dict[str, Any]) -> Recipe:
         auto=given["auto"],
         coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],
+        missing=missing_of(given),
         strip=given["strip"],
         preserve_times=given["preserve_times"],
     )
@@ -273,7 +276,7 @@ def transfer_of(name: str, sources: Sequence[str], given: dict[str, Any]) -> Tra
     ``method`` of the recipe.
     """
     files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
-    given["masks"] = tuple(chain.from_iterable(files))
+    given["masks"] = (*chain.from_iterable(files), *(each for each in [given["missing"]] if each not in RULES))
     pixel_size = given.pop("pixel_size")
     mode, given["auto"] = automatic.take_options(given)
     made, given["method"] = KINDS[name].made(given), KINDS[name].method

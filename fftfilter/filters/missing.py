@@ -15,7 +15,7 @@ from ..errors import ParameterError, is_masked
 from ..missing.fill import fill
 from ..missing.holes import split
 from ..missing.reference import carried_on, waves_of
-from ..missing.valid import on_ramp
+from ..missing.valid import levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import ramps
@@ -76,7 +76,7 @@ def _picture(
         own = ByHistogram(described.output, scale, dtype, levels)
     elif not described.mode.is_values:
         own = ramps(described.output, scale, [unit], white=white, dtype=dtype, maxval=levels)
-    factor = 1.0 if described.mode.is_values or dtype == planes.dtype else levels / white
+    factor = 1.0 if described.mode.is_values else levels_of_one(planes.dtype, white, dtype, levels)
     prepared_for_values = prepared.of_values()
     for is_last, filter_ in ((False, prepared_for_values), (True, prepared_for_values)):
         values, found = call(filter_.in_double() if is_last else filter_, whole, 0, {}, None if is_last else observe)

@@ -14,7 +14,7 @@ from ..errors import FftfilterError, ParameterError, WriteError
 from ..files import sources
 from ..files.messages import quoted_if_odd, reason
 from ..work import file, verify
-from ..work.opened import open_
+from ..work.opened import filled, open_
 from . import journal
 from .jobs import DONE, FAILED, SKIPPED, Job, Outcome, Settings
 from .tree import is_inside
@@ -162,8 +162,9 @@ def _row(job: Job, frame: Frame, settings: Settings, device: str | None) -> Row:
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    report = FilterReport(given.planes, given.maxval, frame.transfer, settings.recipe.edges, device)
-    return row(report, made.planes, made.maxval, job.number, job.source)
+    planes = filled(given, frame.holes, device)
+    report = FilterReport(planes, given.maxval, frame.transfer, settings.recipe.edges, device)
+    return row(report, frame.shown(), made.maxval, job.number, job.source)
 
 
 def with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:

@@ -48,6 +48,8 @@ class Picture:
     """The number that TIFF has for the compression of the file that it came from; 1 is none."""
     was_integer: bool = False
     """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
+    nodata: float | None = None
+    """The value of samples that the file says are missing, if it says one."""
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 

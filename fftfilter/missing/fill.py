@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..device.choice import open_device
+from ..device.launcher import Launcher
+from ..fused import fused
 from .reference import sweeps
 
 if TYPE_CHECKING:
     import pyopencl as cl
     from numpy.typing import NDArray
 
-    from ..device.launcher import Kernel, Launcher
+    from ..device.launcher import Kernel
 
     Array = NDArray[Any]
 
@@ -60,6 +63,11 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
             launch("sweep", fine.height, half, **own, **size, color=color)
     launcher.finish(levels[0].values, filled)
     return filled
+
+
+def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:
+    """Return planes with values in their holes, filled on a device that is chosen as for filters."""
+    return fill(Launcher(open_device(device, fused)), planes, holes)
 
 
 def _levels(launcher: Launcher, values: Array, holes: Array) -> list[Level]:

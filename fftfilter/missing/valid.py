@@ -57,6 +57,11 @@ def on_ramp(
     return OfValid(made, largest, clipped, undecided * valid.size)
 
 
+def levels_of_one(own: np.dtype[Any], white: float, dtype: np.dtype[Any], levels: float) -> float:
+    """Return how many grey levels of an output one of the input is; floats stay as they are."""
+    return 1.0 if own.kind == dtype.kind == "f" else levels / white
+
+
 def _whole(values: Array, dtype: np.dtype[Any]) -> Array:
     """Return values as the nearest whole numbers of a type; NaN becomes 0."""
     if values.dtype == dtype:

@@ -13,12 +13,16 @@ from .. import __version__
 from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
+from ..missing.rule import USUAL, Missing
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
 from ..output.modes import EACH, MODES, check_scale
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from ..analysis.search import AutoNotches
     from ..filters import Filter
@@ -29,9 +33,13 @@ if TYPE_CHECKING:
     from ..transfer.edges import Edges
     from .verify import Reference
 
+    Holes = NDArray[np.bool_]
+
 
 class Plain:
     """Filters as :class:`Filter` does."""
+
+    takes_missing = True
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
@@ -46,16 +54,21 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(
+        self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth, holes: Holes | None
+    ) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
 
         output, scale = recipe.output, recipe.scale
-        return references_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+        planes, white, edges = given.planes, given.maxval, recipe.edges
+        return references_of(planes, white, transfer, output, scale=scale, depth=depth, edges=edges, holes=holes)
 
 
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
+
+    takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return an :class:`ImageJFilter`."""
@@ -75,7 +88,9 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(
+        self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth, holes: Holes | None
+    ) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
@@ -107,14 +122,22 @@ class Recipe:
     coding: Coding = AS_USUAL
     format: str | None = None
     """That of standard output; else the target's extension says it."""
+    missing: Missing = USUAL
+    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
         self.refuse_scale()
+        if self.missing != USUAL and not self.how.takes_missing:
+            raise ParameterError("ImageJ's filter knows no missing pixels: leave --missing and --nodata out")
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
+
+    def holes(self, picture: Picture, name: str) -> Holes | None:
+        """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
+        return self.missing.holes(picture, name) if self.how.takes_missing else None
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale that means nothing to the output."""

@@ -17,6 +17,8 @@ from ..errors import ParameterError, VerifyError
 from ..files.atomic import is_special
 from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
+from ..missing.reference import complete
+from ..missing.valid import levels_of_one, on_ramp
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
 from ..output.modes import MODES, Auto
@@ -61,13 +63,20 @@ class Reference(NamedTuple):
 
 
 def references_of(
-    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Scale | None, depth: Depth, edges: Edges
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Scale | None,
+    depth: Depth,
+    edges: Edges,
+    holes: Array | None = None,
 ) -> Iterator[Reference]:
     """Yield what :func:`reference_of` returns: three where a value on the edge of a bin may lie on either side."""
     for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        yield reference_of(
-            planes, white, transfer, output, scale=scale, depth=depth, edges=edges, nudge=nudge * BINS / 256
-        )
+        of_pixels = {"scale": scale, "depth": depth, "nudge": nudge * BINS / 256, "holes": holes}
+        yield reference_of(planes, white, transfer, output, edges=edges, **of_pixels)
 
 
 def reference_of(
@@ -80,24 +89,29 @@ def reference_of(
     depth: Depth,
     edges: Edges = "wrap",
     nudge: float = 0.0,
+    holes: Array | None = None,
 ) -> Reference:
     """Return the correct output of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
-    For a scale that a histogram finds, values are moved by ``nudge`` bins before they are counted.
+    For a scale that a histogram finds, values are moved by ``nudge`` bins before they are counted. ``holes`` are the
+    missing samples, None if all are valid.
     """
     mode = MODES[output]
     kept = transfer.keeping_mean() if mode.keeps_mean else transfer
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
-    largest_deviation = float(deviation(planes).max()) * transfer.largest
-    complex_values = reference.filtered(planes, gain, edges)
+    holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
+    complex_values = reference.filtered(complete(planes, holes, kept, edges) if holes.any() else planes, gain, edges)
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
-    largest = float(np.abs(values).max())
+    # Ranges are those of the valid samples.
+    found, given = (each[~holes].reshape(1, 1, -1) if holes.any() else each for each in (values, planes))
+    largest_deviation = float(deviation(given).max()) * transfer.largest if given.size else 0.0
+    largest = float(np.abs(found).max()) if found.size else 0.0
     # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
     stretch, unit = 1.0, None if is_usual else 1.0
     if isinstance(scale, Auto):
-        scale = range_of(values, output, scale, nudge)
+        scale = range_of(found, output, scale, nudge) if found.size else None
     if scale is not None:
         black_to_white = scale.in_levels(white)
         stretch = max(1.0, largest / (black_to_white.high - black_to_white.low))
@@ -110,7 +124,12 @@ def reference_of(
         unit = max(unit, TINY)
     dtype = np.dtype(np.float64) if mode.is_values else depth.dtype
     (ramp,) = ramps(output, scale, white=white, dtype=dtype, maxval=depth.maxval)
-    return Reference(pixels(values.copy(), ramp, largest_deviation, dtype)[0], values, stretch, unit)
+    if holes.any():
+        factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
+        made = on_ramp(values, planes, holes, ramp[None], dtype=dtype, levels=factor, most=transfer.largest).pixels
+    else:
+        made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
+    return Reference(made, values, stretch, unit)
 
 
 def of_imagej(
@@ -183,7 +202,7 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
     given = frame.given or frame.picture
     made: list[Difference] = []
-    for each in recipe.how.references(given, frame.transfer, recipe, frame.depth):
+    for each in recipe.how.references(given, frame.transfer, recipe, frame.depth, frame.holes):
         made.append(_beside(found, each, frame.depth, name))
         if made[-1].is_right:
             return made[-1]
