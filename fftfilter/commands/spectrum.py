@@ -73,10 +73,12 @@ def spectrum(
     from ..files import sources
     from ..files.atomic import remove_leftovers_beside
     from ..files.messages import shown
+    from ..missing.rule import USUAL
     from ..preview.steps import log_magnitude, within_single
     from ..staged.algorithms import load
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
+    from ..work.opened import filled
     from .shared.file import only
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
@@ -100,11 +102,11 @@ def spectrum(
     found = images.opened(images.raw(source, input_limit), source, asked, working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
-    picture.alpha = picture.metadata = None
     images.check_fits(picture, target)
-    planes, unit = within_single(picture.planes)
+    planes, unit = within_single(filled(picture, USUAL.holes(picture, shown(source, "standard input")), device))
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
+    picture.alpha = picture.metadata = None
     images.write(picture, target, coding=coding, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
-    from .description import PixelOptions
+    from .description import Description, PixelOptions
     from .pipelines import Prepared
 
     Array = NDArray[Any]
@@ -95,30 +95,19 @@ def call(
     of_pixels: PixelOptions,
     observe: Observe = None,
 ) -> tuple[Array, Found]:
-    """Filter an image, a stack or a picture, as :meth:`Filter.__call__` does."""
+    """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:
         raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
-    if of_pixels.get("missing") is not None or is_masked(image):
-        return _with_holes(prepared, image, channel_axis, of_pixels, observe)
     if channel_axis is not None and prepared.description.transfer.is_by_channel:
         planes, _ = planes_of(image, channel_axis)
         if len(planes) > 1:
-            refuse_by_channel(prepared, observe)
-            results, found = _by_channel(prepared, planes, of_pixels, observe)
+            refuse_by_channel(prepared.description, observe)
+            results, found = _by_channel(prepared, planes, of_pixels)
             return np.moveaxis(results, 0, channel_axis), found
-    try:
-        ready = _ready(prepared, image, channel_axis, of_pixels)
-    except MissingError:
-        return _with_holes(prepared, image, channel_axis, of_pixels, observe)
+    ready = _ready(prepared, image, channel_axis, of_pixels)
     run: Any = ready.pipeline.run
     result = run(ready.pixels, ready.ramps, **({} if observe is None else {"observe": observe}))
     return _finish(ready, result, ready.pipeline)
-
-
-def _with_holes(*call: Any) -> tuple[Array, Found]:
-    from .missing import call_with_holes  # seldom needed
-
-    return call_with_holes(*call)
 
 
 def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions) -> Begun | None:
@@ -189,9 +178,8 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
-def refuse_by_channel(prepared: Prepared, observe: Observe) -> None:
+def refuse_by_channel(own: Description, observe: Observe) -> None:
     """Raise ParameterError for what channels that are filtered differently do not have in common."""
-    own = prepared.description
     if isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None):
         raise ParameterError(
             f"{own.output} of channels that are filtered differently has no scale in common: take keep, real or "
@@ -201,7 +189,7 @@ def refuse_by_channel(prepared: Prepared, observe: Observe) -> None:
         raise ParameterError("channels that are filtered differently have no intermediate results in common")
 
 
-def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
+def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
     """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
     own = prepared.description
     channels = [prepared.of_channel(transfer) for transfer in own.transfer.of_channels(len(planes))]

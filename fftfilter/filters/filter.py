@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..device.choice import check_process
+from ..errors import MissingError, is_masked
 from .call import NOTHING, call, start
 from .description import Described, describe
 from .pipelines import ON_THEIR_WAY, Prepared
@@ -162,8 +164,16 @@ class Filter(Described):
         ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
         with self._alone():
-            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white, "missing": missing}
-            result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+            of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
+            if missing is None and not is_masked(image):
+                with suppress(MissingError):
+                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                    return result
+            from .missing import call_with_holes  # seldom needed
+
+            result, self._found = call_with_holes(
+                self._ready(), image, channel_axis, of_pixels, observe, missing=missing
+            )
             return result
 
     def stream(

@@ -6,14 +6,14 @@ filtered values, and the host makes pixels of them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import check_finite, pixel_type, type_of_output, white_of_input, white_of_output
 from ..errors import ParameterError, is_masked
 from ..missing.fill import fill
-from ..missing.holes import split
+from ..missing.holes import mask_of, split
 from ..missing.reference import carried_on, waves_of
 from ..missing.valid import levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
@@ -33,16 +33,30 @@ if TYPE_CHECKING:
     Holes = NDArray[np.bool_]
 
 
+class Grey(NamedTuple):
+    """The grey levels of a picture and of its output."""
+
+    white: float
+    dtype: np.dtype[Any]
+    levels: int
+
+
 def call_with_holes(
-    prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe
+    prepared: Prepared,
+    image: ArrayLike,
+    channel_axis: int | None,
+    of_pixels: PixelOptions,
+    observe: Observe,
+    *,
+    missing: ArrayLike | None,
 ) -> tuple[Array, Found]:
     """Filter an image, a stack or a picture as :func:`call` does, one picture after the other."""
-    described, rest = prepared.description, dict(of_pixels)
-    planes, holes = split(image, rest.pop("missing", None), channel_axis)
+    described = prepared.description
+    planes, holes = split(image, missing, channel_axis)
     if described.mode.is_absolute and not described.transfer.is_even:
         raise ParameterError("a magnitude of complex values takes no missing pixels: take output real, or fill them")
     if channel_axis is not None and len(planes) > 1 and described.transfer.is_by_channel:
-        refuse_by_channel(prepared, observe)
+        refuse_by_channel(described, observe)
     pixel = pixel_type(planes.dtype)
     dtype, white = type_of_output(of_pixels.get("dtype"), pixel), white_of_input(of_pixels.get("white"), pixel)
     levels = white_of_output(of_pixels.get("levels"), dtype)
@@ -51,24 +65,21 @@ def call_with_holes(
     found = []
     for own in pictures:
         if holes[own].any():
-            made[own], of_it = _picture(prepared, planes[own], holes[own], made.dtype, white, levels, observe)
+            grey = Grey(white, made.dtype, levels)
+            made[own], of_it = _picture(prepared, planes[own], holes[own], grey, observe)
         else:
-            made[own], of_it = call(prepared, planes[own], 0, {**rest, "missing": None}, observe)
+            made[own], of_it = call(prepared, planes[own], 0, of_pixels, observe)
         found.append(of_it)
     extremes = np.concatenate([each.extremes for each in found])
     all_found = Found(extremes, [part for each in found for part in each.clipped], sum(each.weak for each in found))
     shape = np.shape(image)
     result = made.reshape(shape) if channel_axis is None else np.moveaxis(made, 0, channel_axis)
-    if is_masked(image):
-        return np.ma.MaskedArray(result, np.ma.getmaskarray(image)), all_found
-    return result, all_found
+    return np.ma.MaskedArray(result, mask_of(image)) if is_masked(image) else result, all_found
 
 
-def _picture(
-    prepared: Prepared, planes: Array, holes: Holes, dtype: np.dtype[Any], white: float, levels: int, observe: Observe
-) -> tuple[Array, Found]:
+def _picture(prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observe: Observe) -> tuple[Array, Found]:
     """Filter a picture ``(channels, height, width)``, some of whose samples are missing."""
-    described = prepared.description
+    described, (white, dtype, levels) = prepared.description, grey
     whole, unit = _filled(prepared, planes, holes)
     own: Ramps = None
     scale = described.scale

@@ -1,4 +1,4 @@
-"""Fill missing pixels on a device: the launches of ``kernels/fill.cl``."""
+"""Fill missing pixels on a device: the launches of ``kernels/missing/fill.cl``."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Level(NamedTuple):
     width: int
     values: cl.Buffer
     holes: cl.Buffer
-    first: np.uint64 = np.uint64(0)
+    first: np.uint64
     """Its place in the buffers."""
 
 
@@ -47,7 +47,7 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
 
     def launch(name: str, rows: int, columns: int, /, **arguments: Any) -> None:
         if name not in kernels:
-            kernels[name] = launcher.kernel(("fill.cl",), (), name, arguments)
+            kernels[name] = launcher.kernel(("missing/fill.cl",), (), name, arguments)
         kernels[name].bind(**arguments)
         launcher.enqueue("fill", kernels[name], (columns if launcher.device.is_gpu else 1, rows, count), (1, 1, 1))
 
@@ -66,18 +66,20 @@ def fill(launcher: Launcher, planes: Array, holes: NDArray[np.bool_]) -> Array:
 
 
 def filled(planes: Array, holes: NDArray[np.bool_], device: str | int | None = None) -> Array:
-    """Return planes with values in their holes, filled on a device that is chosen as for filters."""
-    return fill(Launcher(open_device(device, fused)), planes, holes)
+    """Return planes with values in their holes, of the same type, filled on a device that is chosen as for filters."""
+    made = fill(Launcher(open_device(device, fused)), planes, holes)
+    return (np.rint(made) if planes.dtype.kind == "u" else made).astype(planes.dtype)
 
 
 def _levels(launcher: Launcher, values: Array, holes: Array) -> list[Level]:
     count, height, width = values.shape
-    sizes = []
+    sizes: list[tuple[int, int]] = []
     while (height, width) != (1, 1):
         height, width = (height + 1) // 2, (width + 1) // 2
         sizes.append((height, width))
     firsts = np.cumsum([0, *(count * high * wide for high, wide in sizes)], dtype=np.uint64)
     coarse = launcher.allocate(max(1, int(firsts[-1])) * launcher.real.itemsize)
     coarse_holes = launcher.allocate(max(1, int(firsts[-1])))
-    finest = Level(*values.shape[1:], launcher.wrap(values), launcher.wrap(holes))
-    return [finest, *(Level(*size, coarse, coarse_holes, first) for size, first in zip(sizes, firsts, strict=False))]
+    finest = Level(values.shape[1], values.shape[2], launcher.wrap(values), launcher.wrap(holes), np.uint64(0))
+    levels = zip(sizes, firsts[:-1], strict=True)
+    return [finest, *(Level(*size, coarse, coarse_holes, first) for size, first in levels)]

@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     Holes = NDArray[np.bool_]
 
 
+def mask_of(image: Any) -> Holes:
+    """Return the mask of a NumPy array with masked values."""
+    mask: Holes = np.ma.getmaskarray(image)
+    return mask
+
+
 def split(image: ArrayLike, missing: ArrayLike | None, channel_axis: int | None) -> tuple[Array, Holes]:
     """Return an image as planes ``(count, height, width)``, and a bool for each sample that is missing.
 
@@ -24,7 +30,7 @@ def split(image: ArrayLike, missing: ArrayLike | None, channel_axis: int | None)
     planes, shape = planes_of(np.asarray(image), channel_axis)
     holes: Holes = np.isnan(planes) if planes.dtype.kind == "f" else np.zeros(planes.shape, np.bool_)
     if is_masked(image):
-        holes |= planes_of(np.ma.getmaskarray(image), channel_axis)[0]  # type: ignore[no-untyped-call]
+        holes |= planes_of(mask_of(image), channel_axis)[0]
     if missing is None:
         return planes, holes
     given = np.asarray(missing)

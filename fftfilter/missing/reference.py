@@ -1,14 +1,14 @@
-"""What stands in for missing pixels, in float64 by NumPy: the reference, and the twin of ``kernels/fill.cl``.
+"""What stands in for missing pixels, in float64 by NumPy: the reference, and the twin of ``kernels/missing/fill.cl``.
 
 A filter is linear, so the best estimate of its result is the filter of the best estimate of the picture. Push: the
 picture is halved, by the mean of the valid pixels of each four, until nothing is missing. Pull: from coarse to fine,
-holes get the bilinear value of the coarser level, and two sweeps of Gauss and Seidel's iteration toward the mean of
-their neighbors take out the steps that this leaves. It joins the holes' borders nearly as smoothly as the solution of
+holes get the bilinear value of the coarser level, and sweeps of Gauss and Seidel's iteration toward the mean of their
+neighbors take out the steps that this leaves. It joins the holes' borders nearly as smoothly as the solution of
 Laplace's equation, in a small part of the time.
 
 Waves that a notch removes go on through the holes, and so do stripes: with y the filled picture and Hy what these parts
-leave of it, the waves are q = y - Hy, and the holes get fill(x - q) + q, three times. Where much is missing, whole lines
-are, through which stripes would carry on whatever lies at their ends.
+leave of it, the waves are q = y - Hy, and the holes get fill(x - q) + q, three times. Where much is missing, whole
+lines are, through which stripes would carry on whatever lies at their ends.
 """
 
 from __future__ import annotations

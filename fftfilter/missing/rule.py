@@ -37,7 +37,7 @@ class Missing:
         import numpy as np
 
         planes, alpha, found = picture.planes, picture.alpha, []
-        if planes.dtype.kind == "f" and np.isnan(planes.sum()):
+        if planes.dtype.kind == "f":
             found.append(np.isnan(planes))
         nodata = picture.nodata if self.nodata is None and self.by != NONE else self.nodata
         if nodata is not None:

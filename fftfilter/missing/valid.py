@@ -34,7 +34,9 @@ class OfValid(NamedTuple):
 def on_ramp(
     values: Array, given: Array, holes: Holes, ramps: Ramps, *, dtype: np.dtype[Any], levels: float, most: float
 ) -> OfValid:
-    """Return one picture's filtered ``values`` as pixels, and ``given`` in its holes, all ``(channels, height, width)``.
+    """Return one picture's filtered ``values`` as pixels, with ``given`` in its holes.
+
+    All are ``(channels, height, width)``.
 
     ``ramps`` are as a pipeline takes them, for one picture (``output/ramp.py``); None are the values as they are.
     ``levels`` is how many grey levels of the output one of the input is, for samples in holes, and ``most`` is the

@@ -36,6 +36,11 @@ class Frame:
     """A copy of the picture as it was read, if it is kept."""
 
     @property
+    def as_read(self) -> Picture:
+        """The picture as it was read, until it is filtered; later, if it was kept."""
+        return self.given or self.picture
+
+    @property
     def missing(self) -> float:
         """The part of the samples that are missing."""
         return 0.0 if self.holes is None else float(self.holes.mean())

@@ -92,7 +92,11 @@ class Opened:
         picture = frame.picture
         is_of_floats, missing = frame.depth.dtype.kind == "f", [frame.missing]
         return [
-            *(f"{part:.0%} of the picture is missing: the filtered rest says little" for part in missing if part > MUCH),
+            *(
+                f"{part:.0%} of the picture is missing: the filtered rest says little"
+                for part in missing
+                if part > MUCH
+            ),
             *self.transfer.cautions(*picture.planes.shape[1:]),
             *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
         ]

@@ -13,8 +13,8 @@ from .. import __version__
 from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
-from ..missing.rule import USUAL, Missing
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
+from ..missing.rule import USUAL, Missing
 from ..output.modes import EACH, MODES, check_scale
 
 if TYPE_CHECKING:
@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     from ..analysis.search import AutoNotches
     from ..filters import Filter
-    from ..images import Asked, Coding, Depth, Picture
+    from ..images import Asked, Coding, Picture
     from ..images.picture import Working
     from ..output.modes import Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
+    from .frames import Frame
     from .verify import Reference
 
     Holes = NDArray[np.bool_]
@@ -54,15 +55,21 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
-    def references(
-        self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth, holes: Holes | None
-    ) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
 
-        output, scale = recipe.output, recipe.scale
-        planes, white, edges = given.planes, given.maxval, recipe.edges
-        return references_of(planes, white, transfer, output, scale=scale, depth=depth, edges=edges, holes=holes)
+        picture = frame.as_read
+        return references_of(
+            picture.planes,
+            picture.maxval,
+            frame.transfer,
+            recipe.output,
+            scale=recipe.scale,
+            depth=frame.depth,
+            edges=recipe.edges,
+            holes=frame.holes,
+        )
 
 
 class ImageJ(Plain):
@@ -88,14 +95,12 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
-    def references(
-        self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth, holes: Holes | None
-    ) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
         own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
-        return of_imagej(given.planes, given.maxval, transfer, depth=depth, **own)
+        return of_imagej(frame.as_read.planes, frame.as_read.maxval, frame.transfer, depth=frame.depth, **own)
 
 
 MethodName = Literal["plain", "imagej"]

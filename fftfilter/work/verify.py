@@ -75,8 +75,10 @@ def references_of(
 ) -> Iterator[Reference]:
     """Yield what :func:`reference_of` returns: three where a value on the edge of a bin may lie on either side."""
     for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        of_pixels = {"scale": scale, "depth": depth, "nudge": nudge * BINS / 256, "holes": holes}
-        yield reference_of(planes, white, transfer, output, edges=edges, **of_pixels)
+        bins = nudge * BINS / 256
+        yield reference_of(
+            planes, white, transfer, output, scale=scale, depth=depth, edges=edges, nudge=bins, holes=holes
+        )
 
 
 def reference_of(
@@ -200,9 +202,8 @@ def of_earlier(opened: Opened, target: str) -> Difference:
 
 def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Difference:
     """Return how far the picture in an output is from a reference of the frame: one that it meets, or the first."""
-    given = frame.given or frame.picture
     made: list[Difference] = []
-    for each in recipe.how.references(given, frame.transfer, recipe, frame.depth, frame.holes):
+    for each in recipe.how.references(frame, recipe):
         made.append(_beside(found, each, frame.depth, name))
         if made[-1].is_right:
             return made[-1]

@@ -55,6 +55,8 @@ def missing_of(given: dict[str, Any]) -> Missing:
         nodata = None  # as always
     if by in RULES:
         return Missing(nodata, by)
+    import numpy as np
+
     from ... import images
 
-    return Missing(nodata, by, images.read(by).planes.any(axis=0))
+    return Missing(nodata, by, np.any(images.read(by).planes != 0, axis=0))

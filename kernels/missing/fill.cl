@@ -1,11 +1,13 @@
 // Fill: values for missing pixels, by push and pull over a pyramid of halved images. The twin of
 // fftfilter/missing/reference.py, which says why. Nothing wraps around.
 //
-// A level has `count` images (height, width) of values, and as many of holes, which are 1 where a pixel is missing,
-// else 0. Level 0 lies in buffers of its own; the coarse ones lie one behind the other, each `first` numbers from the
-// beginning.
+// A level has images (height, width) of values and of holes, which are 1 where a pixel is missing, else 0. Level 0 lies
+// in buffers of its own; the coarse ones lie one behind the other, each `first` numbers from the beginning.
 //
-// A work-item takes every get_global_size(0)-th pixel of a row: all of them on a CPU, one on a GPU.
+// Reads   pixels and holes of a level, and values of the next coarser one
+// Writes  halve: the next coarser level; pull, sweep: the holes of a level
+// Launch  (columns, rows, images), work-groups of (1, 1, 1): a work-item takes every get_global_size(0)-th pixel of a
+//         row, all of them on a CPU, one on a GPU; pull and sweep take every second pixel
 
 // Push: a coarse pixel is the mean of the valid ones of four fine pixels, and a hole if none is valid. Odd sides round
 // up; their last pixel is its own neighbor, which does not change the mean.
