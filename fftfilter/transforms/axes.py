@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import replace
 from operator import index
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -158,12 +157,13 @@ def _along(
         raise ParameterError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward"')
     scale = float(math.prod(lengths)) ** -NORMS[norm][inverse]
     data = _resized(data, axes, (*lengths[:-1], lengths[-1] // 2 + 1) if values else lengths)
+    kind: Data = "values" if values else "complex" if data.dtype.kind == "c" else "real"
     is_half = half or values
     beside = math.prod(data.shape[axes[-1] + 1 :])
     if len(axes) == 1 and not is_half and beside >= BESIDE:
         # Columns as they lie: nothing is moved.
         before = math.prod(data.shape[: axes[0]])
-        shape = Shape(_kind(data), "columns", before, lengths[0], beside, inverse)
+        shape = Shape(kind, "columns", before, lengths[0], beside, inverse)
         return engine.transform(data, shape, scale).reshape(data.shape)
 
     last = range(-len(axes), 0)
@@ -171,19 +171,14 @@ def _along(
     before = math.prod(moved.shape[: -len(axes)])
     if len(axes) == 2:
         height, width = lengths
-        shape = Shape(_kind(data), "both", before, height, width, inverse and not values, is_half)
+        shape = Shape(kind, "both", before, height, width, inverse and not values, is_half)
     elif is_half:
-        shape = Shape(_kind(data), "both", before, 1, lengths[0], half=True)
+        shape = Shape(kind, "both", before, 1, lengths[0], half=True)
     else:
-        shape = Shape(_kind(data), "rows", 1, before, lengths[0], inverse)
-    shape = replace(shape, data="values") if values else shape
+        shape = Shape(kind, "rows", 1, before, lengths[0], inverse)
     made = engine.transform(moved, shape, scale)
     made = made.reshape(*moved.shape[:-1], made.shape[-1])
     return np.moveaxis(made, last, axes)
-
-
-def _kind(data: Array) -> Data:
-    return "complex" if data.dtype.kind == "c" else "real"
 
 
 def _resized(data: Array, axes: Sequence[int], lengths: Sequence[int]) -> Array:

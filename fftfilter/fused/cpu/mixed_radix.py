@@ -86,19 +86,12 @@ class MixedRadix(NamedTuple):
 
 def factors(n: int) -> list[int]:
     """Return the radices of length n: eights, fives, a four or two, threes, then other primes; [1] for 1."""
-    found: list[int] = []
-    rest = n
-    twos = (rest & -rest).bit_length() - 1
-    rest >>= twos
-    # 16 is 4 times 4, which is less work than 8 times 2.
+    twos = (n & -n).bit_length() - 1
+    rest, divisor = n >> twos, 3
     eights, left = divmod(twos, 3)
-    if left == 1 and eights:
-        found, left = [8] * (eights - 1) + [4, 4], 0
-    else:
-        found = [8] * eights
-    if left:
-        found.append(1 << left)
-    divisor = 3
+    found = [8] * eights + [1 << left] * (left > 0)
+    if found[-2:] == [8, 2]:  # 16 is 4 times 4, which is less work than 8 times 2
+        found[-2:] = [4, 4]
     while rest > 1:
         while rest % divisor == 0:
             found.append(divisor)
@@ -115,10 +108,7 @@ def has_roots(radix: int) -> bool:
 
 def is_smooth(n: int) -> bool:
     """Tell whether a length is made of the radices and the primes that go by the definition."""
-    for p in range(2, LARGEST_PRIME + 1):
-        while n % p == 0:
-            n //= p
-    return n == 1
+    return max(factors(n)) <= LARGEST_PRIME
 
 
 def plan(n: int, part: int, least_whole: int) -> MixedRadix:

@@ -55,9 +55,9 @@ class CpuLayout:
         numbers = lanes // 2
         height, width = shape.height, shape.width
         part = part_bytes // (8 * lanes)
-        self.columns: Axis = mixed_radix.transform(height if self.kind != LINES else 1, part, 1)
-        self.rows: Axis = mixed_radix.transform(width if self.kind != COLUMNS else 1, part, 0)
-        if self.kind == LINES:
+        self.columns: Axis = mixed_radix.transform(height if kind != LINES else 1, part, 1)
+        self.rows: Axis = mixed_radix.transform(width if kind != COLUMNS else 1, part, 0)
+        if kind == LINES:
             self.pitch = max(width, lanes if shape.data == "real" else numbers)
             self.strips = 0
         else:
@@ -65,50 +65,27 @@ class CpuLayout:
             self.strips = -(-self.pitch // self.strip)
         spectrum_pitch = max(shape.spectrum_width, numbers)
         self.source_pitch = spectrum_pitch if shape.data == "values" else self.pitch
-        if self.kind == SIGNAL:
-            self.target_pitch, self.stored = height, width
+        if kind == SIGNAL:
+            self.target_pitch, stored = height, width
         else:
-            in_strips = shape.data == "values" or self.kind == COLUMNS
-            self.target_pitch = self.pitch if in_strips else spectrum_pitch
-            self.stored = self.target_pitch
-        self.strip_stride = height + plan.SPARE_ROWS
-        self._places()
-
-    @property
-    def spectrum(self) -> int:
-        """Numbers of a spectrum's row that are taken."""
-        return self.shape.spectrum_width if self.shape.data == "values" else self.stored
-
-    @property
-    def workspace(self) -> int:
-        """Numbers of a worker's work space."""
-        height = self.shape.height
-        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+            in_strips = shape.data == "values" or kind == COLUMNS
+            stored = self.target_pitch = self.pitch if in_strips else spectrum_pitch
+        self.spectrum = shape.spectrum_width if shape.data == "values" else stored
+        """Numbers of a spectrum's row that are read or stored."""
         # A work space begins elsewhere in the cache's sets than the one before.
-        longest = height if self.kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
-        return max(longest, convolution) + plan.SPARE_ROWS
-
-    @property
-    def strip_numbers(self) -> int:
-        """Numbers of the strips of an image, 0 where one step does all."""
-        return 0 if self.kind in (LINES, COLUMNS) else self.strip_stride * self.strips
-
-    @property
-    def chunk(self) -> int:
-        """Images that go through the steps together."""
-        if not self.strip_numbers:
-            return self.shape.count
-        return max(1, min(self.shape.count, WAITING * self.workers // (8 * self.lanes * self.strip_numbers)))
-
-    @property
-    def strip_bytes(self) -> int:
-        """Bytes of the strips between the steps."""
-        return 8 * self.lanes * self.strip_numbers * self.chunk
-
-    @property
-    def progress(self) -> int:
+        longest = height if kind == COLUMNS else max(self.pitch, self.strips * self.strip, plan.inner(self.rows).n)
+        convolution = plan.inner(self.columns).n if isinstance(self.columns, mixed_radix.Bluestein) else 0
+        self.workspace = max(longest, convolution) + plan.SPARE_ROWS
+        """Numbers of a worker's work space."""
+        self.strip_stride = height + plan.SPARE_ROWS
+        # Between two steps the strips of some images wait, those that go through the steps together.
+        strip_bytes = 0 if kind in (LINES, COLUMNS) else 8 * lanes * self.strip_stride * self.strips
+        most = WAITING * workers // strip_bytes if strip_bytes else shape.count
+        self.chunk = max(1, min(shape.count, most))
+        self.strip_bytes = strip_bytes * self.chunk
+        self.progress = 1 + 2 * -(-shape.count // self.chunk) * (1 + workers)
         """Counters of the tasks of all steps."""
-        return 1 + 2 * -(-self.shape.count // self.chunk) * (1 + self.workers)
+        self._places()
 
     def _places(self) -> None:
         """Make the tables ``places``, ``to`` and ``take``."""
@@ -165,18 +142,10 @@ class CpuLayout:
         """Return the fields of layout.cl."""
         shape = self.shape
         of_source, of_target = self.sizes()
-        fields = {
-            "source_step": of_source,
-            "target_step": of_target,
-            "images": shape.count,
-            "chunk": self.chunk,
-            "tasks": (self.strips, self.groups) if shape.data != "values" else (self.groups, self.strips),
-            "source_pitch": self.source_pitch,
-            "target_pitch": self.target_pitch,
-            "width": self.spectrum,
-            "kind": self.kind,
-        }
-        return filled(LAYOUT, fields)
+        tasks = self.strips, self.groups
+        fields = {name: getattr(self, name) for name in ("chunk", "source_pitch", "target_pitch", "kind")}
+        fields |= {"source_step": of_source, "target_step": of_target, "images": shape.count, "width": self.spectrum}
+        return filled(LAYOUT, fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
 
     def sizes(self) -> tuple[int, int]:
         """Return how many floats (or pixels) an array takes that is given, and that is made."""
@@ -224,12 +193,11 @@ class CpuTransform:
         self._made = np.dtype(np.float32 if shape.data == "values" else np.complex64)
         of_source, of_target = layout.sizes()
         workspaces = 8 * lanes * layout.workspace * workers
-        self.device_bytes = max(64, layout.strip_bytes) + workspaces + layout.between().nbytes
+        between = layout.between()
+        self.device_bytes = max(64, layout.strip_bytes) + workspaces + between.nbytes
         """Bytes that the transform keeps between calls."""
-        device.check_memory(
-            str(shape),
-            [self.device_bytes, shape.count * of_source * pixel.itemsize, shape.count * of_target * 4],
-        )
+        arrays = [shape.count * of_source * pixel.itemsize, shape.count * of_target * 4]
+        device.check_memory(str(shape), [self.device_bytes, *arrays])
 
         self._largest = np.zeros(workers, np.uint32)
         self._largest_buffer = launcher.wrap(self._largest)
@@ -247,7 +215,7 @@ class CpuTransform:
             "places": self._constant(layout.places),
             "to": self._constant(layout.to),
             "take": self._constant(layout.take),
-            "between": self._constant(layout.between()),
+            "between": self._constant(between),
             "scale": None,
         }
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"

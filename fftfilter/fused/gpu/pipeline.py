@@ -32,7 +32,6 @@ from ...output.histogram import BINS, ByHistogram, counted, counted_samples
 from ...output.ramp import ON_DEVICE, WANTED, of_values, own_ramps
 from ...output.rounding import WEAK, most_undecided
 from ...output.stack import PIXELS
-from ...transfer.edges import grid_with
 from .generic import GenericLaunches, Kind, is_specialized, may_specialize
 from .launches import (
     FOUND,
@@ -57,8 +56,6 @@ if TYPE_CHECKING:
     from ...output.stack import Stack
     from ...transfer import Transfer
     from ...transfer.edges import Edges
-    from .mask import MaskArguments
-    from .plan import FusedPlan
     from .transform import Limits
 
     Array = np.ndarray[Any, Any]
@@ -71,33 +68,6 @@ LESS_EXACT = 3
 WAITING_PLATFORMS = ("NVIDIA",)
 # Whole numbers in which groups that wait for each other tell how far they are, besides one for each task.
 PROGRESS = 10
-
-
-class _Mask(NamedTuple):
-    """The part of a transfer function that is computed: some columns, and their mask."""
-
-    tiles: int
-    """Of columns that are stored and transformed."""
-    complement: bool
-    """Whether the mask is 1 - H, and what it leaves is subtracted from the image."""
-    dc: float
-    """H(0)"""
-    arguments: MaskArguments
-
-
-def _mask(transfer: Transfer, planned: FusedPlan, edges: Edges, *, needs_two_inverses: bool) -> _Mask:
-    """Return the part of a transfer function that is computed for images of a plan's size."""
-    grid = grid_with(edges, transfer, planned.height, planned.width)
-    support, table = grid.on_grid()
-    columns = planned.width // 2 + 1
-    # Reading the pixels again moves the bytes of a sixteenth of the columns: if fewer are outside the support, all go.
-    complement = bool(support.beyond) and 16 * support.columns <= 15 * columns
-    kept = columns if support.beyond and not complement else max(1, min(support.columns, columns))
-    dc, size = transfer.at_dc(table), (grid.height, grid.width)
-    arguments = mask(
-        grid.transfer.radial, table, size, dc=dc, complement=complement, needs_two_inverses=needs_two_inverses
-    )
-    return _Mask(-(-kept // planned.tile), complement, float(dc), arguments)
 
 
 class _ByHistogram(NamedTuple):
@@ -158,11 +128,17 @@ class FusedGpuPipeline(OfPictures):
         self.launcher, self.device, self.stack = launcher, launcher.device, stack
         self.plan = plan(stack.height, stack.width, limits)
         self._limits, self._edges = limits, edges
-        self._refuse_what_it_lacks()
+        if launcher.real_name != "float":
+            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
+        if edges == "mirror" and not self.plan.is_in_groups:
+            raise ParameterError(
+                f"the fused pipeline of GPUs has no mirrored edges for {stack.width} x {stack.height} "
+                "pixels: take another engine"
+            )
         is_chirp_z = any(side.points != side.length for side in (self.plan.rows, self.plan.columns))
         self.weak = WEAK * (LESS_EXACT if is_chirp_z else 1)
         self._needs_two_inverses = edges == "mirror" and not transfer.is_even_along_axes
-        self._mask = _mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
+        self._mask = mask(transfer, self.plan, edges, needs_two_inverses=self._needs_two_inverses)
         self._allocate()
         is_known = any(name in self.device.platform for name in WAITING_PLATFORMS)
         self._waits = is_known if one_launch is None else one_launch
@@ -175,21 +151,11 @@ class FusedGpuPipeline(OfPictures):
         self._ramps: Ramps = own_ramps(stack)
         self.set_ramps(None)
 
-    def _refuse_what_it_lacks(self) -> None:
-        """Raise ParameterError for double precision, and for mirrored edges of a long side."""
-        if self.launcher.real_name != "float":
-            raise ParameterError("the fused pipeline computes in single precision: take another engine for double")
-        if self._edges == "mirror" and not self.plan.is_in_groups:
-            raise ParameterError(
-                f"the fused pipeline of GPUs has no mirrored edges for {self.stack.width} x {self.stack.height} "
-                "pixels: take another engine"
-            )
-
     def _allocate(self) -> None:
         """Allocate the buffers, which a kernel does not keep alive, and fill the tables; raises TooLargeError."""
         stack, launcher, planned = self.stack, self.launcher, self.plan
         row_tables, column_tables = planned.rows.tables(), planned.columns.tables()
-        tables = [*row_tables, *column_tables, self._mask.arguments.data]
+        tables = [*row_tables, *column_tables, self._mask.data]
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
         spectra = stack.count * (2 if self._needs_two_inverses else 1)
@@ -215,7 +181,7 @@ class FusedGpuPipeline(OfPictures):
         """All that decides the programs of this size."""
         stack, mask = self.stack, self._mask
         size = stack.height, stack.width, stack.pixel, stack.out
-        return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.arguments.shape)
+        return (*size, self._edges, self._needs_two_inverses, mask.complement, mask.shape)
 
     def _build(self) -> None:
         """Build the kernels and set every argument but the images."""
@@ -237,16 +203,11 @@ class FusedGpuPipeline(OfPictures):
         if self._goes_in_one:
             self._launches = [self._one_launch(self._ramps_buffer)]
         elif can_wait and make.inverse_rows_run_together():
-            self._build_to_pixels()
+            self._to_spectra = [*make.rows(self._row_tables), *self._columns()]
+            arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
+            self._launches = [*self._to_spectra, make.inverse_rows_to_pixels(self._pixel_defines, arguments)]
         else:
             self._build_steps()
-
-    def _build_to_pixels(self) -> None:
-        """Build the launches of rows and columns, and the one that makes pixels of spectra."""
-        self._to_spectra = [*self._make.rows(self._row_tables), *self._columns()]
-        arguments = {**self._waiting_arguments, "ramps": self._ramps_buffer, "range": widest(self.stack)}
-        last = self._make.inverse_rows_to_pixels(self._pixel_defines, **arguments)
-        self._launches = [*self._to_spectra, last]
 
     def _build_steps(self) -> None:
         """Build each step as a launch or several; a filter that needs two inverses takes the last two steps twice."""
@@ -260,13 +221,13 @@ class FusedGpuPipeline(OfPictures):
 
     def _columns(self, *, other: bool = False) -> list[Launch]:
         """Return the launches that filter the columns."""
-        return self._make.columns(self._column_tables, self._mask.arguments.shape, self._mask_arguments, other=other)
+        return self._make.columns(self._column_tables, self._mask.shape, self._mask_arguments, other=other)
 
     @property
     def _mask_arguments(self) -> dict[str, Any]:
         """The mask's buffer, what makes up for unnormalized transforms, and the mask's numbers."""
         both = (4 if self._edges == "mirror" else 2) * self.stack.width * self.stack.height
-        return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.arguments.numbers}
+        return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.numbers}
 
     @property
     def _pixel_defines(self) -> tuple[str, ...]:
@@ -318,7 +279,7 @@ class FusedGpuPipeline(OfPictures):
             "counted_rows": rows,
             "counted_columns": columns,
         }
-        return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.arguments.shape}"), **arguments)
+        return self._make.filter((*self._pixel_defines, f"SHAPE={self._mask.shape}"), arguments)
 
     def enqueue(
         self, image: cl.Buffer, output: cl.Buffer, *, largest: cl.Buffer | None = None, after: cl.Event | None = None

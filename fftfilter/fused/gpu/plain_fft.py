@@ -165,30 +165,30 @@ def places(steps: list[Step]) -> list[str]:
     return found[::-1]
 
 
-LINES = "fused/gpu/plain_fft/lines.cl"
-NO_OFFSET = "fused/gpu/plain_fft/no_offset.cl"
-TO_SPECTRUM = "fused/gpu/plain_fft/to_spectrum.cl"
-FROM_SPECTRUM = "fused/gpu/plain_fft/from_spectrum.cl"
 FLOAT = np.dtype(np.float32)
 
 
 class PairLaunches(Launches):
     """Makes launches of real images with nothing taken off, and without a mask."""
 
-    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys((ROWS, INVERSE_ROWS), (NO_OFFSET,))
+    before: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+        (ROWS, INVERSE_ROWS), ("fused/gpu/plain_fft/no_offset.cl",)
+    )
 
     def to_spectrum(self, table: cl.Buffer, *, half: bool) -> Launch:
         """Return what makes spectra in natural order of the rows' spectra; target and scale are set later."""
         ends = {"target": None, "spectrum": self.spectrum}
-        return self._columns(TO_SPECTRUM, (f"HALF={int(half)}",), ends, table)
+        return self._ends("fused/gpu/plain_fft/to_spectrum.cl", (f"HALF={int(half)}",), ends, table)
 
     def from_spectrum(self, table: cl.Buffer) -> Launch:
         """Return what makes the rows' spectra of half a spectrum; source and scale are set later."""
-        return self._columns(FROM_SPECTRUM, (), {"spectrum": self.spectrum, "source": None}, table)
+        ends = {"spectrum": self.spectrum, "source": None}
+        return self._ends("fused/gpu/plain_fft/from_spectrum.cl", (), ends, table)
 
-    def _columns(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
+    def _ends(self, source: str, defines: tuple[str, ...], ends: dict[str, Any], table: cl.Buffer) -> Launch:
         columns: Any = self.plan.columns
-        return self._whole("columns", source, columns, self._kept_columns, defines, **ends, tables=table, scale=None)
+        arguments = {**ends, "tables": table, "scale": None}
+        return self._whole("columns", source, columns, defines, arguments)
 
 
 class GpuTransform:
@@ -275,7 +275,9 @@ class GpuTransform:
             }
             registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
             options = compiler_options(self.launcher, registers)
-            kernel = self.launcher.kernel((LINES,), defines, "gpu_plain_fft_lines", arguments, options=options)
+            kernel = self.launcher.kernel(
+                ("fused/gpu/plain_fft/lines.cl",), defines, "gpu_plain_fft_lines", arguments, options=options
+            )
             self._names.append({name: what for name, what in names.items() if what not in kept})
             place = goes_to
             items = (step.plan.work_items(step.count),)
