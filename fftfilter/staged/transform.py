@@ -109,5 +109,5 @@ class Transform:
         self._space.run(self._launches)
 
     def result(self) -> Complex:
-        """Return what the device holds, of the shape that was prepared for."""
+        """Return the data on the device, in the shape of the arrays."""
         return self._space.read(X, np.empty(self.shape, self._space.launcher.complex))

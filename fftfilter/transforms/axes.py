@@ -94,18 +94,18 @@ def numbers(a: ArrayLike) -> Array:
 
 
 def real(data: Array) -> Array:
-    """Return truth values as numbers."""
+    """Return an array of numbers; truth values become 0 and 1."""
     return data.astype(np.uint8) if data.dtype.kind == "b" else data
 
 
 def check_length(n: int) -> None:
-    """Raise ParameterError for a length that nothing has; the words are NumPy's."""
+    """Raise ParameterError for a length below 1, in NumPy's words."""
     if n < 1:
         raise ParameterError(f"Invalid number of FFT data points ({n}) specified: no transform has less than one")
 
 
 def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]]:
-    """Return lengths and axes (from 0 up), one for each; warns as NumPy does of what it will not take for long."""
+    """Return the length along each axis, and the axes from 0 up; warns of what NumPy deprecates."""
     along: list[int]
     if axes is None:
         if s is not None:
@@ -137,7 +137,7 @@ def _resolved(data: Array, s: Lengths, axes: Axes) -> tuple[list[int], list[int]
 
 
 def _last(along: Sequence[int]) -> int:
-    """Return how many of the last axes are transformed at once: two, unless it is one twice."""
+    """Return how many of the last axes are transformed at once: two, unless both are the same."""
     return 2 if len(along) > 1 and along[-1] != along[-2] else 1
 
 
@@ -182,7 +182,7 @@ def _along(
 
 
 def _resized(data: Array, axes: Sequence[int], lengths: Sequence[int]) -> Array:
-    """Return an array with these lengths along axes: cut, or filled up with zeros."""
+    """Return an array with these lengths along axes, cut or padded with zeros."""
     cut, missing = [slice(None)] * data.ndim, [(0, 0)] * data.ndim
     for axis, n in zip(axes, lengths, strict=True):
         cut[axis], missing[axis] = slice(n), (0, max(0, n - data.shape[axis]))

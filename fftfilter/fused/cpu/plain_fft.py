@@ -1,8 +1,7 @@
 """A plain FFT on a CPU, prepared for arrays of one shape: one launch from array to array.
 
-Arrays come and go in natural order, the stages leave theirs: the tables of the layout (``plain_fft/layout.cl``) take
-each number from its place. An inverse transform is the forward one whose frequency k is taken for -k, which costs
-nothing.
+Arrays are in natural order, but the stages permute frequencies. The tables of the layout (``plain_fft/layout.cl``) say
+where each number lies. An inverse transform is the forward one with frequency k read as -k, which costs nothing.
 """
 
 from __future__ import annotations
@@ -124,7 +123,7 @@ class CpuLayout:
         self.places, self.to = (np.append(table, 0).astype(np.uint32) for table in (at * number, to))
 
     def between(self) -> NDArray[np.complex64]:
-        """Return the twiddle factors between the steps of a long signal, (width, height); of others nothing."""
+        """Return the twiddle factors between the steps of a long signal, ``(width, height)``, else one number."""
         shape = self.shape
         if self.kind != SIGNAL:
             return np.ones(1, np.complex64)
@@ -148,7 +147,7 @@ class CpuLayout:
         return filled(LAYOUT, fields | {"tasks": tasks[::-1] if shape.data == "values" else tasks})
 
     def sizes(self) -> tuple[int, int]:
-        """Return how many floats (or pixels) an array takes that is given, and that is made."""
+        """Return the floats (or pixels) of a source array and of a target array."""
         shape = self.shape
         source = shape.height * self.source_pitch * (1 if shape.data == "real" else 2)
         rows = shape.width if self.kind == SIGNAL else shape.height
@@ -203,19 +202,19 @@ class CpuTransform:
         self._largest_buffer = launcher.wrap(self._largest)
         arguments = {
             "progress": launcher.wrap(np.zeros(layout.progress, np.uint32)),
-            "params": self._constant(layout.params()),
-            "layout": self._constant(layout.layout()),
+            "params": launcher.wrap(layout.params(), constant=True),
+            "layout": launcher.wrap(layout.layout(), constant=True),
             "z": self._scratch(max(64, layout.strip_bytes)),
             "x": self._scratch(workspaces),
             "source": None,
             "target": None,
             "largest": self._largest_buffer,
-            "column_twiddles": self._constant(twiddle_factors(layout.columns)),
-            "row_twiddles": self._constant(twiddle_factors(layout.rows)),
-            "places": self._constant(layout.places),
-            "to": self._constant(layout.to),
-            "take": self._constant(layout.take),
-            "between": self._constant(between),
+            "column_twiddles": launcher.wrap(twiddle_factors(layout.columns), constant=True),
+            "row_twiddles": launcher.wrap(twiddle_factors(layout.rows), constant=True),
+            "places": launcher.wrap(layout.places, constant=True),
+            "to": launcher.wrap(layout.to, constant=True),
+            "take": launcher.wrap(layout.take, constant=True),
+            "between": launcher.wrap(between, constant=True),
             "scale": None,
         }
         given = f"TRANSFORM={shape.data}", f"LOAD_PIXEL={PIXELS[pixel]}", "EDGES=wrap"
@@ -227,8 +226,8 @@ class CpuTransform:
     def run(self, source: Array, scale: float = 1.0) -> tuple[Array, float]:
         """Return the transform of an array ``(count, height, width)`` times a scale, and its parts' largest magnitude.
 
-        Of a signal's matrix the transform lies transposed. The magnitude is NaN where there is one. Arrays are read
-        and written where they are; only rows narrower than a vector are copied.
+        The transform of a signal's matrix is transposed. The magnitude is NaN if any number is. Arrays are read and
+        written in place; only rows narrower than a vector are copied.
         """
         shape, layout = self.shape, self.plan
         given, made = source.shape[-1], shape.target[-1]
@@ -246,9 +245,6 @@ class CpuTransform:
         if self.kind == SIGNAL or made == layout.target_pitch:
             return target, largest
         return np.ascontiguousarray(target[:, :, :made]), largest
-
-    def _constant(self, array: Array) -> Any:
-        return self.launcher.wrap(np.ascontiguousarray(array), constant=True)
 
     def _scratch(self, size: int) -> Any:
         return self.launcher.wrap(aligned((size,), np.dtype(np.uint8)))

@@ -1,8 +1,8 @@
 """The program of the CPU form, and what its kernels read: the parameters (``params.cl``) and the mask (``mask.cl``).
 
-Compiling takes longer than filtering many a folder. Lengths are therefore parameters and not part of the program, but
-the butterflies are. Those of one size's radices compile in half the time of all: the first size on a device gets
-them alone, and every other size the program that serves any. Both compute the same, bit for bit.
+Compiling takes longer than filtering most folders. So lengths are parameters, and only the butterflies are compiled for
+the radices. The butterflies of one size compile in half the time of all. The first size on a device gets a program with
+its own; all other sizes share one program with all. Both compute the same, bit for bit.
 
 The mask is terms of horizontal and of vertical frequencies, or gains.
 """
@@ -47,7 +47,7 @@ _first: WeakKeyDictionary[Device, dict[Defines, Defines]] = WeakKeyDictionary()
 def program(
     device: Device, columns: Axis, rows: Axis, defines: Defines, files: tuple[str, ...] = ()
 ) -> tuple[tuple[str, ...], Defines]:
-    """Return the files and all defines of the program for two axes, given the defines that are not about them.
+    """Return the files and all defines of the program for two axes; ``defines`` are those that do not depend on them.
 
     ``files`` are by default those of the filter.
     """
@@ -147,7 +147,7 @@ def filled(kind: np.dtype[Any], fields: Mapping[str, Any], *axes: Axis) -> Array
 
 
 def twiddle_factors(axis: Axis) -> NDArray[np.complex64]:
-    """Return the twiddle factors of an axis, Bluestein's chirp and filter behind them."""
+    """Return the twiddle factors of an axis, followed by Bluestein's chirp and filter if it has them."""
     tables = [inner(axis).twiddles()]
     if isinstance(axis, Bluestein):
         tables += [axis.chirp(), axis.filter()]
@@ -164,7 +164,7 @@ TWINS = np.dtype([("position", "u4"), ("opposite", "u4"), ("c", "f4"), ("s", "f4
 
 
 class MaskTerms(NamedTuple):
-    """The tables of the mask; either the terms or the gains say it all.
+    """The tables of the mask: terms or gains.
 
     ``across`` is for each position of a row, ``down`` ``(groups, 3, lanes)`` for each row of each group and both
     cutoffs, then what H(0) has more than the function, ``gains`` ``(groups, width, lanes)``.

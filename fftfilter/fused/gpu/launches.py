@@ -1,4 +1,4 @@
-"""Makes the launches of the fused pipeline for GPUs: rows, columns, inverse rows, in one step or in two; pixels."""
+"""Makes the launches of the fused pipeline for GPUs: rows, columns and inverse rows, in one step or two, and pixels."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class Launch(NamedTuple):
 class Launches:
     """Makes launches for stacks of ``count`` images; ``tables`` are those of a side's plan, on the device.
 
-    The arguments ``image`` and ``output`` are bound later, as the images change, ``largest`` with them; and ``values``
-    where there is no buffer of them, as they are the output.
+    The arguments ``image``, ``output`` and ``largest`` are bound later, as they change with each stack. So is
+    ``values`` where the values are the output and have no buffer of their own.
     """
 
     launcher: Launcher
@@ -195,7 +195,7 @@ class Launches:
         return self._run_together(self._filter_groups(plan), plan, REGISTERS_OF_FILTER)
 
     def inverse_rows_to_pixels(self, defines: Defines, arguments: Arguments) -> Launch:
-        """Return the launch that makes pixels of the rows' spectra."""
+        """Return the launch of inverse rows and quantization: from the rows' spectra to pixels."""
         rows: Any = self.plan.rows
         groups = self._row_groups(rows)
         defines = (*rows.defines(), *defines, "ONE_LAUNCH=1")
@@ -217,7 +217,7 @@ class Launches:
         return max(self._row_groups(plan), self.count * -(-self._kept_columns // plan.batch))
 
     def _run_together(self, groups: int, plan: TransformPlan, registers: int) -> bool:
-        """Tell whether a device has registers for so many groups at a time; kernels are right if it has fewer, too."""
+        """Tell whether the device has registers for so many groups at a time. Kernels are also right if it has not."""
         units = int(self.launcher.device.cl_device.max_compute_units)
         return groups * plan.group * registers <= units * UNIT_REGISTERS
 
@@ -242,7 +242,7 @@ class Launches:
         return launches
 
     def _kernel(self, source: str, defines: Defines, arguments: Arguments, registers: int = REGISTERS) -> Kernel:
-        """Return the kernel of a file, named after it, whose work-items have so many registers."""
+        """Return the kernel of a file, which is named after it."""
         plan = self.plan
         edges = (f"EDGES={self.edges}", f"TWO_INVERSES={int(self.needs_two_inverses)}")
         size = (f"WIDTH={plan.width}", f"HEIGHT={plan.height}", f"TILE={plan.tile}", *edges)
@@ -252,7 +252,7 @@ class Launches:
 
 
 def quantize(launcher: Launcher, stack: Stack, values: Buffer, largest: Buffer, ramps: Buffer) -> Launch:
-    """Return the launch that makes pixels of values, on these ramps; ``image`` and ``output`` are bound later."""
+    """Return the launch that maps values to pixels on ramps; ``image`` and ``output`` are bound later."""
     count, height, width = stack.shape
     at_once = 1 if height * width % PIXELS_OF_VECTOR else PIXELS_OF_VECTOR
     stored = f"STORE_PIXEL={PIXELS[stack.out]}", f"QUANTIZE_GROUP={QUANTIZE_GROUP}", f"PIXELS_PER_ITEM={at_once}"
@@ -312,7 +312,7 @@ def ramp_of_histogram(
 
 
 def deviation(launcher: Launcher, stack: Stack, image: Buffer, far: Buffer) -> Launch:
-    """Return the launch that finds the largest deviation from its offset of each picture, a float in ``far``."""
+    """Return the launch that finds each picture's largest deviation from its offset, a float in ``far``."""
     count, height, width = stack.shape
     arguments = {"far": far, "image": image, "one_scale": stack.one_scale, "height": height, "width": width}
     defines = (f"LOAD_PIXEL={PIXELS[stack.pixel]}",)
@@ -327,13 +327,13 @@ def widest(stack: Stack) -> float:
 
 
 def _registers(source: str, plan: TransformPlan) -> int:
-    """Return how many registers a work-item may have."""
+    """Return the most registers of a work-item."""
     registers = REGISTERS_OF_MIDDLE_STEPS if source in MIDDLE_STEPS else REGISTERS
     return registers if plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
 
 
 def compiler_options(launcher: Launcher, registers: int = REGISTERS) -> tuple[str, ...]:
-    """Return the compiler's own options: how many registers a work-item may have, and that division is exact.
+    """Return the compiler's own options: the most registers of a work-item, and exact division.
 
     The compiler would turn division by a constant into multiplication, which rounds differently.
     """

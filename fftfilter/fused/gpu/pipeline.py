@@ -9,14 +9,14 @@ A filter's gain varies near DC alone: beyond some radius a low-pass is 0. Of the
 part c that this radius reaches is stored and transformed, a quarter at the default of n/8. A high-pass is the image
 minus a low-pass, so that this holds for it, too: the inverse rows read the pixels again and subtract.
 
-Every pass through memory that is left has its reason: rows and columns need each other's results, and the
-scale of the output is known only when every pixel is. A side that no work-group holds, or holds badly, takes two to
-six launches in place of one. Where work-groups can wait for each other, small images whose rows and columns have the
+The four passes through memory are needed: rows and columns need each other's results, and the scale of the output is
+known only when every value is. A side that no work-group holds, or holds badly, takes two to six launches instead of
+one. Where work-groups can wait for each other, small images whose rows and columns have the
 same plan go in one launch (``filter.cl``), others in three, the last of which makes pixels of spectra
 (``to_pixels.cl``): a launch costs as much as a step of theirs.
 
-Compiling programs for a size takes longer than filtering many a folder. So a generic program serves any size
-(``generic.py``), and a size that comes again gets specialized ones, which are faster.
+Compiling programs for a size takes longer than filtering most folders. So a generic program serves any size
+(``generic.py``), and a size that comes a second time gets specialized ones, which are faster.
 """
 
 from __future__ import annotations
@@ -64,14 +64,14 @@ if TYPE_CHECKING:
 RESULTS = 4
 # Chirp-z with twiddle factors made of powers rounds more.
 LESS_EXACT = 3
-# Platforms where kernels know how work-groups see what others have written, which OpenCL does not promise.
+# Platforms where a work-group is known to see what another one has written; OpenCL does not promise it.
 WAITING_PLATFORMS = ("NVIDIA",)
-# Whole numbers in which groups that wait for each other tell how far they are, besides one for each task.
+# Counters by which work-groups wait for each other, besides one for each task.
 PROGRESS = 10
 
 
 class _ByHistogram(NamedTuple):
-    """All launches of a filter whose ramps a histogram finds, and the buffer of the ramps that are wanted."""
+    """The launches of a filter whose ramps a histogram finds, and the buffer with the wanted ranges."""
 
     launches: list[Launch]
     wanted: cl.Buffer
@@ -96,7 +96,7 @@ class OfPictures:
         return self.found()[:, 1] * (self.stack.pictures / self.stack.size)
 
     def undecided(self) -> list[float]:
-        """Return about how many samples of each picture are undecided, as a part of how many may be."""
+        """Return about how many samples of each picture are undecided, divided by how many may be."""
         most = most_undecided(self.stack)
         return [count / most for count in self.found()[:, 2].tolist()]
 
@@ -154,27 +154,24 @@ class FusedGpuPipeline(OfPictures):
     def _allocate(self) -> None:
         """Allocate the buffers, which a kernel does not keep alive, and fill the tables; raises TooLargeError."""
         stack, launcher, planned = self.stack, self.launcher, self.plan
-        row_tables, column_tables = planned.rows.tables(), planned.columns.tables()
-        tables = [*row_tables, *column_tables, self._mask.data]
+        row_tables, column_tables, mask_data = planned.rows.tables(), planned.columns.tables(), self._mask.data
         # Values that are not scaled are the output itself.
         values = 0 if stack.white is None else 4 * stack.size
         spectra = stack.count * (2 if self._needs_two_inverses else 1)
         scratch = [planned.spectrum_length * spectra * 8, planned.work_length * stack.count * 8, values]
-        found = 4 * FOUND * stack.count
-        small = [*(max(8, table.nbytes) for table in tables), ON_DEVICE.itemsize * stack.pictures, found]
+        small = [ON_DEVICE.itemsize * stack.pictures, 4 * FOUND * stack.count]
         self.bytes_in = stack.size * stack.pixel.itemsize
         self.bytes_out = stack.size * stack.out.itemsize
-        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small]
+        tables = [table.nbytes for table in (*row_tables, *column_tables, mask_data)]
+        self.buffer_bytes = [*scratch, self.bytes_in, self.bytes_out, *small, *tables]
         """Bytes of the spectrum, of the work between long steps, of values, image and output, and of each table."""
         self.device.check_memory(str(stack), self.buffer_bytes)
         self._spectrum, self._work, self._values = (launcher.allocate(size) if size else None for size in scratch)
-        *on_device, self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
+        self._ramps_buffer, self.largest = (launcher.allocate(size) for size in small)
         """Of each image of the last run: its largest magnitude, a float; how many pixels are clipped, and undecided."""
-        for buffer, data in zip(on_device, tables, strict=True):
-            if data.nbytes:
-                launcher.write(buffer, data)
-        self._row_tables = on_device[: len(row_tables)]
-        *self._column_tables, self._mask_data = on_device[len(row_tables) :]
+        self._row_tables = [launcher.wrap(table, constant=True) for table in row_tables]
+        self._column_tables = [launcher.wrap(table, constant=True) for table in column_tables]
+        self._mask_data = launcher.wrap(mask_data, constant=True)
 
     @property
     def _kind(self) -> Kind:
@@ -225,7 +222,7 @@ class FusedGpuPipeline(OfPictures):
 
     @property
     def _mask_arguments(self) -> dict[str, Any]:
-        """The mask's buffer, what makes up for unnormalized transforms, and the mask's numbers."""
+        """The mask's buffer, the scale that normalizes both transforms, and the mask's numbers."""
         both = (4 if self._edges == "mirror" else 2) * self.stack.width * self.stack.height
         return {"mask_data": self._mask_data, "scale": 1 / both, **self._mask.numbers}
 
@@ -237,7 +234,7 @@ class FusedGpuPipeline(OfPictures):
 
     @cached_property
     def _progress(self) -> cl.Buffer:
-        """The buffer in which groups that wait for each other tell how far they are."""
+        """The buffer of the counters by which work-groups wait for each other."""
         told = np.zeros(PROGRESS + self.stack.count * self.plan.pairs, np.uint32)
         buffer = self.launcher.allocate(told.nbytes)
         self.launcher.write(buffer, told)
@@ -245,7 +242,7 @@ class FusedGpuPipeline(OfPictures):
 
     @property
     def _waiting_arguments(self) -> dict[str, Any]:
-        """The first arguments of groups that wait for each other."""
+        """The first arguments of kernels whose work-groups wait for each other."""
         return {
             "image": None,
             "output": None,
@@ -266,7 +263,7 @@ class FusedGpuPipeline(OfPictures):
         return self._make.inverse_rows(self._row_tables, one_scale=one_scale, dc=dc, complement=complement, other=other)
 
     def _one_launch(self, ramps: cl.Buffer, wanted: cl.Buffer | None = None, counts: cl.Buffer | None = None) -> Launch:
-        """Return the launch of all steps, with pixels on these ramps, or on those that it finds as they are wanted."""
+        """Return the one launch of all steps. It reads ``ramps``, or finds them from ``wanted`` and ``counts``."""
         rows, columns = counted(self.stack.height, self.stack.width)
         arguments = {
             **self._waiting_arguments,
@@ -299,7 +296,7 @@ class FusedGpuPipeline(OfPictures):
         return last
 
     def _specialize(self) -> None:
-        """Build specialized programs in place of the generic one, if this size may have them."""
+        """Replace the generic program by specialized ones, if this size may have them."""
         if not may_specialize(self.device, self._kind, self._runs * self.stack.size):
             return
         self._is_specialized = True
@@ -309,7 +306,7 @@ class FusedGpuPipeline(OfPictures):
         self.set_ramps(ramps)
 
     def _bind(self, launches: list[Launch], image: cl.Buffer, output: cl.Buffer, largest: cl.Buffer) -> None:
-        """Set image, output and the largest magnitudes among the arguments of what will be launched."""
+        """Set the arguments image, output and largest of the launches that follow."""
         bound = launches, image, output, largest
         if all(each is before for each, before in zip(bound, self._bound, strict=True)):
             return
@@ -339,10 +336,7 @@ class FusedGpuPipeline(OfPictures):
         return far
 
     def set_ramps(self, ramps: Ramps) -> None:
-        """Set the ramps of the pictures that are filtered from now on, or what a histogram finds them by.
-
-        None are the stack's own.
-        """
+        """Set the ramps of the pictures that follow, or how a histogram finds them; None takes the stack's own."""
         if ramps is self._ramps or (isinstance(ramps, ByHistogram) and ramps == self._ramps):
             return
         if isinstance(ramps, ByHistogram):
@@ -355,7 +349,7 @@ class FusedGpuPipeline(OfPictures):
 
     @cached_property
     def _by_histogram(self) -> _ByHistogram:
-        """What is launched where a histogram finds the ramps, which are buffers of their own."""
+        """The launches if a histogram finds the ramps. These have a buffer of their own."""
         launcher, stack, values, largest = self.launcher, self.stack, self._values, self.largest
         sizes = WANTED.itemsize, 4 * BINS * stack.pictures, ON_DEVICE.itemsize * stack.pictures
         wanted, counts, ramps = [launcher.allocate(size) for size in sizes]
@@ -384,7 +378,7 @@ class FusedGpuPipeline(OfPictures):
         return result
 
     def _empty(self) -> Array:
-        """Return an array for a result, from the second on in page-locked memory, which takes long to make."""
+        """Return an array for a result: from the second on in page-locked memory, which is slow to allocate."""
         if self._results is None:
             self._results = PageLocked(self.launcher, most_bytes=min(MOST_BYTES, RESULTS * self.bytes_out))
             return np.empty(self.stack.shape, self.stack.out)
