@@ -34,11 +34,10 @@ NORMS = {None: (0, 1), "backward": (0, 1), "ortho": (0.5, 0.5), "forward": (1, 0
 
 
 def lengths_of(n: int | None) -> tuple[int] | None:
-    """Return the length along the only axis as a tuple; -1, which NumPy refuses here, is refused."""
-    if n is None:
-        return None
-    check_length(n)
-    return (n,)
+    """Return the length along the only axis as a tuple; refuses -1, as NumPy does here."""
+    if n is not None:
+        check_length(n)
+    return None if n is None else (n,)
 
 
 def complex_to_complex(

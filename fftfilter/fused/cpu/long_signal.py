@@ -41,10 +41,8 @@ def long(launcher: Launcher, shape: Shape, *, lanes: int | None = None) -> LongS
 @cache
 def split(n: int, lanes: int) -> tuple[int, int] | None:
     """Return the most even (rows, columns) of a smooth length, each at least a vector; None if there are none."""
-    if not mixed_radix.is_smooth(n):
-        return None
-    rows = (rows for rows in range(int(n**0.5), lanes - 1, -1) if n % rows == 0)
-    return next(((rows, n // rows) for rows in rows), None)
+    most = int(n**0.5) if mixed_radix.is_smooth(n) else 0
+    return next(((rows, n // rows) for rows in range(most, lanes - 1, -1) if n % rows == 0), None)
 
 
 class LongSignal:

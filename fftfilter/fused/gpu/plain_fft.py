@@ -81,7 +81,9 @@ def serves(shape: Shape, limits: Limits = DEFAULT) -> bool:
         return False
     if is_paired(shape, limits):
         return True
-    return shape.data != "values" and all(_plan(n, n_lines, limits) for n, n_lines in _sides(shape))
+    rows = shape.along == "columns" or _plan(shape.width, 1, limits)
+    columns = shape.along == "rows" or _plan(shape.height, shape.width, limits)
+    return shape.data != "values" and bool(rows and columns)
 
 
 def is_paired(shape: Shape, limits: Limits = DEFAULT) -> bool:
@@ -115,12 +117,6 @@ def steps(shape: Shape, limits: Limits = DEFAULT) -> list[Step]:
     if shape.along != "rows":
         found += _axis(shape.count, shape.height, kept, limits, shape.height)
     return found
-
-
-def _sides(shape: Shape) -> list[tuple[int, int]]:
-    """Return the length of the lines along each axis, and how many lie side by side."""
-    rows, columns = (shape.width, 1), (shape.height, shape.width)
-    return {"rows": [rows], "columns": [columns], "both": [rows, columns]}[shape.along]
 
 
 @cache
@@ -257,12 +253,14 @@ class GpuTransform:
             given = f"LOAD_PIXEL={pixel if reads_real else 'complex_t'}", f"IS_REAL={int(reads_real)}"
             defines = (*step.defines(), f"INVERSE={int(shape.inverse)}", *given)
             names = {"target": goes_to, "source": place, "scale": "scale" if step is lines[-1] else "one"}
-            # Other names are those of what is bound later.
+            n = max(step.between, 1)
+            between = twiddles(np.arange(n), n).astype(np.complex64)
+            # The other names are bound later.
             known = {SCRATCH: self._scratch, "one": 1.0}
             arguments = {
                 **{name: known.get(what) for name, what in names.items()},
                 "tables": self._table(step.plan),
-                "between": self.launcher.wrap(_turns(step.between), constant=True),
+                "between": self.launcher.wrap(between, constant=True),
                 "lines": step.count,
             }
             registers = REGISTERS if step.plan.per_item <= MOST_PER_ITEM else 2 * REGISTERS
@@ -294,8 +292,3 @@ class GpuTransform:
     def _table(self, part: Any) -> cl.Buffer:
         (table,) = part.tables()
         return self.launcher.wrap(table, constant=True)
-
-
-def _turns(n: int) -> Array:
-    """Return W(k, n) for k below n, and one number for 0."""
-    return twiddles(np.arange(max(n, 1)), max(n, 1)).astype(np.complex64)

@@ -92,12 +92,9 @@ def plan_long(n: int, limits: Limits = DEFAULT, *, columns: bool, count: int) ->
         return None
     length, outer, middle = min(choices, key=lambda choice: _cost(choice[1], choice[2], limits, columns=columns))
     paired = columns and n == length and n % 2 == 0
-    return LongPlan(
-        n,
-        length,
-        plan_transform(outer, limits, columns=paired, count=count if columns else middle),
-        plan_transform(middle, limits, columns=False, count=count if columns else outer),
-    )
+    first = plan_transform(outer, limits, columns=paired, count=count if columns else middle)
+    second = plan_transform(middle, limits, columns=False, count=count if columns else outer)
+    return LongPlan(n, length, first, second)
 
 
 def _choices(n: int, columns: bool, limits: Limits) -> list[tuple[int, int, int]]:
@@ -204,11 +201,8 @@ def _tile(rows: TransformPlan | LongPlan, columns: TransformPlan | LongPlan, cou
 
 @lru_cache(maxsize=256)
 def _plan_sides(height: int, width: int, limits: Limits) -> tuple[TransformPlan | LongPlan | None, ...]:
-    """Return the plans of rows and columns."""
-    return (
-        _plan_side(width, False, -(-height // 2), limits),
-        _plan_side(height, True, width // 2 + 1, limits),
-    )
+    rows = _plan_side(width, False, -(-height // 2), limits)
+    return rows, _plan_side(height, True, width // 2 + 1, limits)
 
 
 def _plan_side(n: int, columns: bool, count: int, limits: Limits) -> TransformPlan | LongPlan | None:
