@@ -88,7 +88,7 @@ def explore(
     from ..device.embedded_pocl import load_ahead
     from ..explore.server import Server
     from ..explore.session import Session
-    from ..files.atomic import remove_own
+    from ..files.atomic import remove_leftovers
     from ..files.urls import is_url, without_file_scheme
 
     source = without_file_scheme(source)
@@ -101,7 +101,7 @@ def explore(
     def clean() -> None:
         redirect.remove()
         for folder in folders:
-            remove_own(folder)
+            remove_leftovers(folder, own=True)
 
     def opened(url: str) -> None:
         click.echo(url if no_browser else f"fftfilter: {url} (Ctrl-C ends)", err=not no_browser)

@@ -132,7 +132,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     from ...files.urls import Url, place
     from ...folders.jobs import Settings
     from ...folders.run import FolderRun
-    from ...images import extension_of, extensions
+    from ...images import extensions, suffix_of
 
     recipe = options.recipe
     options.check_for_folder(target)
@@ -157,7 +157,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
         ),
         recursive=options.recursive,
         pattern=options.pattern,
-        format=extension_of(recipe.format) if recipe.format else None,
+        format=suffix_of("output", recipe.format) if recipe.format else None,
         skip_existing=options.skip_existing,
         fail_fast=options.fail_fast,
         report=options.report,
