@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # With -v -v, errors show where they came from.
 TRACEBACK = 2
 # Values that messages shorten: a long number, and a quoted value that is not a path.
-_LONG = re.compile(r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')")
+_LONG = r"\d{61,}|(?<=')[^\s'/\\]{61,}(?=')"
 # The module of several commands, and their dict there. The other modules have the names of their commands.
 FILTERS, SEVERAL = "filters", "COMMANDS"
 # The folder of what commands share.
@@ -108,7 +108,7 @@ class Cli(click.Group):
             import traceback
 
             traceback.print_exc()
-        click.echo(f"fftfilter: {_LONG.sub(lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
+        click.echo(f"fftfilter: {re.sub(_LONG, lambda value: f'{value[0][:30]}...{value[0][-9:]}', message)}", err=True)
         sys.exit(code)
 
 

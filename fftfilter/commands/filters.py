@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
@@ -310,6 +309,8 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
 
 def split(option: str, text: str) -> list[str]:
     """Return the words of a text that an option has; raises UsageError for none."""
+    import shlex
+
     try:
         words = shlex.split(text)
     except ValueError:
@@ -331,5 +332,7 @@ def parsed(context: click.Context, words: Sequence[str], source: str, target: st
         raise click.UsageError(f"{option}: {words[0]!r} is not a filter: give one such as {EXAMPLE}.")
     given = context_of(context, words, source, target).params
     if given.pop("sources") != (source,) or given.pop("target") != target:
+        import shlex
+
         raise click.UsageError(f"{option} {shlex.join(words)!r}: give options only, as IN and OUT stand at the end.")
     return given

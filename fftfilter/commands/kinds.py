@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Decorator = Callable[[Any], Any]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(eq=False, repr=False)  # to generate more methods takes time
 class Kind:
     """A kind of filter: its command and its options."""
 

@@ -45,9 +45,9 @@ Parts = Sequence[bytes | memoryview]
 Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
 
-_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+")
+_OPEN_FILE = r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+"
 _PART = 1 << 20
-_NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)", re.DOTALL)
+_NAME = r"(?s)\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)"
 # Entries that are looked at in half a millisecond.
 _QUICKLY = 1000
 _DAY = 24 * 3600
@@ -115,7 +115,7 @@ def _system_error(number: int) -> OSError:
 def is_special(path: Path) -> bool:
     """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
-    if _OPEN_FILE.fullmatch(str(path)):
+    if re.fullmatch(_OPEN_FILE, str(path)):
         return True
     try:
         mode = path.stat().st_mode
@@ -220,10 +220,10 @@ def _remove(
     is_for_removal: Callable[[os.DirEntry[str], int, str], bool],
     most: int | None = None,
 ) -> int:
-    removed = 0
+    removed, named = 0, re.compile(_NAME)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, most):
-            found = _NAME.fullmatch(entry.name)
+            found = named.fullmatch(entry.name)
             if found and is_for_removal(entry, int(found[1]), found[2]):
                 with suppress(OSError):
                     Path(entry.path).unlink()
