@@ -59,12 +59,9 @@ class Cli(click.Group):
 
     def _load(self, module: str) -> None:
         loaded = vars(import_module(f"{commands.__name__}.{module}"))
-        found = [
-            each for each in (*loaded.values(), *loaded.get(SEVERAL, {}).values()) if isinstance(each, click.Command)
-        ]
-        # The commands of a group are not commands of this one.
-        for command in [each for each in found if isinstance(each, click.Group)] or found:
-            self.add_command(command)
+        for command in (loaded.get(module), *loaded.get(SEVERAL, {}).values()):
+            if isinstance(command, click.Command):
+                self.add_command(command)
 
     @guarded()
     def main(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .shared.options import GroupedCommand, device_option, file_options, option, pages_of, precision_option
+from .shared.options import GroupedCommand, device_option, engine_option, file_options, option, precision_option
 
 if TYPE_CHECKING:
     from ..device.launcher import Precision
@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 @click.command(cls=GroupedCommand)
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
-@option(
-    "--engine",
-    group="Device",
-    metavar="NAME",
-    help="fused, or an algorithm from 'fftfilter engines'.  [default: fused; book for double precision]",
-)
+@engine_option
 @option(
     "--with",
     "filter_",
@@ -78,6 +73,7 @@ def spectrum(
     from ..staged.pipeline import buffer_bytes
     from ..transforms import fft2
     from .shared.file import only
+    from .shared.options import pages_of
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
@@ -95,9 +91,8 @@ def spectrum(
         shape = (size.channels, size.height, size.width)
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
-    asked = pages_of({"pages": pages})
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, asked, working=working)
+    found = images.opened(images.raw(source, input_limit), source, pages_of(pages), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
     picture.alpha = picture.metadata = None
@@ -113,11 +108,9 @@ def spectrum(
 
 def _look(context: click.Context, text: str, source: str, target: str, own: dict[str, str | None]) -> None:
     """Write a page on the effect of a filter on a picture; raises FftfilterError."""
-    from .filters import KEPT, CommandOptions, parsed, split, transfer_of
+    from .filters import options_of, parsed
     from .shared.file import look
 
-    words = split("--with", text)
-    given = parsed(context, words, source, target, "--with")
-    given |= {name: value for name, value in own.items() if value is not None}
-    transfer = transfer_of(words[0], [source], given)
-    look(source, target, CommandOptions.of(transfer, KEPT | given))
+    made = parsed(context, text, source, target)
+    given = made.params | {name: value for name, value in own.items() if value is not None}
+    look(source, target, options_of(str(made.info_name), [source], given))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ... import signals, startup
-from ...errors import ParameterError, ReadError
+from ...errors import DeviceError, ParameterError, ReadError
 from ...output.modes import FOLDER
 from . import preview
 from .options import combined, device_that_is_done_first, option, refuse
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from ...folders.run import FolderRun, Survey
     from ...folders.tree import Files
     from ..filters import CommandOptions
-
-NO_DEVICE = 3
 
 folder_options = combined(
     option(
@@ -315,7 +313,7 @@ def _end(run: FolderRun) -> int:
     if run.stop.signal is not None:
         why, code = signals.ending(run.stop.signal)
     elif run.lost:
-        why, code = run.lost, NO_DEVICE
+        why, code = run.lost, DeviceError.exit_code
     if why:
         click.echo(f"fftfilter: {why}; the same command with --skip-existing goes on from here", err=True)
     return code

@@ -172,23 +172,19 @@ precision_option = option(
 )
 
 
-class Bytes(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.4
-    """A number of bytes: 3000000, 500MB or 4GB."""
-
-    name = "size"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number of bytes."""
-        found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", str(value).strip(), re.IGNORECASE)
-        if not found:
-            self.fail(f"{value!r} is not a size: give bytes, or for example 500MB or 4GB.", param, ctx)
-        return int(float(found[1]) * 1000 ** " kMGT".lower().index(found[2].lower() or " "))
+def _bytes(_: click.Context, __: click.Parameter, given: str | None) -> int | None:
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?) *([kMGT]?)B?", given.strip(), re.IGNORECASE)
+    if not found:
+        raise click.BadParameter(f"{given!r} is not a size: give bytes, or for example 500MB or 4GB.")
+    return int(float(found[1]) * 1000 ** " kmgt".index(found[2].lower() or " "))
 
 
 input_limit_option = option(
     "--input-limit",
     group="Input",
-    type=Bytes(),
+    callback=_bytes,
     metavar="SIZE",
     help="The most bytes to read from an IN of unknown length: standard input, pipes, URLs.  [default: half of the "
     "free memory]",
@@ -246,9 +242,9 @@ pages_option = option(
 )
 
 
-def pages_of(given: dict[str, Any]) -> Asked | None:
-    """Return the pages that a command's options ask for; raises ParameterError."""
-    return None if given["pages"] is None else Asked.parse(given["pages"])
+def pages_of(given: str | None) -> Asked | None:
+    """Return the pages that --pages asks for; raises ParameterError."""
+    return None if given is None else Asked.parse(given)
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
