@@ -48,7 +48,6 @@ HAS_FORKSERVER = hasattr(os, "fork")
 # a little is done without Python then.
 MANY, LARGE_FILE = 16, 1 << 20
 _ALL_DEVICE_TYPES = ctypes.c_uint64(0xFFFFFFFF)  # CL_DEVICE_TYPE_ALL
-_loading: list[threading.Thread] = []
 # Modules that others import and this program does not use: 50 types of vectors, docstrings, what e-mail needs, as which
 # versions of packages are read. Not here: what several threads may be the first to use, which Python 3.11.7 fails of.
 _UNUSED = {
@@ -95,19 +94,17 @@ def load_platforms_ahead() -> None:
 
     The environment has to be as the platforms need it by now.
     """
-    thread = threading.Thread(target=_load_platforms)
     system.starting_threads.acquire()  # the thread releases it
     try:
-        thread.start()
-        _loading.append(thread)
+        threading.Thread(target=_load_platforms).start()
     except RuntimeError:  # no thread can be started: they are loaded when they are asked for
         system.starting_threads.release()
 
 
 def wait_for_platforms() -> None:
     """Wait until the platforms are loaded, if that was begun."""
-    for thread in _loading:
-        thread.join()
+    with system.starting_threads:
+        pass
 
 
 def _load_platforms() -> None:

@@ -56,10 +56,9 @@ print(len(choice.all_devices()) > 0)
 def test_devices_wait_for_the_platforms_that_are_being_loaded():
     code = """
 import threading, time
-from fftfilter import startup
-late = threading.Thread(target=lambda: (time.sleep(0.2), print("loaded")))
-startup._loading.append(late)
-late.start()
+from fftfilter.system import starting_threads
+starting_threads.acquire()
+threading.Thread(target=lambda: (time.sleep(0.2), print("loaded"), starting_threads.release())).start()
 from fftfilter.device import choice
 choice.all_devices()
 print("listed")

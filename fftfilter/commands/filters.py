@@ -28,6 +28,7 @@ from .shared.options import (
     file_options,
     filter_option,
     option,
+    output_option,
     pages_of,
     pages_option,
     precision_option,
@@ -76,9 +77,8 @@ scale_option = filter_option(
     "auto: as each, without the most extreme 0.35% of the samples, half at each end, or auto:P for P%; LO:HI: two grey "
     "levels of IN, such as 0:40.",
 )
-verify_option = option(
+verify_option = output_option(
     VERIFY,
-    group="Output",
     type=click.IntRange(min=1),
     metavar="[N]",
     help="Read OUT back, compare it with the filter computed in float64, and print how far it is off; in a folder, do "
@@ -89,9 +89,8 @@ other_options = combined(
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
     option("--profile", group="Device", is_flag=True, help="Print the time of every step on the device."),
-    option(
+    output_option(
         "--save-stages",
-        group="Output",
         type=click.Path(path_type=Path, file_okay=False),
         metavar="DIR",
         help="Save every intermediate result as a picture.",
@@ -99,8 +98,8 @@ other_options = combined(
     pages_option,
     preview_option,
     file_options,
-    option("--strip", group="Output", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
-    option("--preserve-times", group="Output", is_flag=True, help="Give OUT the times of IN."),
+    output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
+    output_option("--preserve-times", is_flag=True, help="Give OUT the times of IN."),
     folder_options,
     option("--work-group-size", group=STUDY, type=int, metavar="N", help="Work-items per work-group.  [default: 64]"),
     option(
@@ -139,14 +138,14 @@ class FilterCommand(GroupedCommand):
 def output_options(default: str) -> Callable[[Any], Any]:
     """Return the options that say what filtered values become."""
     each = [f"{name} ({mode.brief})" for name, mode in MODES.items()]
-    output_option = filter_option(
+    what = filter_option(
         "--output",
         type=click.Choice(list(MODES)),
         default=default,
         short=f"{', '.join(each[:-1])} or {each[-1]}.",
         help=f"What is written. {'; '.join(f'{name}: {mode.help}' for name, mode in MODES.items())}.",
     )
-    return combined(output_option, edges_option, scale_option)
+    return combined(what, edges_option, scale_option)
 
 
 def filter_command(kind: Kind) -> click.Command:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def spectrum(
     context: click.Context,
+    /,
     *,
     source: str,
     target: str,
@@ -49,10 +50,8 @@ def spectrum(
     precision: Precision,
     in_place: bool,
     input_limit: int | None,
-    png_level: int,
-    quality: int | None,
-    compression: str | None,
     verbose: int,
+    **coding: Any,
 ) -> None:
     """Write the log-magnitude spectrum of an image, with DC in the middle.
 
@@ -77,12 +76,12 @@ def spectrum(
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
-    coding = images.Coding(png_level, quality, compression)
+    how = images.Coding(**coding)
     if filter_ is not None:
         _look(context, filter_, source, target, {"device": device, "pages": pages})
         return
     images.check_output(source, target, in_place=in_place)
-    images.refuse_coding(target, coding)
+    images.refuse_coding(target, how)
     remove_leftovers_beside(target)
     # The papers' algorithms take more memory than the fused engine, so theirs is asked for.
     algorithm = load("book" if engine in (None, FUSED) else engine)
@@ -100,7 +99,7 @@ def spectrum(
     planes, unit = within_single(picture.planes)
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    images.write(picture, target, coding=coding, spare=spare)
+    images.write(picture, target, coding=how, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape
         click.echo(f"{width} x {height}: log-magnitude spectrum, one bin a pixel", err=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from inspect import cleandoc
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -130,6 +130,10 @@ def filter_option(*names: str, **attributes: Any) -> Callable[[F], F]:
     return option(*names, group="Filter", show_default="default" in attributes, **attributes)
 
 
+output_option = partial(option, group="Output")
+folder_option = partial(option, group="Folders")
+
+
 def choice_of_device(further: str = "") -> Callable[[F], F]:
     """Return the decorator for --device; ``further`` is what else it takes."""
     return option(
@@ -191,26 +195,23 @@ input_limit_option = option(
 )
 
 file_options = combined(
-    option("--in-place", group="Output", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
-    option(
+    output_option("--in-place", is_flag=True, help="Allow OUT to be IN: overwrite the input."),
+    output_option(
         "--png-level",
-        group="Output",
         type=click.IntRange(0, 9),
         default=1,
         show_default=True,
         metavar="0-9",
         help="The compression of a PNG: 0 is none, 1 is fast, 9 is smallest.",
     ),
-    option(
+    output_option(
         "--quality",
-        group="Output",
         type=click.IntRange(1, 100),
         metavar="1-100",
         help="The quality of a JPEG or AVIF, or of a WebP, which becomes lossy.  [default: 95; a WebP is lossless]",
     ),
-    option(
+    output_option(
         "--compression",
-        group="Output",
         type=click.Choice(list(COMPRESSIONS)),
         help="The compression of a TIFF.  [default: as IN, or none]",
     ),
