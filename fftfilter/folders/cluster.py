@@ -172,7 +172,9 @@ def connect(cluster: str, devices: Sequence[str | None]) -> Iterator[Client]:
     import dask
 
     with ExitStack() as stack:
-        stack.enter_context(_quiet())
+        # Failures of the scheduler are reported in one line.
+        stack.callback(logging.disable, logging.root.manager.disable)
+        logging.disable(logging.CRITICAL)
         stack.enter_context(dask.config.set({"distributed.admin.low-level-log-length": _MESSAGES_KEPT}))
         address = stack.enter_context(_started_here(devices)) if cluster == LOCAL else cluster
         yield stack.enter_context(_client(address))
@@ -211,22 +213,6 @@ def _client(address: str) -> Client:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep the scheduler's log off the terminal: its failures are reported in one line."""
-    import distributed  # noqa: F401  it sets its logs up when it is imported
-
-    logs = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
-    before = [log.level for log in logs]
-    for log in logs:
-        log.setLevel(logging.CRITICAL + 1)
-    try:
-        yield
-    finally:
-        for log, level in zip(logs, before, strict=True):
-            log.setLevel(level)
-
-
-@contextmanager
 def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     """Start a scheduler and a worker process for each device, on this machine only; return its address."""
     import dask
@@ -236,24 +222,13 @@ def _started_here(devices: Sequence[str | None]) -> Iterator[str]:
     here = {"host": "127.0.0.1", "dashboard": False}
     # Signals are for the process that sends the files; here for systems without masks.
     leave_signals = "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]"
+    options = {**here, **quiet, "nthreads": 1, "memory_limit": 0, "preload": [leave_signals]}
     workers = {
-        index: {
-            "cls": Nanny,
-            "options": {
-                **here,
-                **quiet,
-                "nthreads": 1,
-                "memory_limit": 0,
-                "env": _environment(device, devices.count(device)),
-                "preload": [leave_signals],
-            },
-        }
+        index: {"cls": Nanny, "options": {**options, "env": _environment(device, devices.count(device))}}
         for index, device in enumerate(devices)
     }
-    scheduler = {
-        "cls": Scheduler,
-        "options": {**here, "port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"},
-    }
+    ports = {"port": 0, "protocol": "tcp://", "dashboard_address": "127.0.0.1:0"}
+    scheduler = {"cls": Scheduler, "options": {**here, **ports}}
     limits = {"distributed.scheduler.allowed-failures": _MOST_DEATHS}
     with ExitStack() as stack:
         # Dask would leave an empty folder among the temporary ones.

@@ -13,7 +13,6 @@ is work.
 
 from __future__ import annotations
 
-import os
 import pickle
 import threading
 import time
@@ -54,13 +53,6 @@ class Result(NamedTuple):
     """Why the worker is of no use, if so; the others do the rest of its chunk."""
 
 
-class Started(NamedTuple):
-    """A worker that is ready."""
-
-    pid: int
-    device: str
-
-
 class Chunk(NamedTuple):
     """The jobs that are sent to a worker at a time."""
 
@@ -97,7 +89,7 @@ class Workers(Protocol):
     """The workers of a run, as they come and go."""
 
     notes: list[str]
-    """Lines about workers that were lost, for the user; the caller takes them."""
+    """Lines about workers that were lost, for the user; a run puts its own list here."""
 
     seconds_a_chunk: float
     """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
@@ -245,12 +237,12 @@ _open: list[tuple[Settings, str | None, int, Batch]] = []
 """The one batch of this process, if there is one, behind the arguments that it was opened with."""
 
 
-def open_device(device: str | None) -> Started:
+def open_device(device: str | None) -> None:
     """Open a device, as a worker does before its first chunk; raises DeviceError."""
     from ..device.choice import open_device as open_checked
     from ..fused import fused
 
-    return Started(os.getpid(), open_checked(device, fused).name)
+    open_checked(device, fused)
 
 
 def do_chunk(packed: bytes, settings: Settings, device: str | None, threads: int, version: str = __version__) -> Result:

@@ -26,7 +26,7 @@ from .. import drivers, signals, startup, system
 from ..errors import DeviceError, ProcessError
 from ..system import cores
 from .jobs import DeviceLostError
-from .pool import Death, Started, Worker, close_batch, open_device
+from .pool import Death, Worker, close_batch, open_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -238,7 +238,7 @@ class _Process:
     def __init__(self, executor: ProcessPoolExecutor, device: str | None) -> None:
         before = set(multiprocessing.active_children())
         self.executor = executor
-        self._started: Future[Started] = executor.submit(open_device, device)
+        self._started: Future[None] = executor.submit(open_device, device)
         self._process = next(iter(set(multiprocessing.active_children()) - before), None)
 
     @property

@@ -41,18 +41,6 @@ SECONDS_A_FILE, SECONDS_A_BYTE = 5e-4, 2.5e-8
 
 
 @dataclass
-class Stop:
-    """A stop that a signal asks for: files under way are finished, no other is begun."""
-
-    signal: int | None = None
-
-    @property
-    def asked(self) -> bool:
-        """Whether it is asked for."""
-        return self.signal is not None
-
-
-@dataclass
 class Survey:
     """The files of a run, before anything is done."""
 
@@ -93,7 +81,8 @@ class FolderRun:
     """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()
     """Files of gains, which no output replaces."""
-    stop: Stop = field(default_factory=Stop)
+    stopped_by: int | None = None
+    """The signal that asks for a stop: files under way are finished, no other is begun."""
     counts: Counter[str] = field(default_factory=Counter)
     """Outcomes by status."""
     warnings: list[str] = field(default_factory=list)
@@ -279,6 +268,8 @@ class FolderRun:
 
         Raises DeviceError if no device can be used from the start.
         """
+        self.warnings += workers.notes
+        workers.notes = self.warnings
         try:
             if self._report:
                 self._report.open()
@@ -286,30 +277,19 @@ class FolderRun:
                 yield from self._measure(workers, files)
             if not self._is_over():
                 outcomes = Pool(workers, files, self._file_seconds).run(self._until_over(self.jobs()), self.settings)
-                yield from self._noted(self._with_notes(outcomes, workers))
+                yield from self._noted(outcomes)
         finally:
             self._close()
 
     def _measure(self, workers: Workers, files: int) -> Iterator[Outcome]:
         """Find the largest value of all; files that cannot be read are reported in the second pass."""
         largest = 0.0
-        jobs = takewhile(lambda _: not self.stop.asked, self.jobs(prepare=False))
+        jobs = takewhile(lambda _: self.stopped_by is None, self.jobs(prepare=False))
         settings = replace(self.settings, measure_only=True)
-        for outcome in self._with_notes(Pool(workers, files, self._file_seconds).run(jobs, settings), workers):
+        for outcome in Pool(workers, files, self._file_seconds).run(jobs, settings):
             largest = max(largest, outcome.peak)
             yield replace(outcome, status=MEASURED)
         self.settings = replace(self.settings, recipe=self.recipe.with_range(largest))
-
-    def _with_notes(self, outcomes: Iterator[Outcome], workers: Workers) -> Iterator[Outcome]:
-        """Yield outcomes, and pass on the workers' notes as warnings."""
-        try:
-            for outcome in outcomes:
-                self.warnings += workers.notes
-                workers.notes.clear()
-                yield outcome
-        finally:
-            self.warnings += workers.notes
-            workers.notes.clear()
 
     def _until_over(self, jobs: Iterator[Job]) -> Iterator[Job]:
         try:
@@ -333,7 +313,7 @@ class FolderRun:
 
     def _is_over(self) -> bool:
         failed = self.fail_fast and self.counts[FAILED] > 0
-        return self.stop.asked or self.lost is not None or self.found_no_space or failed
+        return self.stopped_by is not None or self.lost is not None or self.found_no_space or failed
 
     def _noted(self, outcomes: Iterator[Outcome]) -> Iterator[Outcome]:
         try:

@@ -271,7 +271,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     told_of_no_space = False
 
     def stop(number: int) -> None:
-        run.stop.signal = number
+        run.stopped_by = number
         click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
 
     with signals.asking_first(stop):
@@ -312,8 +312,8 @@ def _print_warnings(run: FolderRun) -> None:
 def _end(run: FolderRun) -> int:
     """Say how to resume a run that was cut short; return the exit code."""
     why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
-    if run.stop.signal is not None:
-        why, code = signals.ending(run.stop.signal)
+    if run.stopped_by is not None:
+        why, code = signals.ending(run.stopped_by)
     elif run.lost:
         why, code = run.lost, NO_DEVICE
     if why:
