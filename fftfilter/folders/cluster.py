@@ -11,7 +11,7 @@ import logging
 import os
 import time
 import warnings
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -51,19 +51,15 @@ def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int
     """
     # A worker that was started here has its device from its environment.
     device = None if cluster == LOCAL else devices[0]
-    with connect(cluster, devices) as client:
-        workers = ClusterWorkers(client, device, threads)
-        try:
-            yield workers
-        finally:
-            workers.clean()
+    with connect(cluster, devices) as client, closing(ClusterWorkers(client, device, threads)) as workers:
+        yield workers
 
 
 class ClusterWorkers:
-    """The workers of a cluster; see :class:`pool.Workers`."""
+    """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`."""
 
-    seconds_a_chunk: float = SECONDS_A_CHUNK
-    seconds_between_looks: float = SECONDS_BETWEEN_LOOKS
+    seconds_a_chunk = SECONDS_A_CHUNK
+    seconds_between_looks = SECONDS_BETWEEN_LOOKS
 
     def __init__(self, client: Client, device: str | None, threads: int = 0, patience: float | None = None) -> None:
         self.notes: list[str] = []
@@ -132,7 +128,7 @@ class ClusterWorkers:
             return Death(f"{worker.name} died")
         raise explain(error, self._client)
 
-    def clean(self) -> None:
+    def close(self) -> None:
         """Remove the unfinished files of workers that died, once on each remaining machine."""
         # The scheduler may be gone; the next run cleans, too.
         if self._folders:

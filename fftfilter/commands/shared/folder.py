@@ -149,12 +149,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     run = FolderRun(
         source,
         out,
-        Settings(
-            replace(recipe, format=None),
-            extremes=options.report is not None,
-            in_place=options.in_place,
-            preview=options.preview is not None,
-        ),
+        Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
         recursive=options.recursive,
         pattern=options.pattern,
         format=extension_of(recipe.format) if recipe.format else None,
@@ -276,7 +271,7 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
 
     with signals.asking_first(stop):
         try:
-            for outcome in preview.collected(run.run(workers, survey.files), options.preview, run, survey.files):
+            for outcome in preview.collected(run.run(workers), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
