@@ -35,8 +35,6 @@ _SECONDS_TO_CONNECT = 10
 _MOST_DEATHS = 1
 # Messages that each side of a connection keeps for debugging Dask. Its default would keep the names of 1000 batches.
 _MESSAGES_KEPT = 20
-SECONDS_A_CHUNK = 1.0
-SECONDS_BETWEEN_LOOKS = 1.0
 # How long a cluster may take to have a worker (again).
 PATIENCE = 60.0
 
@@ -58,8 +56,8 @@ def workers_of_cluster(cluster: str, devices: Sequence[str | None], threads: int
 class ClusterWorkers:
     """The workers of a cluster, with the methods of :class:`processes.LocalWorkers`."""
 
-    seconds_a_chunk = SECONDS_A_CHUNK
-    seconds_between_looks = SECONDS_BETWEEN_LOOKS
+    seconds_a_chunk = 1.0
+    seconds_between_looks = 1.0
 
     def __init__(self, client: Client, device: str | None, threads: int = 0, patience: float | None = None) -> None:
         self.notes: list[str] = []

@@ -40,7 +40,6 @@ SECONDS_A_START = 0.01
 SECONDS_THAT_PAY = 0.15
 # Threads of a run over a network, most of whose time is waiting.
 THREADS_FOR_URLS = 16
-SECONDS_A_CHUNK = 0.05
 CONTEXT = multiprocessing.get_context("forkserver" if startup.HAS_FORKSERVER else "spawn")
 
 
@@ -112,7 +111,7 @@ def workers_of(wanted: WantedWorkers) -> AbstractContextManager[LocalWorkers]:
 class LocalWorkers:
     """The workers that are wanted, on this machine."""
 
-    seconds_a_chunk = SECONDS_A_CHUNK
+    seconds_a_chunk = 0.05
     """How long a chunk should take: long beside the cost of sending it, but short enough to wait for."""
 
     def __init__(self, wanted: WantedWorkers) -> None:
