@@ -200,10 +200,10 @@ def _filter_pages(
         if recipe.span == STACK:
             recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
             filter_ = filter_.with_options(scale=recipe.scale)
+        encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
             with growing(target, opened.times, spare=spare) as file:
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
-                encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     frame = opened.frame_of_page(picture, suffix)
@@ -213,10 +213,8 @@ def _filter_pages(
                     done.note(made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
-                    while len(encoding) > _WAITING_BYTES // picture.planes.nbytes:
-                        done.left_out += _add(sink, encoding.popleft())
-                for each in encoding:
-                    done.left_out += _add(sink, each)
+                    _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
+                _add(sink, encoding, done)
                 sink.finish()
                 lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
@@ -269,8 +267,9 @@ def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | No
             advance()
 
 
-def _add(sink: Sink, encoded: Future[tuple[object, list[str]]]) -> list[str]:
-    """Append a page; return what was dropped of its metadata, as text."""
-    page, left_out = encoded.result()
-    sink.add(page)
-    return left_out
+def _add(sink: Sink, encoding: deque[Future[tuple[object, list[str]]]], done: Done, most: int = 0) -> None:
+    """Append the first pages that are being encoded, until ``most`` are left."""
+    while len(encoding) > most:
+        page, left_out = encoding.popleft().result()
+        sink.add(page)
+        done.left_out += left_out

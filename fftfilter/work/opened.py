@@ -78,12 +78,8 @@ class Opened:
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
-        picture = frame.picture
-        is_of_floats = frame.depth.dtype.kind == "f"
-        return [
-            *self.transfer.cautions(*picture.planes.shape[1:]),
-            *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
-        ]
+        of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
 def open_(

@@ -140,12 +140,7 @@ def run_folder(source: Path | Url | Files, target: str, options: CommandOptions)
     run = FolderRun(
         source,
         out,
-        Settings(
-            replace(recipe, format=None),
-            extremes=options.report is not None,
-            in_place=options.in_place,
-            preview=options.preview is not None,
-        ),
+        Settings(replace(recipe, format=None), in_place=options.in_place, preview=options.preview is not None),
         recursive=options.recursive,
         pattern=options.pattern,
         format=suffix_of("output", recipe.format) if recipe.format else None,
@@ -262,12 +257,12 @@ def _run(run: FolderRun, survey: Survey, workers: Workers, where: object, option
     told_of_no_space = False
 
     def stop(number: int) -> None:
-        run.stop.signal = number
+        run.stopped_by = number
         click.echo("\nfftfilter: finishing the files under way; once more to end at once", err=True)
 
     with signals.asking_first(stop):
         try:
-            for outcome in preview.collected(run.run(workers, survey.files), options.preview, run, survey.files):
+            for outcome in preview.collected(run.run(workers), options.preview, run, survey.files):
                 progress.advance()
                 if outcome.device:
                     devices.add(outcome.device)
@@ -303,8 +298,8 @@ def _print_warnings(run: FolderRun) -> None:
 def _end(run: FolderRun) -> int:
     """Say how to resume a run that was cut short; return the exit code."""
     why, code = "no space left" if run.found_no_space else "", 0 if run.all_is_well else 1
-    if run.stop.signal is not None:
-        why, code = signals.ending(run.stop.signal)
+    if run.stopped_by is not None:
+        why, code = signals.ending(run.stopped_by)
     elif run.lost:
         why, code = run.lost, DeviceError.exit_code
     if why:
