@@ -99,8 +99,7 @@ class ImageJ(Plain):
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
-        own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
-        return of_imagej(frame.as_read.planes, frame.as_read.maxval, frame.transfer, depth=frame.depth, **own)
+        return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
 MethodName = Literal["plain", "imagej"]
