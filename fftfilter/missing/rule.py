@@ -32,7 +32,8 @@ class Missing:
     def holes(self, picture: Picture, name: str = "a picture") -> Holes | None:
         """Return which samples of a picture's planes are missing, None if all are valid.
 
-        Raises ParameterError for a mask of another size; ``name`` is the picture's file.
+        Raises ReadError for other samples that are not finite, and ParameterError for a mask of another size; ``name``
+        is the picture's file.
         """
         import numpy as np
 
@@ -55,7 +56,9 @@ class Missing:
         elif self.by in (ALPHA, None) and alpha is not None and not alpha.all():
             found.append(np.broadcast_to(alpha == 0, planes.shape))
         found = [each for each in found if each.any()]
-        return np.logical_or.reduce(found) if found else None
+        holes = np.logical_or.reduce(found) if found else None
+        picture.refuse_not_finite(name, holes)
+        return holes
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Missing) and str(self) == str(other)

@@ -141,7 +141,10 @@ class Recipe:
 
     def holes(self, picture: Picture, name: str) -> Holes | None:
         """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
-        return self.missing.holes(picture, name) if self.how.takes_missing else None
+        if self.how.takes_missing:
+            return self.missing.holes(picture, name)
+        picture.refuse_not_finite(name)
+        return None
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale that means nothing to the output."""

@@ -91,9 +91,9 @@ def references_of(
     largest_deviation = float(deviation(given).max()) * transfer.largest if given.size else 0.0
     largest = float(np.abs(valid).max()) if valid.size else 0.0
     for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
-        found = scale
-        if isinstance(scale, Auto):
-            found = range_of(valid, output, scale, nudge * BINS / 256) if valid.size else None
+        found = scale if not isinstance(scale, Auto) else None
+        if isinstance(scale, Auto) and valid.size:
+            found = range_of(valid, output, scale, nudge * BINS / 256)
         # Of a magnitude alone 0 is black; a signed constant below 0 is as far from its middle as one above.
         stretch, unit = 1.0, None if is_usual else 1.0
         if found is not None:
