@@ -14,13 +14,10 @@ from .. import transfer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..transfer import Transfer
     from ..transfer.shapes import ShapeName
     from .power import Spectrum
-
-    Array = NDArray[Any]
 
 COLORS = ("red", "green", "blue")
 # Two peaks that are fewer bins apart are the spot of one.

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..transfer.shapes import ShapeName
     from .power import Power
-
-    Array = NDArray[Any]
 
 USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""

@@ -12,7 +12,7 @@ from functools import partial
 from math import log2
 from statistics import median, quantiles
 from time import monotonic, perf_counter, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,11 +22,10 @@ from ..output.difference import Difference, transform_bound
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ..arrays import Array
     from ..device.launcher import Launcher
     from .benchmark import Setting
     from .tables import Cell
-
-    Array = np.ndarray[Any, Any]
 
 MS = 1e3
 """Milliseconds in a second."""

@@ -16,14 +16,11 @@ from .tables import HERE, Lines, Published, Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from ..arrays import Array
     from ..device.choice import Device
     from ..staged.algorithms import Algorithm
     from .benchmark import Setting
     from .measure import Times
-
-    Array = NDArray[Any]
 
 
 def times_of(

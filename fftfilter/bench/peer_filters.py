@@ -28,11 +28,11 @@ from .tables import Lines, Table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..arrays import Array
     from ..transfer import Transfer
     from ..transfer.units import RadiusLike
     from .benchmark import Setting
 
-    Array = np.ndarray[Any, Any]
     Pair = tuple[Callable[[], object], Callable[[], object]]
     Prepare = Callable[[Setting, Array, Transfer], Iterable[Peer]]
 
@@ -221,7 +221,6 @@ LIBRARIES: dict[str, Callable[[Array, Array], Callable[[], Array]]] = {
     "torch": _torch_on_cpu,
 }
 """By the name of a library's module, a function that returns its filter for an image and gains."""
-
 
 # On a GPU: data stay on the device
 

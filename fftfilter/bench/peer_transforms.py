@@ -22,10 +22,10 @@ from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size, table
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from ..arrays import Array
     from .benchmark import Setting
     from .peer_filters import Shape
 
-    Array = np.ndarray[Any, Any]
     Prepare = Callable[[Setting, "Case"], Iterable[Peer]]
 
 CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1021, 1531))
