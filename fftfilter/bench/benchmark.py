@@ -13,6 +13,7 @@ from ..device.choice import open_device
 from ..device.launcher import Launcher
 from ..filters import Filter
 from ..fused import fused
+from .tables import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from ..device.choice import Device
     from ..transfer import Transfer
-    from .tables import Table
+    from .tables import Lines
 
 TOO_SLOW = 2.0
 """Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
@@ -67,6 +68,10 @@ class Setting:
     def filter(self, transfer: Transfer, **options: Any) -> Filter:
         """Return a filter on the device; ``options`` are further ones of :class:`fftfilter.Filter`."""
         return Filter(transfer, device=str(self.device.index), **options)
+
+    def table(self, title: str, columns: dict[str, str], key: tuple[str, ...], lines: Lines, *notes: str) -> Table:
+        """Return an empty table that says where it was measured, and how to read its figures."""
+        return Table(title, columns, key, lines, self.about(), [SPREAD, *notes])
 
     def about(self) -> dict[str, str]:
         """Return the lines above every table: device, driver, precision, date and version."""

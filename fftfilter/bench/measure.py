@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from math import log2
-from statistics import median, quantiles
 from time import monotonic, perf_counter, sleep
 from typing import TYPE_CHECKING
 
@@ -52,10 +51,8 @@ class Stats:
     @classmethod
     def of(cls, values: Sequence[float]) -> Stats:
         """Return the statistics of measurements, at least one."""
-        if len(values) == 1:
-            return cls(values[0], values[0], values[0], 1)
-        low, _, high = quantiles(values, n=4, method="inclusive")
-        return cls(median(values), low, high, len(values))
+        low, middle, high = np.percentile(values, (25, 50, 75)).tolist()
+        return cls(middle, low, high, len(values))
 
     @property
     def spread(self) -> float:
@@ -167,10 +164,9 @@ def check_peer(name: str, got: Array, wanted: Array) -> None:
     An 8-bit picture may differ by 1 level in 1 pixel of 100, a transform by a small relative error.
     """
     if wanted.dtype == np.uint8:
-        off = np.abs(got.reshape(wanted.shape).astype(np.int16) - wanted)
-        count = np.count_nonzero(off)
-        is_right = off.max() <= 1 and count <= max(1, off.size // 100)
-        how = f"picture: {count} of {off.size} pixels differ, by up to {off.max()} levels"
+        found = Difference.of(got.reshape(wanted.shape), wanted, 255)
+        is_right = found.largest <= 1 and found.samples <= max(1, found.size // 100)
+        how = f"picture: {found}"
     else:
         error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
         is_right = error <= WRONG  # NaN is wrong

@@ -9,7 +9,7 @@ from ..engine import FUSED
 from ..staged import algorithms
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .benchmark import SPREAD, TOO_SLOW, Benchmark, images, left_out
+from .benchmark import TOO_SLOW, Benchmark, images, left_out
 from .measure import MS, Stats, check_picture, measure, ratio
 from .tables import HERE, Lines, Published, Table
 
@@ -52,13 +52,11 @@ def stages(
 ) -> Benchmark:
     """Return the milliseconds of each step of a high-pass for the work-group ``sizes`` that the device allows."""
     sizes = [size for size in sizes if size <= setting.device.work_group_limit]
-    table = Table(
+    table = setting.table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
         {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
         ("step", "hardware"),
         Lines(("step", "hardware"), None, tuple(str(size) for size in sizes), "work-group size", "ms"),
-        setting.about(),
-        [SPREAD],
     )
     transfer = highpass()
     image = images(side, side)
@@ -95,17 +93,13 @@ def engine_names() -> list[str]:
 
 
 def engines(
-    setting: Setting,
-    *,
-    shapes: Sequence[tuple[int, int]],
-    names: Sequence[str] = (),
-    too_slow: float = TOO_SLOW,
+    setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = (), too_slow: float = TOO_SLOW
 ) -> Benchmark:
     """Return the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
 
     An engine whose run takes over ``too_slow`` seconds is left out at larger sizes.
     """
-    table = Table(
+    table = setting.table(
         "A high-pass by every engine",
         {
             "size": "size",
@@ -116,8 +110,6 @@ def engines(
         },
         ("size", "engine"),
         Lines(("engine",), "pixels", ("ms",), "pixels", "ms"),
-        setting.about(),
-        [SPREAD],
     )
     transfer = highpass()
     slow: set[str] = set()

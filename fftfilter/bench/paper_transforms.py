@@ -9,9 +9,9 @@ import numpy as np
 from ..staged import algorithms
 from ..staged.algorithms import workgroup_coalesced
 from ..staged.transform import Transform
-from .benchmark import SPREAD, TOO_SLOW, Benchmark, complex_numbers, left_out
+from .benchmark import TOO_SLOW, Benchmark, complex_numbers, left_out
 from .measure import MS, check_transform, gflops, measure, ratio
-from .tables import HERE, Lines, Published, Table
+from .tables import HERE, Lines, Published
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,13 +69,11 @@ BAINVILLE = tuple(
 
 def radix(setting: Setting, *, n: int = 1 << 24) -> Benchmark:
     """Return the time and Gflop/s of one transform of length n, a power of two, for each algorithm and radix."""
-    table = Table(
+    table = setting.table(
         f"One transform of n = {n}: time and Gflop/s (5 n log2 n / time) against the radix",
         {"algorithm": "algorithm", "hardware": "on", "radix": "radix", "ms": "ms", "gflops": "Gflop/s"},
         ("algorithm", "hardware"),
         Lines(("line", "hardware"), "radix", ("gflops",), "radix", "Gflop/s"),
-        setting.about(),
-        [SPREAD],
     )
     data = complex_numbers((1, 1, n), setting.launcher().complex)
     wanted = np.fft.fft(data)
@@ -138,13 +136,12 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
         "long": "one 1-D of N^2",
         "image": "one 2-D of N x N",
     }
-    table = Table(
+    table = setting.table(
         f"Milliseconds of transfers and transforms, engine {engine}",
         {"N": "N", "hardware": "on", **columns},
         ("N", "hardware"),
         Lines(("hardware",), "N", tuple(columns), "N", "ms"),
-        setting.about(),
-        [SPREAD, "Here all numbers are complex; the paper's are real."],
+        "Here all numbers are complex; the paper's are real.",
     )
     algorithm = algorithms.load(engine)
     slow: set[str] = set()
@@ -184,13 +181,12 @@ LARGEST_GROUP = 64
 
 def speedup(setting: Setting, *, n: int = 1 << 14) -> Benchmark:
     """Return the milliseconds and the speedup of one transform of length n by p = 1, 2, 4 ... n work-items."""
-    table = Table(
+    table = setting.table(
         f"Binary exchange by p work-items against one work-item (iterative), one transform of n = {n}",
         {"algorithm": "algorithm", "p": "p", "ms": "ms", "speedup": "speedup"},
         ("algorithm", "p"),
         Lines(("algorithm",), "p", ("speedup",), "p, work-items", "speedup", linear=True),
-        setting.about(),
-        [SPREAD, "Without the bit reversal behind both, which is the same. The paper printed no figures."],
+        "Without the bit reversal behind both, which is the same. The paper printed no figures.",
     )
     units = setting.device.cl_device.max_compute_units
     data = complex_numbers((1, 1, n), setting.launcher().complex)

@@ -21,7 +21,7 @@ from ..output.rounding import NUDGE
 from ..output.stack import Stack
 from ..transfer import highpass
 from ..transfer.reference import filter_image
-from .benchmark import SPREAD, Benchmark, images
+from .benchmark import Benchmark, images
 from .measure import OURS, Peer, timed
 from .tables import Lines, Table
 
@@ -60,11 +60,7 @@ GPU_NOTE = (
 
 
 def peers(
-    setting: Setting,
-    *,
-    shapes: Sequence[Shape] = (),
-    radius: RadiusLike | None = None,
-    prepare: Prepare | None = None,
+    setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None, prepare: Prepare | None = None
 ) -> Benchmark:
     """Return the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
 
@@ -96,7 +92,7 @@ def table_of(setting: Setting, title: str, key: tuple[str, ...], note: str) -> T
     """Return the empty table of peers, in which ``key`` identifies a row."""
     columns = {**{name: name for name in key}, "ms": "ms", "ratio": f"times {OURS}'s time"}
     lines = Lines(key[1:], "pixels", ("ms",), "pixels", "ms")
-    return Table(title, columns, key, lines, setting.about(), [SPREAD, note])
+    return setting.table(title, columns, key, lines, note)
 
 
 def shown_size(shape: Shape) -> str:
@@ -193,21 +189,25 @@ def _opencv(image: Array, gain: Array) -> Callable[[], Array]:
     return call
 
 
-def _torch_on_cpu(image: Array, gain: Array) -> Callable[[], Array]:
+def _torch(image: Array, gain: Array) -> Callable[[], Array]:
+    call = _on_torch(image, half_of(gain), "cpu")
+    return lambda: np.asarray(call().numpy())
+
+
+def _on_torch(stack: Array, half: Array, device: str) -> Callable[[], Any]:
+    """Return the filter by PyTorch of an image or a stack that lies on a device of its own, where the result stays."""
     import torch
 
     torch.set_num_threads(CORES)
-    mask = torch.from_numpy(half_of(gain))
-    pixels = torch.from_numpy(image)
+    pixels, mask = (torch.from_numpy(array).to(device) for array in (stack, half))
 
-    def call() -> Array:
+    def call() -> Any:
         spectrum = torch.fft.rfft2(pixels.float())
         spectrum *= mask
-        values = torch.fft.irfft2(spectrum, s=image.shape).abs_()
-        values *= 255 / values.max()
+        values = torch.fft.irfft2(spectrum, s=stack.shape[-2:]).abs_()
+        values *= 255 / values.amax(dim=(-2, -1), keepdim=True)
         values += NUDGE
-        levels: Array = values.to(torch.uint8).numpy()
-        return levels
+        return values.to(torch.uint8)
 
     return call
 
@@ -218,7 +218,7 @@ LIBRARIES: dict[str, Callable[[Array, Array], Callable[[], Array]]] = {
     "pyfftw": _pyfftw,
     "mkl_fft": lambda image, gain: _like_numpy(import_module("mkl_fft.interfaces").numpy_fft, image, gain),
     "cv2": _opencv,
-    "torch": _torch_on_cpu,
+    "torch": _torch,
 }
 """By the name of a library's module, a function that returns its filter for an image and gains."""
 
@@ -235,7 +235,8 @@ def _on_gpu(setting: Setting, stack: Array, transfer: Transfer) -> Iterator[Peer
         import torch
 
         if torch.cuda.is_available():
-            yield _torch_on_gpu(stack, half)
+            call = _on_torch(stack, half, "cuda")
+            yield Peer("torch", call, torch.cuda.synchronize, lambda: np.asarray(call().cpu().numpy()))
     if find_spec("pyvkfft") is not None and find_spec("cupy") is not None:
         yield from _vkfft(stack, half)
     yield copy(setting, stack)
@@ -345,20 +346,3 @@ def _as_graph(call: Callable[[], object]) -> Callable[[], object]:
         call()
         graph = stream.end_capture()
     return lambda: (graph.launch(stream), pool)
-
-
-def _torch_on_gpu(stack: Array, half: Array) -> Peer:
-    import torch
-
-    pixels, mask = (torch.from_numpy(array).cuda() for array in (stack, half))
-    levels = torch.empty_like(pixels)
-
-    def call() -> None:
-        spectrum = torch.fft.rfft2(pixels.float())
-        spectrum *= mask
-        values = torch.fft.irfft2(spectrum, s=stack.shape[1:]).abs_()
-        values *= 255 / values.amax(dim=(1, 2), keepdim=True)
-        values += NUDGE
-        levels.copy_(values)
-
-    return Peer("torch", call, torch.cuda.synchronize, lambda: np.asarray(levels.cpu().numpy()))

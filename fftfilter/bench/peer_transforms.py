@@ -95,22 +95,14 @@ def _on_cpu(setting: Setting, case: Case) -> Iterator[Peer]:
 
 
 def _pyfftw(case: Case) -> Callable[[], Array]:
-    pyfftw = import_module("pyfftw")
-    is_real = case.function == "rfft2"
-    width = case.more["s"][-1] if "s" in case.more else case.source.shape[-1]
-    double = case.source.dtype in (np.float64, np.complex128)
-    real, number = ("float64", "complex128") if double else ("float32", "complex64")
-    # FFTW has no transform of real numbers to a whole spectrum.
-    source = pyfftw.empty_aligned(case.source.shape, real if is_real else number)
-    made_shape = (*case.source.shape[:-1], width // 2 + 1 if is_real else width)
-    made = pyfftw.empty_aligned(made_shape, real if case.function == "irfft2" else number)
-    direction = "FFTW_BACKWARD" if case.function.startswith("i") else "FFTW_FORWARD"
-    axes = (2,) if case.function == "fft" else (1, 2)
-    flags = ("FFTW_MEASURE", "FFTW_DESTROY_INPUT")
-    planned = pyfftw.FFTW(source, made, axes=axes, direction=direction, flags=flags, threads=CORES)
+    pyfftw, source = import_module("pyfftw"), case.source
+    # Planning overwrites its arrays, and so does the inverse to real numbers.
+    make = getattr(pyfftw.builders, case.function)
+    aligned = pyfftw.empty_aligned(source.shape, source.dtype)
+    planned = make(aligned, **case.more, threads=CORES, planner_effort="FFTW_MEASURE")
 
     def call() -> Array:
-        np.copyto(source, case.source)
+        np.copyto(planned.input_array, source)
         result: Array = planned()
         return result
 
