@@ -43,9 +43,9 @@ class Benchmark:
     finish: Callable[[], object] = lambda: None
 
 
-def left_out(what: Iterable[str], too_slow: float) -> str:
+def left_out(what: Iterable[str]) -> str:
     """Return the note that names the engines or columns left out at larger sizes."""
-    return f"Left out where a smaller size took more than {too_slow:g} s: {', '.join(sorted(what))}."
+    return f"Left out where a smaller size took more than {TOO_SLOW:g} s: {', '.join(sorted(what))}."
 
 
 class Setting:
@@ -68,6 +68,10 @@ class Setting:
     def filter(self, transfer: Transfer, **options: Any) -> Filter:
         """Return a filter on the device; ``options`` are further ones of :class:`fftfilter.Filter`."""
         return Filter(transfer, device=str(self.device.index), **options)
+
+    def profiled(self, transfer: Transfer, engine: str, **options: Any) -> Filter:
+        """Return a filter by an engine, which records the time of each step."""
+        return self.filter(transfer, engine=engine, precision=self.precision, profile=True, **options)
 
     def table(self, title: str, columns: dict[str, str], key: tuple[str, ...], lines: Lines, *notes: str) -> Table:
         """Return an empty table that says where it was measured, and how to read its figures."""

@@ -42,16 +42,9 @@ BOOK = Published(
 SIZES = (1, 16, *(1 << i for i in range(5, 20)))
 
 
-def stages(
-    setting: Setting,
-    *,
-    engine: str = "book",
-    side: int = 512,
-    transpose: str | None = None,
-    sizes: Sequence[int] = SIZES,
-) -> Benchmark:
-    """Return the milliseconds of each step of a high-pass for the work-group ``sizes`` that the device allows."""
-    sizes = [size for size in sizes if size <= setting.device.work_group_limit]
+def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose: str | None = None) -> Benchmark:
+    """Return the milliseconds of each step of a high-pass for the work-group sizes that the device allows."""
+    sizes = [size for size in SIZES if size <= setting.device.work_group_limit]
     table = setting.table(
         f"Milliseconds of each step against the work-group size: high-pass of {side} x {side}, engine {engine}",
         {"step": "step", "hardware": "on", **{str(size): str(size) for size in sizes}},
@@ -65,14 +58,7 @@ def stages(
     def steps() -> Iterator[str]:
         for size in sizes:
             yield f"work-group size {size}"
-            with setting.filter(
-                transfer,
-                engine=engine,
-                precision=setting.precision,
-                work_group_size=size,
-                transpose=transpose,
-                profile=True,
-            ) as filter_:
+            with setting.profiled(transfer, engine, work_group_size=size, transpose=transpose) as filter_:
                 check_picture(engine, filter_.launcher, filter_(image), wanted)
 
                 def work(filter_: Filter = filter_) -> None:
@@ -92,12 +78,10 @@ def engine_names() -> list[str]:
     return [FUSED, *algorithms.names()]
 
 
-def engines(
-    setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = (), too_slow: float = TOO_SLOW
-) -> Benchmark:
+def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Sequence[str] = ()) -> Benchmark:
     """Return the milliseconds of a high-pass of images ``(height, width)`` by each engine, by default by all.
 
-    An engine whose run takes over ``too_slow`` seconds is left out at larger sizes.
+    An engine whose run takes over ``TOO_SLOW`` seconds is left out at larger sizes.
     """
     table = setting.table(
         "A high-pass by every engine",
@@ -123,11 +107,11 @@ def engines(
                 if name in slow:
                     continue
                 yield f"{size}: {name}"
-                with setting.filter(transfer, engine=name, precision=setting.precision, profile=True) as filter_:
+                with setting.profiled(transfer, name) as filter_:
                     check_picture(name, filter_.launcher, filter_(image), wanted)
                     times = measure(filter_.launcher, partial(filter_, image), runs=setting.runs)
                 seconds = times.without_transfers()
-                if seconds.median > too_slow:
+                if seconds.median > TOO_SLOW:
                     slow.add(name)
                 whole = {"with transfers": times.of(*times.steps).times(MS)}
                 table.put((size, name), pixels=height * width, ms=seconds.times(MS), **whole)
@@ -135,7 +119,7 @@ def engines(
     def finish() -> None:
         _set_ratios(table)
         if slow:
-            table.notes.append(left_out(slow, too_slow))
+            table.notes.append(left_out(slow))
 
     return Benchmark(table, steps(), finish)
 

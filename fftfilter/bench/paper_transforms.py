@@ -127,8 +127,8 @@ STREAM = Published(
 SMALLEST = 64
 
 
-def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_slow: float = TOO_SLOW) -> Benchmark:
-    """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``too_slow`` seconds."""
+def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Benchmark:
+    """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
     columns = {
         "write": "to device",
         "read": "from device",
@@ -158,7 +158,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
                 wanted = np.fft.fft2(data) if axes == 2 else np.fft.fft(data)
                 times = times_of(setting, f"{engine} at N = {n}", algorithm, data, wanted, axes=axes)
                 seconds = times.without_transfers()
-                if seconds.median > too_slow:
+                if seconds.median > TOO_SLOW:
                     slow.add(column)
                 table.put((n, HERE), **{column: seconds.times(MS)})
                 if column == "rows":
@@ -168,7 +168,7 @@ def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096, too_sl
     def finish() -> None:
         table.beside(STREAM)
         if slow:
-            table.notes.append(left_out((columns[column] for column in slow), too_slow))
+            table.notes.append(left_out(columns[column] for column in slow))
 
     return Benchmark(table, steps(), finish)
 

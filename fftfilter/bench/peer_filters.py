@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from .benchmark import Setting
 
     Pair = tuple[Callable[[], object], Callable[[], object]]
-    Prepare = Callable[[Setting, Array, Transfer], Iterable[Peer]]
 
 Shape = tuple[int, int, int]
 
@@ -59,16 +58,13 @@ GPU_NOTE = (
 )
 
 
-def peers(
-    setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None, prepare: Prepare | None = None
-) -> Benchmark:
+def peers(setting: Setting, *, shapes: Sequence[Shape] = (), radius: RadiusLike | None = None) -> Benchmark:
     """Return the milliseconds of an ideal high-pass by each peer, for stacks of images ``(count, height, width)``.
 
-    ``prepare`` returns the peers for a setting, a stack and a transfer function, this program among them; by default
-    those of the device's kind. This program skips the frequencies that its radius removes; the others compute all.
+    This program skips the frequencies that its radius removes; the others compute all.
     """
     is_gpu, transfer = setting.device.is_gpu, highpass(radius)
-    prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
+    prepare = _on_gpu if is_gpu else _on_cpu
     note = f"{str(transfer).capitalize()}. {GPU_NOTE if is_gpu else CPU_NOTE}"
     title = "The same high-pass by fftfilter and its peers, 8-bit image to 8-bit image"
     table = table_of(setting, title, ("size", "who"), note)

@@ -20,13 +20,12 @@ from .measure import OURS, Peer, timed
 from .peer_filters import CORES, CPU_NOTE, SQUARES, installed, shown_size, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..arrays import Array
     from .benchmark import Setting
     from .peer_filters import Shape
 
-    Prepare = Callable[[Setting, "Case"], Iterable[Peer]]
 
 CPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 1000, 1500), (1, 1021, 1531))
 GPU_SHAPES: tuple[Shape, ...] = (*SQUARES, (1, 8192, 8192), (1, 1000, 1500), (64, 512, 512))
@@ -59,14 +58,10 @@ def cases(shape: Shape, real: np.dtype[Any]) -> Iterator[Case]:
     yield Case("fft of rows", "fft", numbers, {})
 
 
-def transforms(setting: Setting, *, shapes: Sequence[Shape] = (), prepare: Prepare | None = None) -> Benchmark:
-    """Return the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``.
-
-    ``prepare`` returns the peers for a setting and a case, this program among them; by default those of the device's
-    kind.
-    """
+def transforms(setting: Setting, *, shapes: Sequence[Shape] = ()) -> Benchmark:
+    """Return the milliseconds of plain FFTs by each peer, for arrays ``(count, height, width)``."""
     is_gpu = setting.device.is_gpu
-    prepare = prepare or (_on_gpu if is_gpu else _on_cpu)
+    prepare = _on_gpu if is_gpu else _on_cpu
     note = "Data stay on the device." if is_gpu else CPU_NOTE
     title = "The same transforms by fftfilter and its peers"
     table = table_of(setting, title, ("size", "transform", "who"), note)

@@ -48,12 +48,7 @@ class PixelOptions(TypedDict, total=False):
 
 
 class Options(FilterOptions, PixelOptions):
-    """Options of a single call.
-
-    ``engine``, ``engine_options``, ``device``, ``precision``, ``work_group_size``, ``transpose``, ``output``,
-    ``scale``, ``edges`` and ``pixel_size`` are as :class:`Filter` takes them, ``dtype``, ``levels`` and ``white`` as
-    :meth:`Filter.__call__` does.
-    """
+    """Options of a single call; ``dtype``, ``levels`` and ``white`` are as :meth:`Filter.__call__` takes them."""
 
 
 # Every option of a filter, in the order of its arguments.
