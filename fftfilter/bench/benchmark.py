@@ -16,7 +16,7 @@ from ..fused import fused
 from .tables import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .tables import Lines
 
-TOO_SLOW = 2.0
-"""Seconds of one run; an engine or a column that takes longer is left out at larger sizes."""
 SEED = 61
 SPREAD = "\u00b1 is half the distance between the quartiles."
 
@@ -41,11 +39,6 @@ class Benchmark:
     table: Table
     steps: Iterator[str]
     finish: Callable[[], object] = lambda: None
-
-
-def left_out(what: Iterable[str]) -> str:
-    """Return the note that names the engines or columns left out at larger sizes."""
-    return f"Left out where a smaller size took more than {TOO_SLOW:g} s: {', '.join(sorted(what))}."
 
 
 class Setting:
