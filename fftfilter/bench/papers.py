@@ -109,13 +109,8 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
     """
     table = setting.table(
         "A high-pass by every engine",
-        {
-            "size": "size",
-            "engine": "engine",
-            "ms": "ms on the device",
-            "with transfers": "with transfers",
-            "ratio": "times the fastest",
-        },
+        {name: name for name in ("size", "engine")}
+        | {"ms": "ms on the device", "with transfers": "with transfers", "ratio": "times the fastest"},
         ("size", "engine"),
         Lines(("engine",), "pixels", ("ms",), "pixels", "ms"),
     )

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..transfer.units import RadiusLike
     from .benchmark import Setting
 
-    Pair = tuple[Callable[[], object], Callable[[], object]]
 
 Shape = tuple[int, int, int]
 
@@ -146,20 +145,16 @@ def _pyfftw(image: Array, gain: Array) -> Callable[[], Array]:
     import pyfftw
 
     half = half_of(gain)
-    pixels = pyfftw.empty_aligned(image.shape, "float32")
-    spectrum = pyfftw.empty_aligned(half.shape, "complex64")
-    planned = {"axes": (0, 1), "threads": CORES}
-    forward = pyfftw.FFTW(pixels, spectrum, flags=("FFTW_MEASURE",), **planned)
-    back = pyfftw.FFTW(
-        spectrum, pixels, direction="FFTW_BACKWARD", flags=("FFTW_MEASURE", "FFTW_DESTROY_INPUT"), **planned
-    )
+    planned: Any = {"threads": CORES, "planner_effort": "FFTW_MEASURE", "avoid_copy": True}
+    forward = pyfftw.builders.rfft2(pyfftw.empty_aligned(image.shape, "float32"), **planned)
+    back = pyfftw.builders.irfft2(forward.output_array, image.shape, **planned)
 
     def call() -> Array:
-        pixels[:] = image
+        forward.input_array[:] = image
         forward.execute()
-        np.multiply(spectrum, half, out=spectrum)
+        np.multiply(forward.output_array, half, out=forward.output_array)
         back.execute()
-        return _levels(pixels)
+        return _levels(back.output_array)
 
     return call
 
@@ -226,15 +221,13 @@ def _on_gpu(setting: Setting, stack: Array, transfer: Transfer) -> Iterator[Peer
     yield resident(setting, stack, transfer)
     half = half_of(transfer.gain(*stack.shape[1:]))
     if find_spec("cupy") is not None:
-        yield from _cupy(stack, half)
+        yield from _on_cupy(stack, half)
     if find_spec("torch") is not None:
         import torch
 
         if torch.cuda.is_available():
             call = _on_torch(stack, half, "cuda")
             yield Peer("torch", call, torch.cuda.synchronize, lambda: np.asarray(call().cpu().numpy()))
-    if find_spec("pyvkfft") is not None and find_spec("cupy") is not None:
-        yield from _vkfft(stack, half)
     yield copy(setting, stack)
 
 
@@ -261,40 +254,10 @@ def copy(setting: Setting, stack: Array) -> Peer:
     return Peer(COPY, lambda: launcher.copy(target, source), launcher.queue.finish)
 
 
-def _cupy(stack: Array, half: Array) -> Iterator[Peer]:
-    """Yield planned cuFFT with fused pointwise kernels, and the two transforms alone."""
+def _on_cupy(stack: Array, half: Array) -> Iterator[Peer]:
+    """Yield cuFFT with fused pointwise kernels, the same as a CUDA graph, its transforms alone, and VkFFT."""
     import cupy
     import cupyx.scipy.fft as cufft
-
-    def planned(values: Any, spectrum: Any) -> Pair:
-        forward = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
-        back = cufft.get_fft_plan(spectrum, shape=stack.shape[1:], axes=(1, 2), value_type="C2R")
-        return (
-            lambda: forward.fft(values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD),
-            lambda: back.fft(spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE),
-        )
-
-    return _on_cupy("cupy", stack, half, planned, bare=PAIR)
-
-
-def _vkfft(stack: Array, half: Array) -> Iterator[Peer]:
-    from pyvkfft.cuda import VkFFTApp
-
-    def planned(values: Any, spectrum: Any) -> Pair:
-        app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
-        return lambda: app.fft(values, spectrum), lambda: app.ifft(spectrum, values)
-
-    return _on_cupy("vkfft", stack, half, planned)
-
-
-def _on_cupy(
-    name: str, stack: Array, half: Array, planned: Callable[[Any, Any], Pair], bare: str | None = None
-) -> Iterator[Peer]:
-    """Yield the high-pass with the given transforms of CuPy's arrays.
-
-    With a name for the two ``bare`` transforms, also yield these alone, and the high-pass as a CUDA graph.
-    """
-    import cupy
 
     pixels, mask = cupy.asarray(stack), cupy.asarray(half)
     values = cupy.empty(stack.shape, cupy.float32)
@@ -311,9 +274,8 @@ def _on_cupy(
     )
     # One image is reduced as a whole: along its axes, CuPy would reduce it by a single group.
     over = {} if len(stack) == 1 else {"axis": (1, 2), "keepdims": True}
-    forward, back = planned(values, spectrum)
 
-    def call() -> None:
+    def call(forward: Callable[[], object], back: Callable[[], object]) -> None:
         load(pixels, values)
         forward()
         multiply(mask, spectrum)
@@ -324,10 +286,19 @@ def _on_cupy(
         return np.asarray(cupy.asnumpy(levels))
 
     finish = cupy.cuda.Device().synchronize
-    yield Peer(name, call, finish, result)
-    if bare:
-        yield Peer(f"{name} graph", _as_graph(call), finish, result)
-        yield Peer(bare, lambda: (forward(), back()), finish)
+    there = cufft.get_fft_plan(values, axes=(1, 2), value_type="R2C")
+    and_back = cufft.get_fft_plan(spectrum, shape=stack.shape[1:], axes=(1, 2), value_type="C2R")
+    forward = partial(there.fft, values, spectrum, cupy.cuda.cufft.CUFFT_FORWARD)
+    back = partial(and_back.fft, spectrum, values, cupy.cuda.cufft.CUFFT_INVERSE)
+    yield Peer("cupy", partial(call, forward, back), finish, result)
+    yield Peer("cupy graph", _as_graph(partial(call, forward, back)), finish, result)
+    yield Peer(PAIR, lambda: (forward(), back()), finish)
+    if find_spec("pyvkfft") is not None:
+        from pyvkfft.cuda import VkFFTApp
+
+        app = VkFFTApp(stack.shape, np.float32, ndim=2, r2c=True, inplace=False)
+        vkfft = partial(call, partial(app.fft, values, spectrum), partial(app.ifft, spectrum, values))
+        yield Peer("vkfft", vkfft, finish, result)
 
 
 def _as_graph(call: Callable[[], object]) -> Callable[[], object]:

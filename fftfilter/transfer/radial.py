@@ -25,7 +25,7 @@ from .units import Radius
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .grid import Bins, Cutoff, Gain, Support
+    from .grid import Cutoff, Gain, Support
     from .shapes import ShapeName
     from .units import RadiusLike
 
@@ -113,13 +113,10 @@ class Radial(Part):
         from .grid import NEGLIGIBLE, Support
 
         outer, _ = self.cutoffs(height, width)
-
-        def reached(kx: Bins, ky: Bins) -> int:
-            return int(np.count_nonzero(outer.low(self.shape, kx, ky) > NEGLIGIBLE))
-
         # A low-pass falls with the distance, so that none of its rows is longer than the one through DC.
         kx, ky = np.arange(width // 2 + 1), np.arange(height // 2 + 1)
-        return Support(rows=reached(0 * ky, ky), columns=reached(kx, 0 * kx), beyond=float(self.is_complement))
+        rows, columns = (outer.low(self.shape, *bins) > NEGLIGIBLE for bins in ((0 * ky, ky), (kx, 0 * kx)))
+        return Support(int(np.count_nonzero(rows)), int(np.count_nonzero(columns)), float(self.is_complement))
 
     def caution(self, height: int, width: int) -> str | None:
         """Return a line on a cutoff beyond the grid, so that everything passes there, or nothing; None if it is not."""
