@@ -119,26 +119,20 @@ def measure(launcher: Launcher, work: Callable[[], object], *, runs: int, patien
     return times
 
 
-def check_transform(what: str, launcher: Launcher, got: Array, wanted: Array, n: int) -> None:
-    """Raise RefusedError if the error of a transform of length n is larger than the contract allows."""
-    bound = transform_bound(n, launcher.complex)
-    error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
-    if not error <= bound:  # so that NaN is wrong, too
-        raise _refused(what, launcher, f"its relative error is {error:.1e} and {bound:.1e} is allowed")
-
-
-def check_picture(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
-    """Raise RefusedError if an 8-bit picture differs from the reference by more than the contract allows."""
-    found = Difference.of(got, wanted, 255)
-    if not found.is_right:
-        raise _refused(what, launcher, str(found))
-
-
-def _refused(what: str, launcher: Launcher, how: str) -> RefusedError:
-    return RefusedError(
-        f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
-        "choose another device with --device"
-    )
+def check(what: str, launcher: Launcher, got: Array, wanted: Array) -> None:
+    """Raise RefusedError if an 8-bit picture or a transform of rows is not what the contract allows."""
+    if wanted.dtype == np.uint8:
+        found = Difference.of(got, wanted, 255)
+        is_right, how = found.is_right, str(found)
+    else:
+        bound = transform_bound(wanted.shape[-1], launcher.complex)
+        error = float(np.linalg.norm(got - wanted) / np.linalg.norm(wanted))
+        is_right, how = error <= bound, f"its relative error is {error:.1e} and {bound:.1e} is allowed"  # NaN is wrong
+    if not is_right:
+        raise RefusedError(
+            f"{what} computes wrongly on {launcher.device.name}: {how}; a wrong result is not timed, "
+            "choose another device with --device"
+        )
 
 
 # By the clock

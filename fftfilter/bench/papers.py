@@ -21,7 +21,7 @@ from ..staged.transform import Transform
 from ..transfer import highpass
 from ..transfer.reference import filter_image
 from .benchmark import Benchmark, complex_numbers, images
-from .measure import MS, Stats, check_picture, check_transform, gflops, measure, ratio
+from .measure import MS, Stats, check, gflops, measure, ratio
 from .tables import HERE, Lines, Published
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def stages(setting: Setting, *, engine: str = "book", side: int = 512, transpose
         for size in sizes:
             yield f"work-group size {size}"
             with setting.profiled(transfer, engine, work_group_size=size, transpose=transpose) as filter_:
-                check_picture(engine, filter_.launcher, filter_(image), wanted)
+                check(engine, filter_.launcher, filter_(image), wanted)
 
                 def work(filter_: Filter = filter_) -> None:
                     filter_.close()  # so that the spin factors are computed in every run, as in the book
@@ -127,7 +127,7 @@ def engines(setting: Setting, *, shapes: Sequence[tuple[int, int]], names: Seque
                     continue
                 yield f"{size}: {name}"
                 with setting.profiled(transfer, name) as filter_:
-                    check_picture(name, filter_.launcher, filter_(image), wanted)
+                    check(name, filter_.launcher, filter_(image), wanted)
                     times = measure(filter_.launcher, partial(filter_, image), runs=setting.runs)
                 seconds = times.without_transfers()
                 if seconds.median > TOO_SLOW:
@@ -171,7 +171,7 @@ def times_of(
         transform.run()
         return transform.result()
 
-    check_transform(what, launcher, work(), wanted, data.shape[-1])
+    check(what, launcher, work(), wanted)
     return measure(launcher, work, runs=setting.runs)
 
 

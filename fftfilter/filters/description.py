@@ -91,7 +91,8 @@ def describe(transfer: Transfer, options: Mapping[str, Any]) -> Description:
     check_transfer(transfer)
     if (pixel_size := options.get("pixel_size")) is not None:
         transfer = transfer.with_pixel_size(pixel_size)
-    transfer.check_pixel_size()
+    if transfer.lacks_pixel_size:
+        transfer.lacks_pixel_size.bins(1, 1)  # raises
     output, edges = options.get("output", "magnitude"), options.get("edges", "wrap")
     _check("output", output, tuple(MODES))
     _check("edges", edges, EDGES)

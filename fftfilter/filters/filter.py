@@ -26,14 +26,10 @@ if TYPE_CHECKING:
 
     from ..arrays import Array
     from ..device.choice import Device
-    from ..device.launcher import Precision, Timing
-    from ..output.modes import Output
-    from ..staged.algorithms import Option
-    from ..staged.steps import Transpose
+    from ..device.launcher import Timing
     from ..transfer import Transfer
-    from ..transfer.edges import Edges
     from .call import Begun, Observe
-    from .description import FilterOptions, PixelOptions, ScaleLike
+    from .description import FilterOptions, PixelOptions
 
 LAUNCHER_OPTIONS = ("precision", "work_group_size", "profile")
 
@@ -80,26 +76,8 @@ class Filter:
                 out = f(image)
     """
 
-    def __init__(
-        self,
-        transfer: Transfer,
-        *,
-        engine: str | None = None,
-        engine_options: Mapping[str, Option] | None = None,
-        device: str | int | None = None,
-        precision: Precision = "single",
-        work_group_size: int | None = None,
-        transpose: Transpose | None = None,
-        output: Output = "magnitude",
-        scale: ScaleLike = None,
-        edges: Edges = "wrap",
-        pixel_size: str | float | None = None,
-        profile: bool = False,
-    ) -> None:
-        of_engine = {"engine": engine, "engine_options": engine_options, "transpose": transpose}
-        of_device = {"device": device, "precision": precision, "work_group_size": work_group_size, "profile": profile}
-        of_output = {"output": output, "scale": scale, "edges": edges, "pixel_size": pixel_size}
-        self._describe(transfer, {**of_engine, **of_device, **of_output})
+    def __init__(self, transfer: Transfer, *, profile: bool = False, **options: Unpack[FilterOptions]) -> None:
+        self._describe(transfer, {**options, "profile": profile})
         _ = self.launcher  # without a usable device there is no filter
 
     def _describe(self, transfer: Transfer, options: Mapping[str, Any]) -> None:
@@ -259,7 +237,8 @@ class Filter:
         the array is gone; up to 256 MiB of it.
         """
         with self._alone():
-            return self._ready().empty(shape, dtype)
+            prepared = self._ready()
+            return prepared.page_locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
 
     def extremes(self) -> list[tuple[float, float]]:
         """Return the smallest and largest magnitude of each picture of the last call, in the input's grey levels.

@@ -20,8 +20,6 @@ from .description import describe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import DTypeLike
-
     from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..device.memory_pool import PageLocked
@@ -150,14 +148,11 @@ class Prepared:
             from ..fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
-                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self._locked())
+                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self.page_locked())
         return self._stream
 
-    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return an array that is not initialized, for a GPU in page-locked memory."""
-        return self._locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
-
-    def _locked(self) -> PageLocked:
+    def page_locked(self) -> PageLocked:
+        """Return the page-locked memory for arrays of a GPU."""
         if self._page_locked is None:
             from ..device.memory_pool import PageLocked
 
