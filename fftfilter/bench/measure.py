@@ -66,11 +66,8 @@ class Stats:
 
 def in_turn(measurements: Mapping[str, Callable[[], float]], runs: int) -> dict[str, Stats]:
     """Return the statistics of measurements, each taken ``runs`` times, in turn: noise then affects all alike."""
-    found: dict[str, list[float]] = {name: [] for name in measurements}
-    for _ in range(runs):
-        for name, measured in measurements.items():
-            found[name].append(measured())
-    return {name: Stats.of(each) for name, each in found.items()}
+    found = [{name: measured() for name, measured in measurements.items()} for _ in range(runs)]
+    return {name: Stats.of([each[name] for each in found]) for name in measurements}
 
 
 def gflops(n: int, seconds: float) -> float:

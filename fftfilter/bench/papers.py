@@ -257,13 +257,8 @@ SMALLEST = 64
 
 def sizes(setting: Setting, *, engine: str = "book", largest: int = 4096) -> Benchmark:
     """Return milliseconds for N = 64, 128 ... ``largest``; a column ends after a run of over ``TOO_SLOW`` seconds."""
-    columns = {
-        "write": "to device",
-        "read": "from device",
-        "rows": "N 1-D of N",
-        "long": "one 1-D of N^2",
-        "image": "one 2-D of N x N",
-    }
+    headings = "to device", "from device", "N 1-D of N", "one 1-D of N^2", "one 2-D of N x N"
+    columns = dict(zip(STREAM.columns, headings, strict=True))
     table = setting.table(
         f"Milliseconds of transfers and transforms, engine {engine}",
         {"N": "N", "hardware": "on", **columns},

@@ -109,9 +109,8 @@ def text(table: Table) -> str:
 def markdown(table: Table) -> str:
     """Return a table for a document."""
     lines = [f"**{table.title}**", "", ", ".join(f"{name} {value}" for name, value in table.about.items()), ""]
-    lines.append(_line(table.columns.values()))
-    lines.append(_line("--:" if side == "r" else "---" for side in _sides(table)))
-    lines += [_line(row) for row in _cells(table)]
+    sides = ["--:" if side == "r" else "---" for side in _sides(table)]
+    lines += map(_line, (table.columns.values(), sides, *_cells(table)))
     return "\n".join([*lines, *(part for note in table.notes for part in ("", note))])
 
 

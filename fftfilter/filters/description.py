@@ -1,4 +1,4 @@
-"""Describes a filter: checks its transfer function and options, keeps them, pickles them, and shows them as text."""
+"""A filter's transfer function and options, checked."""
 
 from __future__ import annotations
 
