@@ -26,8 +26,8 @@ MOST_CHANNELS = 4
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    Raises ParameterError for an array that is not an image, or looks like a color picture without
-    its ``channel_axis``.
+    Raises ParameterError for an array that is not an image, or looks like a color picture without its
+    ``channel_axis``, and for an axis that does not exist.
     """
     array = np.asarray(image)
     axes = (2, 3) if channel_axis is None else (3,)
@@ -36,21 +36,17 @@ def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[
             f"an array of shape {array.shape} and type {array.dtype} is not an image: give real numbers of shape "
             "(height, width), a stack (count, height, width), or channels with channel_axis"
         )
+    planes = array
     if channel_axis is None:
         check_stack(array.shape)
-    planes = array if channel_axis is None else channels_first(array, channel_axis)
+    else:
+        try:
+            planes = np.moveaxis(array, channel_axis, 0)
+        except np.exceptions.AxisError as error:
+            raise ParameterError(
+                f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or 0 to 2"
+            ) from error
     return planes.reshape(-1, *planes.shape[-2:]), array.shape
-
-
-def channels_first(array: Array, channel_axis: int) -> Array:
-    """Return a picture as ``(channels, height, width)``; raises ParameterError for an axis that does not exist."""
-    try:
-        return np.moveaxis(array, channel_axis, 0)
-    except np.exceptions.AxisError as error:
-        raise ParameterError(
-            f"channel_axis {channel_axis!r} is none of an array of shape {array.shape}: give -1 or "
-            f"0 to {array.ndim - 1}"
-        ) from error
 
 
 def check_stack(shape: tuple[int, ...]) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,10 +31,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..transfer.shapes import ShapeName
     from .power import Power
-
-    Array = NDArray[Any]
 
 USUAL_STRENGTH = 18.0
 """Decibels: noise reaches 11, the texture of photographs 14."""
@@ -69,7 +68,7 @@ def find_peaks(
         for peak in fftfilter.find_peaks(image):
             print(peak.period_px, peak.angle_deg, peak.strength_db)
     """
-    planes, holes = split(image, None, channel_axis)
+    planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
     if planes.dtype.kind == "b":
         planes = planes.astype(np.float32)
     white = white_of_input(white, planes.dtype)
@@ -138,18 +137,11 @@ def _of_channel(power: Power, width: int, strength: float, channel: int) -> list
         fx, fy = float((bins.kx[i] + dx[i]) / width), float((bins.ky[i] + dy[i]) / height)
         fx, fy = canonical(fx, fy, 0.5 / width)
         ratio = float(values[i] / background[i])
-        if np.hypot(fx * width, fy * height) < MANY and 10 * np.log10(ratio) < strength + OF_FEW:
+        decibels = 10 * float(np.log10(ratio))
+        if np.hypot(fx * width, fy * height) < MANY and decibels < strength + OF_FEW:
             continue
-        found.append(
-            Peak(
-                fx,
-                fy,
-                10 * float(np.log10(ratio)),
-                float(amplitudes[i]),
-                max(of_tails(fx, fy, ratio, height, width), of_skirt(power, width, fx, fy)),
-                (channel,),
-            )
-        )
+        notch = max(of_tails(fx, fy, ratio, height, width), of_skirt(power, width, fx, fy))
+        found.append(Peak(fx, fy, decibels, float(amplitudes[i]), notch, (channel,)))
     return found
 
 

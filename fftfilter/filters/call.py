@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
     from .description import Description, PixelOptions
     from .pipelines import Prepared
 
-    Array = NDArray[Any]
     Observe = Callable[[str, Array], None] | None
     Begun = tuple[Started, Callable[[Array, Started], tuple["Array", "Found"]]]
 
@@ -89,11 +89,7 @@ class Call:
 
 
 def call(
-    prepared: Prepared,
-    image: ArrayLike,
-    channel_axis: int | None,
-    of_pixels: PixelOptions,
-    observe: Observe = None,
+    prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
 ) -> tuple[Array, Found]:
     """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:

@@ -20,8 +20,7 @@ from .description import describe
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import DTypeLike, NDArray
-
+    from ..arrays import Array
     from ..device.launcher import Pipeline
     from ..device.memory_pool import PageLocked
     from ..fused.gpu.pipeline import FusedGpuPipeline
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from ..output.stack import Stack
     from ..transfer import Transfer
     from .description import Description
-
-    Array = NDArray[Any]
 
 # Images of a stream that are on their way through a GPU before the first result is waited for.
 ON_THEIR_WAY = 3
@@ -160,14 +157,11 @@ class Prepared:
             from ..fused.gpu.stream import Stream
 
             with suppress(TooLargeError):
-                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self._locked())
+                self._stream = Stream(cast("FusedGpuPipeline", self.pipeline), self.page_locked())
         return self._stream
 
-    def empty(self, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
-        """Return an array that is not initialized, for a GPU in page-locked memory."""
-        return self._locked().empty(shape, dtype) if self.launcher.device.is_gpu else np.empty(shape, dtype)
-
-    def _locked(self) -> PageLocked:
+    def page_locked(self) -> PageLocked:
+        """Return the page-locked memory for arrays of a GPU."""
         if self._page_locked is None:
             from ..device.memory_pool import PageLocked
 
@@ -187,9 +181,9 @@ class Prepared:
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:
     """Return the root mean square of the gains, divided so that none exceeds 1, and H(0), which is not divided."""
-    grid = description.grid(height, width)
-    parts = grid.gain() / description.transfer.largest
-    return float(np.sqrt(np.mean(parts * parts))), grid.at_dc()
+    whole = description.grid(height, width).gain()
+    parts = whole / description.transfer.largest
+    return float(np.sqrt(np.mean(parts * parts))), float(whole[0, 0])
 
 
 class Mirrored(FoundOnHost):
@@ -203,11 +197,7 @@ class Mirrored(FoundOnHost):
     """
 
     def __init__(
-        self,
-        make: Callable[[Transfer, Stack], Pipeline],
-        transfer: Transfer,
-        stack: Stack,
-        value: np.dtype[Any],
+        self, make: Callable[[Transfer, Stack], Pipeline], transfer: Transfer, stack: Stack, value: np.dtype[Any]
     ) -> None:
         super().__init__(stack.pictures)
         self._stack = stack
