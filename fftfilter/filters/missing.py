@@ -15,10 +15,11 @@ from ..errors import ParameterError, is_masked
 from ..missing.fill import fill
 from ..missing.holes import mask_of, split
 from ..missing.reference import carried_on, waves_of
-from ..missing.valid import levels_of_one, on_ramp
+from ..missing.valid import OfValid, levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import ramps
+from ..output.rounding import deviation
 from .call import Found, call, refuse_by_channel
 
 if TYPE_CHECKING:
@@ -88,20 +89,20 @@ def _picture(prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observ
     elif not described.mode.is_values:
         own = ramps(described.output, scale, [unit], white=white, dtype=dtype, maxval=levels)
     factor = 1.0 if described.mode.is_values else levels_of_one(planes.dtype, white, dtype, levels)
-    prepared_for_values = prepared.of_values()
-    for is_last, filter_ in ((False, prepared_for_values), (True, prepared_for_values)):
-        values, found = call(filter_.in_double() if is_last else filter_, whole, 0, {}, None if is_last else observe)
-        if own is None:
-            values, unit = values * unit, 1.0
-        most = described.transfer.largest / unit
-        of_valid = on_ramp(values, planes, holes, own, dtype=dtype, levels=factor, most=most)
-        is_decided = of_valid.undecided <= max(1.5, (~holes).sum() / 750)
-        if is_last or is_decided or prepared.launcher.real != np.float32 or not prepared.launcher.device.fp64:
-            break
-    weak = found.weak or int(is_last)
-    prepared.engine = prepared_for_values.engine
-    extremes = np.array([(0.0, of_valid.largest)]) * unit
-    return of_valid.pixels, Found(extremes, [of_valid.clipped], weak)
+    far = float(deviation(whole).max()) * described.transfer.largest
+
+    def pixels(values: Array) -> OfValid:
+        return on_ramp(values, planes, holes, own, dtype=dtype, levels=factor, far=far)
+
+    of_values = prepared.of_values()
+    values, found = call(of_values, whole, 0, {}, observe)
+    if own is None:
+        values, unit = values * unit, 1.0
+    made, weak, launcher = pixels(values), found.weak, prepared.launcher
+    if made.undecided > max(1.5, (~holes).sum() / 750) and launcher.real == np.float32 and launcher.device.fp64:
+        made, weak = pixels(call(of_values.in_double(), whole, 0, {})[0]), 1
+    prepared.engine = of_values.engine
+    return made.pixels, Found(np.array([(0.0, made.largest * unit)]), [made.clipped], weak)
 
 
 def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, float]:
@@ -109,10 +110,10 @@ def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, flo
     own, unit = planes, 1.0
     if planes.dtype not in (np.uint8, np.uint16):
         # Floats of any size: sums of those near the end of single precision would leave it.
-        own = np.where(holes, 0, planes).astype(np.float64)
+        own = np.where(holes, planes.dtype.type(0), planes).astype(np.result_type(planes, np.float32), copy=False)
         check_finite(own)
         unit = float(np.ldexp(1.0, min(int(np.frexp(np.abs(own).max())[1]), 1023)))
-        own = own / unit
+        own = np.ldexp(own, -int(np.log2(unit)))
 
     def filled(picture: Array, holes: Holes) -> Array:
         return fill(prepared.launcher, picture, holes)

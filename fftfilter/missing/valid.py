@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..output.ramp import pixels
-from ..output.rounding import deviation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,31 +31,31 @@ class OfValid(NamedTuple):
 
 
 def on_ramp(
-    values: Array, given: Array, holes: Holes, ramps: Ramps, *, dtype: np.dtype[Any], levels: float, most: float
+    values: Array, given: Array, holes: Holes, ramps: Ramps, *, dtype: np.dtype[Any], levels: float, far: float
 ) -> OfValid:
-    """Return one picture's filtered ``values`` as pixels, with ``given`` in its holes.
+    """Return one picture's filtered ``values`` as pixels, with ``given`` in its holes; overwrites ``values``.
 
-    All are ``(channels, height, width)``.
-
-    ``ramps`` are as a pipeline takes them, for one picture (``output/ramp.py``); None are the values as they are.
-    ``levels`` is how many grey levels of the output one of the input is, for samples in holes, and ``most`` is the
-    largest gain.
+    All are ``(channels, height, width)``. ``ramps`` are as a pipeline takes them, for one picture (``output/ramp.py``);
+    None are the values as they are. ``levels`` is how many grey levels of the output one of the input is, for samples
+    in holes, and ``far`` is the input's largest deviation.
     """
-    made = np.empty(values.shape, dtype)
-    of_type = given[holes] if levels == 1 else given[holes] * levels
-    made[holes] = of_type if dtype.kind == "f" else _whole(of_type, dtype)
-    valid = values[~holes].reshape(1, 1, -1)
-    if not valid.size:
-        return OfValid(made, 0.0, 0.0, 0.0)
-    largest = float(np.abs(valid).max())
-    if ramps is None:
-        made[~holes] = valid[0, 0]
-        return OfValid(made, largest, 0.0, 0.0)
-    (ramp,) = ramps if isinstance(ramps, np.ndarray) else ramps.of_pictures(valid[None])
-    far = most * float(deviation(given[~holes].reshape(1, 1, -1).astype(np.float64)).max())
-    found, clipped, undecided = pixels(valid, ramp, far, dtype)
-    made[~holes] = found[0, 0]
-    return OfValid(made, largest, clipped, undecided * valid.size)
+    as_given = given if levels == 1 else given * levels
+    as_given = as_given if dtype.kind == "f" else _whole(as_given, dtype)
+    if holes.all():
+        return OfValid(as_given.astype(dtype), 0.0, 0.0, 0.0)
+    # In the holes a valid value stands for the others: it changes no range.
+    one = values.reshape(-1)[np.argmin(holes)]
+    np.copyto(values, one, where=holes)
+    largest, clipped, undecided, made = float(max(values.max(), -values.min())), 0.0, 0.0, values.astype(dtype)
+    if ramps is not None:
+        if not isinstance(ramps, np.ndarray):
+            ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
+        made, clipped, undecided = pixels(values, ramps[0], far, dtype)
+        if clipped:
+            _, is_one, _ = pixels(one.reshape(1, 1, 1).copy(), ramps[0], far, dtype)
+            clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
+    np.copyto(made, as_given, where=holes, casting="unsafe")
+    return OfValid(made, largest, clipped, undecided * holes.size)
 
 
 def levels_of_one(own: np.dtype[Any], white: float, dtype: np.dtype[Any], levels: float) -> float:

@@ -83,12 +83,13 @@ def references_of(
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     holes = np.zeros(planes.shape, np.bool_) if holes is None else holes
-    complex_values = reference.filtered(complete(planes, holes, kept, edges) if holes.any() else planes, gain, edges)
+    whole = complete(planes, holes, kept, edges) if holes.any() else planes
+    complex_values = reference.filtered(whole, gain, edges)
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
     # Ranges are those of the valid samples.
-    valid, given = (each[~holes].reshape(1, 1, -1) if holes.any() else each for each in (values, planes))
-    largest_deviation = float(deviation(given).max()) * transfer.largest if given.size else 0.0
+    valid = values[~holes].reshape(1, 1, -1) if holes.any() else values
+    largest_deviation = float(deviation(whole).max()) * transfer.largest
     largest = float(np.abs(valid).max()) if valid.size else 0.0
     for nudge in NUDGES if isinstance(scale, Auto) else (0.0,):
         found = scale if not isinstance(scale, Auto) else None
@@ -110,7 +111,8 @@ def references_of(
         (ramp,) = ramps(output, found, white=white, dtype=dtype, maxval=depth.maxval)
         if holes.any():
             factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
-            made = on_ramp(values, planes, holes, ramp[None], dtype=dtype, levels=factor, most=transfer.largest).pixels
+            far, of = largest_deviation, values.copy()
+            made = on_ramp(of, planes, holes, ramp[None], dtype=dtype, levels=factor, far=far).pixels
         else:
             made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
         yield Reference(made, values, stretch, unit)
