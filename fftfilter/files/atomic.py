@@ -47,9 +47,9 @@ Spare = Collection[Identity | None]
 Times = tuple[int, int]
 """When a file was last read and changed, in nanoseconds."""
 
-_OPEN_FILE = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+")
+_OPEN_FILE = r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/(task/\d+/)?fd/\d+"
 _PART = 1 << 20
-_NAME = re.compile(r"\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)", re.DOTALL)
+_NAME = r"(?s)\..*\.fftfilter-(\d+)-([0-9a-f]{4})[0-9a-f]{4}\.(?:tmp|part\.\w+)"
 _QUICKLY = 1000  # entries that are looked at in half a millisecond
 _DAY = 24 * 3600
 _STARTED = time.time()
@@ -111,7 +111,7 @@ def _system_error(number: int) -> OSError:
 def is_special(path: Path) -> bool:
     """Whether a path is an open stream, a pipe or a device, which is written into and never replaced."""
     # A redirected standard output is a regular file, but the shell has it open: it must not be replaced.
-    if _OPEN_FILE.fullmatch(str(path)):
+    if re.fullmatch(_OPEN_FILE, str(path)):
         return True
     try:
         mode = path.stat().st_mode
@@ -193,10 +193,10 @@ def remove_leftovers(folder: FileName, most: int | None = None, *, own: bool = F
 
     ``most`` is how many entries are looked at. A folder that cannot be listed counts as empty.
     """
-    removed = 0
+    removed, named = 0, re.compile(_NAME)
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in islice(entries, most):
-            if not (found := _NAME.fullmatch(entry.name)):
+            if not (found := named.fullmatch(entry.name)):
                 continue
             process, machine = int(found[1]), found[2]
             if (process, machine) == (os.getpid(), _machine()) if own else _is_leftover(entry, process, machine):

@@ -7,6 +7,7 @@
     reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to
                        several pages, one in memory: by tiff_pages.py or animation.py, which also writes
     completeness.py    truncated files: missing rows, damaged chunks
+    fits.py            FITS, in and out, by astropy
     pages.py           pages of all formats, and those that a user asks for
     writing.py         a picture to bytes, as deep as its format can: by plain_formats.py, png_writer.py, tiff_writer.py
                        or Pillow

@@ -24,7 +24,6 @@ from ..text import METERS, RADIANS, Angle
 from .metadata import Metadata
 from .pages import Pages, Sink
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
-from .pillow_reader import refuse_not_finite
 from .pixel_size import PixelSize
 from .quiet import damage_as_error, quiet
 
@@ -140,8 +139,6 @@ class FitsPages(Pages):
                 pixels = (stored * factor + offset if self._scale != (1, 0) else stored).astype(F32)
                 if self._blank is not None:
                     pixels[stored == self._blank] = np.nan
-            if pixels.dtype == F32:
-                refuse_not_finite(pixels, name)
         metadata = Metadata(pixel_size=_pixel_size(self._header), fits=self._kept() if index == 0 else b"")
         integers = self._integers if pixels.dtype == F32 else None
         nodata = None if self._blank is None or integers is None else self._blank * self._scale[0] + self._scale[1]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # bytes, and pages of a TIFF may share them.
 _MOST_OF_ALL, _MOST_A_BYTE = 4 * 10**10, 64
 # As many digits as any number of pages has: Python refuses numbers of thousands of digits.
-_ASKED = re.compile(r"(\d{0,18})(-?)(\d{0,18})")
+_ASKED = r"(\d{0,18})(-?)(\d{0,18})"
 
 
 class Asked(NamedTuple):
@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Asked:
         """Return the pages of A-B, A, A- or -B; raises ParameterError."""
-        found = _ASKED.fullmatch(text.strip())
+        found = re.fullmatch(_ASKED, text.strip())
         first, last = (int(found[i]) if found and found[i] else None for i in (1, 3))
         if not found or (first is None and last is None) or 0 in (first, last):
             raise ParameterError(f"pages {text!r} are unknown: give 2-5, 3, 3- or -5, counted from 1")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import math
 import zlib
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ from ..errors import ReadError
 from .completeness import jpeg_width
 from .metadata import ORIENTATION_TAG, of_tiff, upright
 from .picture import F32, MAXVAL_OF, U8, U16, Picture, Samples, Size, refuse_oversize
-from .pillow_reader import read_tiff_with_pillow, refuse_not_finite
+from .pillow_reader import read_tiff_with_pillow
 from .quiet import open_raster, quiet_pillow
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _NONE, _DEFLATE = 1, (8, 32946)
 _BY_LIBTIFF = (5, 32773, 34925, 50000)  # LZW, PackBits, LZMA, Zstandard
 _MULTIPLIED, _ALPHA = 1, 2
 _COMPLEX = (5, 6)
+_GDAL_NODATA = 42113  # a number as text
 
 
 def read_page(
@@ -61,12 +63,10 @@ def read_page(
     if is_laid_out_here(page) or needs_imagecodecs:
         bands = _by_imagecodecs(page, name) if needs_imagecodecs else _channels(page, data)
         if bands.dtype not in (U8, U16):
-            with np.errstate(over="ignore"):  # beyond float32 is infinite, and refused as such
+            with np.errstate(over="ignore"):  # beyond float32 is infinite
                 bands = bands.astype(F32)
         if page.photometric == _WHITE_IS_ZERO:
             bands[:1] = MAXVAL_OF[bands.dtype] - bands[:1]
-        if bands.dtype == F32:
-            refuse_not_finite(bands.transpose(1, 2, 0), name)
         picture = Picture(*_parted(bands, page), MAXVAL_OF[bands.dtype], "TIFF", extra=extra)
         orientation = page.tags.valueof(ORIENTATION_TAG, 1)
     else:
@@ -80,6 +80,8 @@ def read_page(
     picture.tiff_compression = int(page.compression)
     if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
         picture.integers = page.dtype.newbyteorder("=")
+    with suppress(TypeError, ValueError):
+        picture.nodata = float(page.tags.valueof(_GDAL_NODATA))
     return upright(picture, orientation)
 
 

@@ -57,6 +57,8 @@ class Done:
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
+    missing: float = 0.0
+    """The part of the samples of all pages that is missing."""
     extremes: tuple[float, float] | None = None
     """The smallest and the largest filtered value of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
@@ -67,9 +69,10 @@ class Done:
     frame: Frame | None = None
     """The picture as it was read and as it was written, if that is kept."""
 
-    def note(self, made: Made, cautions: list[str]) -> None:
+    def note(self, frame: Frame, made: Made, cautions: list[str]) -> None:
         """Add one more page."""
         size = made.planes.size
+        self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
         if made.extremes:
             (low, high), most = made.extremes, self.extremes or made.extremes
             self.extremes = min(low, most[0]), max(high, most[1])
@@ -157,7 +160,7 @@ def filter_file(
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
     cautions = opened.cautions(frame)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(made, cautions)
+    done.note(frame, made, cautions)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:
@@ -201,10 +204,10 @@ def _filter_pages(
         if recipe.span == STACK:
             recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
             filter_ = filter_.with_options(scale=recipe.scale)
+        encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
             with growing(target, opened.times, spare=spare) as file:
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
-                encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     images.check_page(picture, number, first, suffix, name)
                     frame = opened.frame_of_page(picture, suffix)
@@ -213,13 +216,11 @@ def _filter_pages(
                     frame.put(made.planes)
                     if number == 1:
                         opened.tell(picture, suffix)
-                    done.note(made, cautions)
+                    done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
-                    while len(encoding) > _WAITING_BYTES // picture.planes.nbytes:
-                        done.left_out += _add(sink, encoding.popleft())
-                for each in encoding:
-                    done.left_out += _add(sink, each)
+                    _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
+                _add(sink, encoding, done)
                 sink.finish()
                 lost = ["durations"] if pages.milliseconds is not None and not FORMATS[suffix].is_shown else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
@@ -272,8 +273,9 @@ def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | No
             advance()
 
 
-def _add(sink: Sink, encoded: Future[tuple[object, list[str]]]) -> list[str]:
-    """Append a page; return what was dropped of its metadata, as text."""
-    page, left_out = encoded.result()
-    sink.add(page)
-    return left_out
+def _add(sink: Sink, encoding: deque[Future[tuple[object, list[str]]]], done: Done, most: int = 0) -> None:
+    """Append the first pages that are being encoded, until ``most`` are left."""
+    while len(encoding) > most:
+        page, left_out = encoding.popleft().result()
+        sink.add(page)
+        done.left_out += left_out

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from .. import images
 from ..files import sources
 from ..files.messages import shown
 from ..images.formats import FORMATS
+from ..missing.rule import USUAL
 from .frames import Frame
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
@@ -21,6 +26,12 @@ if TYPE_CHECKING:
     from ..images import Depth, Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
+
+    Holes = NDArray[np.bool_]
+
+
+# The part of a picture that, if it is missing, is worth a line.
+MUCH = 0.5
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
@@ -53,12 +64,13 @@ class Opened:
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
         suffix = images.suffix_of(target, recipe.format, picture)
-        depth = self._depth(picture, suffix)
-        return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
+        depth, given = self._depth(picture, suffix), replace(picture) if keep else None
+        return Frame(picture, depth, self.transfer, recipe.holes(picture, self.name), given=given)
 
     def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        return Frame(picture, self._depth(picture, suffix, is_page=True), self.transfer)
+        depth = self._depth(picture, suffix, is_page=True)
+        return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name))
 
     def _depth(self, picture: Picture, suffix: str, *, is_page: bool = False) -> Depth:
         keeps_levels, is_real = self.recipe.how.keeps_levels(self.recipe), self.recipe.mode.is_values
@@ -91,12 +103,10 @@ class Opened:
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
-        picture = frame.picture
-        is_of_floats = frame.depth.dtype.kind == "f"
-        return [
-            *self.transfer.cautions(*picture.planes.shape[1:]),
-            *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
-        ]
+        of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        if frame.missing > MUCH:
+            of_picture.insert(0, f"{frame.missing:.0%} of the picture is missing: the filtered rest says little")
+        return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
 def open_(
@@ -137,7 +147,7 @@ def open_(
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import notches, too_few
 
-            mean = spectrum_of(found, device=device)
+            mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer *= notches(opened.peaks, recipe.auto.shape)
@@ -160,11 +170,15 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
 
 
 def spectrum_of(
-    found: Picture | Pages, size: tuple[int, int] | None = None, device: str | int | None = None
+    found: Picture | Pages,
+    size: tuple[int, int] | None = None,
+    device: str | int | None = None,
+    holes: Callable[[Picture], Holes | None] = USUAL.holes,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
-    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones.
+    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``holes``
+    returns which samples are missing.
     """
     from ..analysis.power import middle, spectrum
 
@@ -172,7 +186,7 @@ def spectrum_of(
     shape = first.planes.shape[1:]
 
     def of(picture: Picture) -> Spectrum:
-        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval, device)
+        return spectrum(middle(filled(picture, holes(picture), device), *(size or shape)), picture.maxval, device)
 
     mean = of(first)
     if isinstance(found, images.Pages):
@@ -180,6 +194,15 @@ def spectrum_of(
             if page.planes.shape[1:] == shape:
                 mean.add(of(page))
     return mean
+
+
+def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> NDArray[Any]:
+    """Return the planes of a picture, with values for those samples that are missing."""
+    if holes is None:
+        return picture.planes
+    from ..missing.fill import filled as fill
+
+    return fill(picture.planes, holes, device)
 
 
 def spectrum_bytes(size: images.Size) -> int:
