@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -122,7 +123,11 @@ def opened(
         if len(pages) > 1:
             return pages
         with closing(pages):
-            return pages.read(0, working)
+            picture = pages.read(0, working)
+        if picture.metadata and pages.left_out:
+            left_out = (*picture.metadata.left_out, *pages.left_out)
+            picture.metadata = replace(picture.metadata, left_out=left_out)
+        return picture
     except MemoryError as error:
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 

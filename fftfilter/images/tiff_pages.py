@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _SUBFILE_TYPE, _SUB_IFDS, _DESCRIPTION = 254, 330, 270
 _REDUCED, _MASK = 1, 4
+_COG, _COG_HEAD = b"LAYOUT=IFDS_BEFORE_DATA", 512  # what GDAL writes at the start, and where
 _IMAGEJ_COUNTS, _IMAGEJ = 50838, 50839
 _MOST_TAGS = 4096  # more than any file has: a list that promises more is damaged
 # Of the descriptions that ImageJ and OME give of all pages.
@@ -111,6 +112,8 @@ class TiffPages(Pages):
         self.chosen = range(self.count)
         if len(whole) < len(links) or any(links[i].has_copies for i in self._numbers):
             self.left_out = ("reduced copies of pages",)
+        if _COG in data[:_COG_HEAD]:
+            self.left_out += ("the layout of a cloud-optimized GeoTIFF",)
 
     @property
     def pixels(self) -> int:

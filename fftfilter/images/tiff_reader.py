@@ -78,6 +78,7 @@ def read_page(
         picture, orientation = read_tiff_with_pillow(data, number, name, working), 1  # Pillow turns a TIFF upright
     picture.metadata = of_tiff(page, data, len(picture.planes) - extra, changes)
     picture.tiff_compression = int(page.compression)
+    picture.tiff_tile = (page.tilelength, page.tilewidth) if page.is_tiled else None
     if picture.planes.dtype == F32 and page.dtype is not None and page.dtype.kind in "iu":
         picture.integers = page.dtype.newbyteorder("=")
     with suppress(TypeError, ValueError):
