@@ -261,7 +261,7 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         output=given["output"],
         scale=parse_scale(scale),
         span=scale if scale in (FOLDER, STACK) else EACH,
-        pages=pages_of(given["pages"], given["hdu"]),
+        pages=pages_of(given),
         auto=auto,
         coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],

@@ -64,6 +64,7 @@ def peaks(
     as_json: bool,
     pages: str | None,
     hdu: int | None,
+    palette: str | None,
     input_limit: int | None,
     verbose: int,  # noqa: ARG001  -v acts by itself
 ) -> int:
@@ -103,7 +104,7 @@ def peaks(
         pattern=pattern,
         quiet=quiet,
         limit=input_limit,
-        pages=pages_of(pages, hdu),
+        pages=pages_of({"pages": pages, "hdu": hdu, "palette": palette}),
     )
     mean, pixel = searched.spectrum, given or searched.pixel
     found = peaks_of(mean, wanted)

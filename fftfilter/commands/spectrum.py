@@ -57,6 +57,7 @@ def spectrum(
     filter_: str | None,
     pages: str | None,
     hdu: int | None,
+    palette: str | None,
     device: str | None,
     precision: Precision,
     in_place: bool,
@@ -88,9 +89,9 @@ def spectrum(
 
     if os.path.isdir(source):  # noqa: PTH112  Path's may raise
         raise click.UsageError(f"IN is a folder, and spectrum takes one picture: {source!r}.")
-    how = images.Coding(**coding)
+    how, asked = images.Coding(**coding), {"pages": pages, "hdu": hdu, "palette": palette}
     if filter_ is not None:
-        _look(context, filter_, source, target, {"device": device, "pages": pages, "hdu": hdu})
+        _look(context, filter_, source, target, {"device": device} | asked)
         return
     images.check_output(source, target, in_place=in_place)
     images.refuse_coding(target, how)
@@ -103,14 +104,14 @@ def spectrum(
         return buffer_bytes(algorithm, shape, precision) + 2 * (8 if precision == "single" else 16) * math.prod(shape)
 
     spare = () if in_place else (sources.identity(source),)
-    found = images.opened(images.raw(source, input_limit), source, pages_of(pages, hdu), working=working)
+    found = images.opened(images.raw(source, input_limit), source, pages_of(asked), working=working)
     picture = only(found, shown(source, "standard input"))
     # A spectrum has no transparency, color profile or other metadata of a picture.
     images.check_fits(picture, target)
     planes, unit = within_single(filled(picture, USUAL.holes(picture, shown(source, "standard input")), device))
     transformed = fft2(planes, algorithm=engine, device=device, precision=precision)
     picture.planes, picture.maxval = log_magnitude(transformed, unit=unit), 255
-    picture.alpha = picture.metadata = None
+    picture.alpha = picture.metadata = picture.table = None
     images.write(picture, target, coding=how, spare=spare)
     if verbose:
         _, height, width = picture.planes.shape

@@ -2,6 +2,7 @@
 
     read -> Picture -> (its planes are filtered elsewhere) -> check_fits, depth_as -> write
 
+    palette.py         whether a palette is a look-up table or colors
     picture.py         a picture between its file and the filter, and the memory that it takes
     formats.py         the table of formats, with the pictures that each can hold
     reading.py         bytes to a picture: by plain_formats.py, tiff_reader.py, or pillow_reader.py for all others; to

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ParameterError, ReadError, TooLargeError
 
 if TYPE_CHECKING:
+    from .palette import PaletteRule
     from .picture import Picture, Size, Working
 
 # Pixels of all pages together, twenty minutes' work, and as many for each byte of a larger file: a frame may have few
@@ -24,6 +25,7 @@ class Asked(NamedTuple):
     first: int | None = None
     last: int | None = None
     hdu: int | None = None  # of a FITS, counted from 0; None is the first with a picture
+    palette: PaletteRule = "auto"  # whether it is a look-up table, by palette.py
 
     @classmethod
     def parse(cls, text: str) -> Asked:

@@ -41,6 +41,8 @@ class Picture:
     format: str  # Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets
     metadata: Metadata | None = None  # None leaves them out of the output
     tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
+    table: NDArray[np.uint16] | None = None
+    """The look-up table (3, 256) of a palette whose indices are the one plane."""
     tiff_tile: tuple[int, int] | None = None  # the height and width of the tiles of a TIFF
     integers: np.dtype[Any] | None = None
     """The type of the integers in the file that are float32 planes here: signed, or of more than 16 bits."""

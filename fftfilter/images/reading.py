@@ -20,6 +20,7 @@ from .picture import Picture, Size, refuse_oversize
 
 if TYPE_CHECKING:
     from ..files.messages import FileName
+    from .palette import PaletteRule
     from .picture import Working
 
 _HEADER_BYTES = 1 << 16  # more than any header of a PGM in practice, comments included
@@ -28,17 +29,18 @@ TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 FITS = b"SIMPLE  ="
 
 
-def read(source: FileName) -> Picture:
+def read(source: FileName, asked: Asked | None = None) -> Picture:
     """Read an image file; "-" is standard input, and a URL goes through fsspec.
 
-    A palette is expanded, to gray if all its colors in use are gray; transparency becomes alpha. Integers of other
+    A palette is a look-up table, whose indices are read, or expanded, to gray if all its colors in use are gray, as
+    palette.py tells or ``asked`` says; transparency becomes alpha. Integers of other
     types than uint8 and uint16, and floats of 16 and 64 bits, become float32; CMYK, YCbCr, LAB and HSV become RGB. A
     camera's MPO gives its main picture, as a JPEG. Pictures are turned upright, as EXIF or a TIFF's tag says.
 
     Raises ReadError for a file that is missing, damaged, truncated, not an image, several images or not finite
     (SeveralPagesError for several pages), and TooLargeError, before allocating, for more than the free memory.
     """
-    return decode(raw(source), source)
+    return decode(raw(source), source, asked=asked)
 
 
 def _refuse_at_start(start: bytes, name: str) -> None:
@@ -51,9 +53,11 @@ def _refuse_at_start(start: bytes, name: str) -> None:
         refuse_at_start(start, name)
 
 
-def decode(data: sources.Content, source: FileName, working: Working | None = None) -> Picture:
+def decode(
+    data: sources.Content, source: FileName, working: Working | None = None, asked: Asked | None = None
+) -> Picture:
     """Read an image from a file's bytes, as :func:`read`; the arguments are as for :func:`opened`."""
-    found = opened(data, source, working=working)
+    found = opened(data, source, asked, working=working)
     if isinstance(found, Pages):
         found.close()
         raise SeveralPagesError(
@@ -115,10 +119,12 @@ def opened(
     if asked.hdu is not None and data[: len(FITS)] != FITS:
         raise ParameterError(f"{name}: is no FITS, and has no HDU {asked.hdu}: leave --hdu out")
     try:
-        if not has_pages(data) and (picture := _picture(data[:], name, working)):
+        if not has_pages(data) and (picture := _picture(data[:], name, working, asked.palette)):
             asked.of(1, name)
             return picture
         pages = pages_of(data, name, asked)
+        if asked.palette == "table" and not has_pages(data):
+            raise ParameterError(f"{name}: frames of an animation have no look-up table: leave --palette out")
         pages.choose(asked, keeps_levels=keeps_levels, are_floats=are_floats)
         if len(pages) > 1:
             return pages
@@ -132,7 +138,7 @@ def opened(
         raise TooLargeError(f"{name}: out of memory while reading it; use a smaller image") from error
 
 
-def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
+def _picture(data: bytes, name: str, working: Working | None, palette: PaletteRule) -> Picture | None:
     """Return the picture of a file that is no TIFF and no FITS, None if it has several frames."""
     if plain_formats.is_plain(data):
         return plain_formats.decode(data, name, lambda size: refuse_oversize(name, size, working))
@@ -140,7 +146,7 @@ def _picture(data: bytes, name: str, working: Working | None) -> Picture | None:
     from .quiet import damage_as_error
 
     with damage_as_error(name):
-        return read_with_pillow(data, name, working)
+        return read_with_pillow(data, name, working, palette)
 
 
 def has_pages(data: sources.Content) -> bool:
@@ -157,7 +163,7 @@ def pages_of(data: sources.Content, name: str, asked: Asked | None = None) -> Pa
         if data[:4] in TIFF:
             from .tiff_pages import TiffPages
 
-            return TiffPages(data, name)
+            return TiffPages(data, name, asked.palette)
         if data[: len(FITS)] == FITS:
             from .fits import FitsPages
 

@@ -95,6 +95,8 @@ def encode_page(picture: Picture, coding: Coding) -> EncodedPage:
     tags[258] = (8 * samples.dtype.itemsize,) * channels
     known = channels - extra
     tags[262] = 1 if known < 3 else 2  # black is zero, RGB
+    if picture.table is not None:
+        tags[262], tags[320] = 3, tuple(picture.table.ravel().tolist())
     tags[277] = channels
     if channels not in (1, 3) or extra:
         tags[338] = (_UNKNOWN,) * extra + (_ALPHA,) * (known in (2, 4))

@@ -22,6 +22,7 @@ from ..files.sources import identity
 from ..files.standard_streams import STANDARD_STREAM
 from . import plain_formats
 from .formats import AS_USUAL, FORMATS, SUFFIX_OF_FORMAT, Coding, check_fits, misfit, suffix_of
+from .palette import WHITE
 from .picture import F32, MAXVAL_OF, U8, U16, Depth, Picture, Samples, samples_of
 
 if TYPE_CHECKING:
@@ -135,6 +136,8 @@ def encoded(picture: Picture, suffix: str, name: str, encode: Callable[[Picture]
         alpha = _rescaled(alpha, MAXVAL_OF[alpha.dtype], Depth(depth.dtype, MAXVAL_OF[depth.dtype]))
     planes, alpha = depth.rounded(planes, picture.nodata), alpha if alpha is None else depth.rounded(alpha)
     picture = replace(picture, planes=planes, alpha=alpha, maxval=depth.maxval)
+    if picture.table is not None and (planes.dtype != U8 or alpha is not None or not FORMATS[suffix].has_tables):
+        picture, left_out = replace(picture, table=None), [*left_out, "the look-up table"]
     try:
         return encode(picture), left_out
     except MemoryError as error:
@@ -199,7 +202,7 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         return fits.encode(picture, suffix)
     samples = samples_of(picture)
     if kind.name == "PNG":
-        return _png(samples, coding.png_level, metadata)
+        return _png(samples, coding.png_level, metadata, picture.table)
     if kind.name == "NPY":
         return plain_formats.encode_npy(samples)
     options = dict(kind.options if coding.quality is None else {"quality": coding.quality})
@@ -207,10 +210,10 @@ def encode(picture: Picture, suffix: str, coding: Coding) -> Parts:
         from .metadata import pillow_options
 
         options |= pillow_options(metadata)
-    return [_by_pillow(samples, kind.name, options)]
+    return [_by_pillow(samples, kind.name, options, picture.table)]
 
 
-def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> memoryview:
+def _by_pillow(samples: Samples, format_: str, options: dict[str, object], table: Samples | None = None) -> memoryview:
     from PIL import Image
 
     from .quiet import import_plugins
@@ -223,6 +226,9 @@ def _by_pillow(samples: Samples, format_: str, options: dict[str, object]) -> me
         options |= {"transparency": _CLEAR, "optimize": False}
     else:
         image = Image.fromarray(samples[:, :, 0] if samples.shape[2] == 1 else samples)
+    if table is not None:
+        image.putpalette((table // WHITE).T.ravel().tolist())
+        options |= {"optimize": False}  # which would take entries away
     image.save(file, format_, **options)
     return file.getbuffer()
 
@@ -249,7 +255,7 @@ def _with_transparent_entry(samples: Samples) -> Image.Image:
     return made
 
 
-def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
+def _png(samples: Samples, level: int, metadata: Metadata | None, table: Samples | None) -> Parts:
     from . import png_writer
 
     chunks: list[bytes] = []
@@ -258,8 +264,10 @@ def _png(samples: Samples, level: int, metadata: Metadata | None) -> Parts:
 
         chunks = list(png_chunks(metadata))
     is_16_bit_color = samples.shape[2] > 1 and samples.dtype == U16
-    if is_16_bit_color or level <= png_writer.QUICK:
-        return png_writer.encode(samples, level, chunks)
+    if table is not None:
+        chunks += png_writer.chunk(b"PLTE", (table // WHITE).astype(np.uint8).T.tobytes())
+    if is_16_bit_color or level <= png_writer.QUICK or table is not None:
+        return png_writer.encode(samples, level, chunks, has_palette=table is not None)
     file = _by_pillow(samples, "PNG", {"compress_level": level})
     return [file[:_PNG_HEADER], *chunks, file[_PNG_HEADER:]]
 

@@ -66,6 +66,8 @@ class Done:
     """What was dropped of the input's metadata, as text."""
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
+    has_table: bool = False
+    """Whether the indices of a palette were filtered, which is a look-up table."""
     frame: Frame | None = None
     """The picture as it was read and as it was written, if that is kept."""
 
@@ -158,6 +160,7 @@ def filter_file(
         return _filter_pages(opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance)
     frame = opened.frame(target, keep=compare or keep)
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
+    done.has_table = opened.found.table is not None
     cautions = opened.cautions(frame)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
     done.note(frame, made, cautions)
@@ -194,7 +197,7 @@ def _filter_pages(
     name, recipe = shown(target, "standard output"), opened.recipe
     first = opened.page(0)
     suffix = images.suffix_of_pages(target, recipe.format, len(pages), first)
-    done = Done(len(pages), first.planes.shape, str(first.planes.dtype))
+    done = Done(len(pages), first.planes.shape, str(first.planes.dtype), has_table=first.table is not None)
     if FORMATS[suffix].is_shown and pages.milliseconds is None:
         done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
@@ -228,7 +231,9 @@ def _filter_pages(
                     from . import verify
 
                     file.flush()
-                    done.difference = verify.of_pages(opened, images.pages_of(Slices(file), name), recipe, suffix)
+                    done.difference = verify.of_pages(
+                        opened, images.pages_of(Slices(file), name, verify.WRITTEN), recipe, suffix
+                    )
                 pages.close()  # or it could not be replaced, on some systems
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 # The smallest float32 that has all its bits: storing smaller values loses some.
 TINY = 2.0**-126
+# Outputs have a palette only where the indices were filtered.
+WRITTEN = images.Asked(palette="table")
 # In bins of ImageJ's histogram, which has 256: the device's values are no farther than this from the reference's.
 NUDGES = (0.0, 1e-3, -1e-3)
 
@@ -153,7 +155,7 @@ def of_file(frame: Frame, target: str | os.PathLike[str], recipe: Recipe) -> Dif
 
     Raises what :func:`images.read` raises, and VerifyError for a picture of another size.
     """
-    return _compare(frame, images.read(target), recipe, shown(target, "standard output"))
+    return _compare(frame, images.read(target, WRITTEN), recipe, shown(target, "standard output"))
 
 
 def of_pages(opened: Opened, written: Pages, recipe: Recipe, suffix: str) -> Difference:
@@ -176,7 +178,7 @@ def of_earlier(opened: Opened, target: str) -> Difference:
     """Return how far an output of an earlier run is from the reference; raises VerifyError."""
     if not isinstance(opened.found, images.Pages):
         return of_file(opened.frame(target, keep=True), target, opened.recipe)
-    with closing(images.pages_of(images.raw(target), shown(target, "-"))) as written:
+    with closing(images.pages_of(images.raw(target), shown(target, "-"), WRITTEN)) as written:
         return of_pages(opened, written, opened.recipe, Path(target).suffix.lower())
 
 

@@ -56,6 +56,7 @@ def test_tiled_pages_stay_tiled(monkeypatch, largest):
     for index in range(2):
         growing.add(growing.encode(pages.read(index), None))
     growing.finish()
+    file.seek(0)
     with tifffile.TiffFile(file) as found:
         assert [page.is_tiled for page in found.pages] == [True, True]
         assert found.is_bigtiff == (largest == 1)

@@ -14,7 +14,7 @@ from ...images.formats import COMPRESSIONS
 from ...images.pages import Asked
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ...work.recipe import Recipe
 
@@ -241,20 +241,30 @@ pages_option = option(
     help="Only these pages of a TIFF or FITS, or frames of a GIF, PNG or WebP, counted from 1; also A, A- and -B.  "
     "[default: all]",
 )
-reading_options = option(
-    "--hdu",
-    group="Input",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
+reading_options = combined(
+    option(
+        "--hdu",
+        group="Input",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="The HDU of a FITS, counted from 0.  [default: the first with a picture]",
+    ),
+    option(
+        "--palette",
+        group="Input",
+        type=click.Choice(["auto", "table", "colors"]),
+        help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
+        "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
+    ),
 )
 
 
-def pages_of(pages: str | None, hdu: int | None) -> Asked | None:
-    """Return the part of a file that --pages and --hdu ask for; raises ParameterError."""
-    if pages is None and hdu is None:
+def pages_of(given: Mapping[str, Any]) -> Asked | None:
+    """Return what --pages, --hdu and --palette ask for of a file; raises ParameterError."""
+    pages, hdu, palette = (given[name] for name in ("pages", "hdu", "palette"))
+    if pages is None and hdu is None and palette is None:
         return None
-    return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu)
+    return (Asked() if pages is None else Asked.parse(pages))._replace(hdu=hdu, palette=palette or "auto")
 
 
 def refuse(given: dict[str, Any], why: str) -> None:
