@@ -110,12 +110,20 @@ def test_a_stream_takes_images_with_holes(image, holes):
         assert np.ma.is_masked(made)
 
 
-def test_a_weak_result_is_filtered_again_in_double_precision(rng, holes):
-    weak = (1e6 + rng.random(SIZE)).astype(np.float64)
-    with Filter(H.highpass("6px")) as f:
-        made = f(weak, missing=holes)
+def test_a_weak_result_is_filtered_again_in_double_precision(holes):
+    y, x = np.mgrid[:12, :10]
+    strong = (np.cos(np.pi * (x + y)) + 1e-4 * np.cos(2 * np.pi * y / 12)).astype(np.float32)
+    holes[:] = False
+    holes[5, 5] = True
+    with Filter(H.notch((0.5, 0.5), width="1px"), output="real") as f:
+        f(strong, missing=holes)
         assert f.weak() == 1
-    assert made[~holes].max() == 1
+
+
+def test_little_on_a_bright_ground_has_all_its_digits(rng, holes):
+    ground = (60000 + rng.integers(0, 2, SIZE)).astype(np.uint16)
+    made, far = (fftfilter.highpass(each, "8px", missing=holes) for each in (ground, ground - 60000))
+    assert np.abs(made[~holes].astype(int) - far[~holes]).max() <= 8
 
 
 @pytest.mark.parametrize(
