@@ -197,7 +197,7 @@ class CommandOptions:
     skip_existing: bool
     fail_fast: bool
     dry_run: bool
-    report: Path | None
+    report: str | None
     cluster: str | None
     processes: int | None
 
@@ -298,7 +298,8 @@ def run(transfer: Transfer, sources: Sequence[str], target: str, given: dict[str
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, CommandOptions.of(transfer, given))
     if target.endswith("/") or (target != "-" and is_folder(target)):
-        return run_folder(files_of(sources), target, CommandOptions.of(transfer, given))
+        files = files_of(sources)
+        return run_folder(files, target, CommandOptions.of(transfer, given)) or min(files.folders, 1)
     if len(sources) > 1:
         raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, CommandOptions.of(transfer, given))

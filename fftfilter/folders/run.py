@@ -79,7 +79,8 @@ class FolderRun:
     format: str | None = None
     skip_existing: bool = False
     fail_fast: bool = False
-    report: Path | None = None
+    report: str | None = None
+    """A file or a URL; - is standard output."""
     verify: int = 0
     """The number of outputs that are compared with the reference."""
     masks: Sequence[str] = ()

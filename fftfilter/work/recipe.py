@@ -14,7 +14,7 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
-from ..output.modes import EACH, MODES, check_scale
+from ..output.modes import EACH, MODES, Auto, check_scale
 
 if TYPE_CHECKING:
     import os
@@ -46,6 +46,12 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
+    def caution_of_pages(self, recipe: Recipe) -> str | None:
+        """Return a line if pages of a file have grey levels that cannot be compared."""
+        if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
+            return "each page has a scale of its own: --scale stack gives one to all"
+        return None
+
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
@@ -74,6 +80,10 @@ class ImageJ(Plain):
     def keeps_levels(self, recipe: Recipe) -> bool:
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
+
+    def caution_of_pages(self, recipe: Recipe) -> str | None:
+        """Return a line if each page is autoscaled."""
+        return "each page is autoscaled by itself: --no-autoscale does without" if recipe.options["autoscale"] else None
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""

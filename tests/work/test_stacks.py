@@ -262,6 +262,8 @@ def test_a_stack_goes_through_standard_input_and_output(stack, blur):
 def test_the_program_says_what_became_of_the_pages(run, stack, tmp_path):  # noqa: F811
     code, out, said = run("lowpass", *OPTIONS, "-v", "--verify", "--pages", "2-", stack, tmp_path / "out.tif")
     assert code == 0
+    caution, said = said.split("\n", 1)
+    assert caution == "fftfilter: each page has a scale of its own: --scale stack gives one to all"
     assert said.startswith("3 pages, 32 x 24: lowpass, gaussian, radius 8px")
     assert out.startswith(f"{tmp_path}/out.tif: off by at most ".encode())
     assert b"of 2304 samples" in out
