@@ -66,7 +66,7 @@ class Done:
     difference: Difference | None = None
     """From the reference, if the output was compared with it."""
     frame: Frame | None = None
-    """The picture as it was read and as it was written, if that is kept."""
+    """The picture, or the middle page, as it was read and as it was written, if that is kept."""
 
     def note(self, made: Made, cautions: list[str]) -> None:
         """Add one more page."""
@@ -148,12 +148,13 @@ def filter_file(
     """Filter an input into a file by the filter of its recipe, which is closed before a picture is encoded.
 
     ``spare`` are files that the target must not be, as for :func:`files.atomic.store`. ``compare`` compares the output
-    with the reference, ``keep`` keeps the frame of a picture, and ``observe`` sees the results between its steps.
-    ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what reading, filtering and writing
-    raise, and VerifyError for pages that are not right, which are not written then.
+    with the reference, ``keep`` keeps the frame of a picture or of the middle page, and ``observe`` sees the results
+    between the steps of a picture. ``submit`` gives pages to threads, and ``advance`` is called after each. Raises what
+    reading, filtering and writing raise, and VerifyError for pages that are not right, which are not written then.
     """
     if isinstance(opened.found, images.Pages):
-        return _filter_pages(opened, target, filter_, spare=spare, compare=compare, submit=submit, advance=advance)
+        how: dict[str, Any] = {"spare": spare, "compare": compare, "keep": keep, "submit": submit, "advance": advance}
+        return _filter_pages(opened, target, filter_, **how)
     frame = opened.frame(target, keep=compare or keep)
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
     cautions = opened.cautions(frame)
@@ -184,6 +185,7 @@ def _filter_pages(
     *,
     spare: Spare,
     compare: bool,
+    keep: bool,
     submit: Submit | None,
     advance: Callable[[], None] | None,
 ) -> Done:
@@ -209,7 +211,9 @@ def _filter_pages(
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
                     _check_page(picture, number, first, suffix, name)
-                    frame = opened.frame_of_page(picture, suffix)
+                    is_shown = keep and number == opened.middle + 1
+                    frame = opened.frame_of_page(picture, suffix, keep=is_shown)
+                    done.frame = frame if is_shown else done.frame
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)

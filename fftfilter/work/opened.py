@@ -54,10 +54,10 @@ class Opened:
         depth = images.output_depth(picture, target, format=recipe.format, is_real=recipe.mode.is_values)
         return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
 
-    def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
+    def frame_of_page(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return a page, on its way into a file with this extension."""
         depth = images.depth_of_pages(suffix, picture, is_real=self.recipe.mode.is_values)
-        return Frame(picture, depth, self.transfer)
+        return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
@@ -69,6 +69,16 @@ class Opened:
         """The pages of a file that has several."""
         assert isinstance(self.found, images.Pages)  # noqa: S101  callers have asked
         return self.found
+
+    @property
+    def middle(self) -> int:
+        """The page that previews show: the middle one of those that are asked for, counted from 0."""
+        return (len(self.pages) - 1) // 2
+
+    @property
+    def middle_page(self) -> str:
+        """That page, to be put behind the name of the file; nothing for a picture."""
+        return f", page {self.pages.chosen[self.middle] + 1}" if isinstance(self.found, images.Pages) else ""
 
     def close(self) -> None:
         """Close a file of several pages."""

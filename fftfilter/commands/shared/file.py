@@ -48,7 +48,7 @@ def run_file(source: str, target: str, options: CommandOptions) -> None:
     say_of(opened, quiet=options.quiet, verbose=options.verbose)
     spare = masks if options.in_place else [opened.identity, *masks]
     if isinstance(opened.found, images.Pages):
-        done = _filter_pages(opened, target, spare, options)
+        done = _filter_pages(opened, target, spare, [opened.identity, *masks], options)
     else:
         done = _filter_picture(opened, target, spare, [opened.identity, *masks], options)
     if done.difference:
@@ -127,8 +127,14 @@ def _filter_picture(
     return done
 
 
-def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None], options: CommandOptions) -> Done:
-    """Filter the pages of a file, one by one."""
+def _filter_pages(
+    opened: Opened,
+    target: str,
+    spare: Sequence[Identity | None],
+    files: Sequence[Identity | None],
+    options: CommandOptions,
+) -> Done:
+    """Filter the pages of a file, one by one; ``files`` is as for :func:`_filter_picture`."""
     from contextlib import closing
 
     from ...folders.progress import Progress
@@ -137,20 +143,29 @@ def _filter_pages(opened: Opened, target: str, spare: Sequence[Identity | None],
 
     pages, recipe = opened.pages, opened.recipe
     with closing(opened):
-        only = options.chosen("save_stages", "preview", "profile")
+        only = options.chosen("save_stages", "profile")
         refuse(only, f"is for one picture, and IN has {len(pages)}: choose one with --pages.")
         passes = 1 + (recipe.span == STACK)
         progress = Progress(len(pages) * passes, quiet=options.quiet)
         progress.foretell(f"{len(pages)} pages", pages.pixels * passes / PIXELS_A_SECOND)
         with recipe.open(opened.transfer, options.device) as filter_:
             try:
-                compare = options.verify is not None
-                done = filter_file(opened, target, filter_, spare=spare, compare=compare, advance=progress.advance)
+                done = filter_file(
+                    opened,
+                    target,
+                    filter_,
+                    spare=spare,
+                    compare=options.verify is not None,
+                    keep=options.preview is not None,
+                    advance=progress.advance,
+                )
             finally:
                 progress.clear()
             _say([] if options.quiet else done.cautions + recipe.cautions())
             if options.verbose:
                 click.echo(f"{done.pages} pages, {_summary(filter_, opened, done)}", err=True)
+    if options.preview and done.frame:
+        preview.write_page(options.preview, opened, done.frame, options.device, files)
     return done
 
 

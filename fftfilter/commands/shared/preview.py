@@ -97,7 +97,7 @@ def write_page(
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
-    title = f"{Path(opened.name).name}   {width} x {height}"
+    title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
     about = _about(opened.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
     report = FilterReport(given.planes, given.maxval, opened.transfer, opened.recipe.edges, device)
     _write(preview, page(report, made.planes, made.maxval, title, about), spare)
