@@ -16,7 +16,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS, misfit
+from ..images.formats import FORMATS
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
 from .opened import open_
@@ -24,12 +24,12 @@ from .recipe import Recipe
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
-    from ..files.sources import Identity
+    from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
     from ..images.pages import Sink
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .frames import Frame, Made
     from .opened import Opened
 
-    Spare = Collection[Identity | None]
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
 
@@ -210,7 +209,7 @@ def _filter_pages(
             with growing(target, opened.times, spare=spare) as file:
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
-                    _check_page(picture, number, first, suffix, name)
+                    images.check_page(picture, number, first, suffix, name)
                     is_shown = keep and number == opened.middle + 1
                     frame = opened.frame_of_page(picture, suffix, keep=is_shown)
                     done.frame = frame if is_shown else done.frame
@@ -234,14 +233,6 @@ def _filter_pages(
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return done
-
-
-def _check_page(picture: Picture, number: int, first: Picture, suffix: str, name: str) -> None:
-    """Raise WriteError for a page that does not fit the file."""
-    if problem := misfit(picture, suffix):
-        raise WriteError(f"{name}: page {number}: {problem}")
-    if FORMATS[suffix].name != "TIFF":
-        images.check_alike(first, picture, number, suffix, name)
 
 
 def largest_of(opened: Opened, filter_: Filter, submit: Submit | None = None) -> float:
