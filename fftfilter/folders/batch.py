@@ -394,7 +394,8 @@ def _row(loaded: Loaded, frame: Frame, settings: Settings, device: str | None) -
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    report = FilterReport(given.planes, given.maxval, frame.transfer, settings.recipe.edges, device)
+    recipe, weight = settings.recipe, settings.recipe.weight(*given.planes.shape[1:])
+    report = FilterReport(given.planes, given.maxval, frame.transfer, recipe.edges, device, weight)
     job = loaded.outcome.job
     return row(report, made.planes, made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
 

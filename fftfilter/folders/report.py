@@ -103,6 +103,7 @@ def _line(outcome: Outcome, settings: Settings) -> dict[str, Any]:
             made.update(part.for_size(height, width).given() | made)
     far = outcome.difference
     given = {name: value for name, value in recipe.options.items() if value is not None}
+    given |= recipe.region.given() if recipe.region else {}
     return {
         "input": outcome.job.source,
         "output": outcome.job.target,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from .frames import Frame, Made
     from .opened import Opened
+    from .region import AreaLike
 
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
@@ -89,6 +90,9 @@ def filter_stack(
     compression: str | None = None,
     strip: bool = False,
     in_place: bool = False,
+    region: AreaLike | None = None,
+    protect: AreaLike | None = None,
+    feather: float | None = None,
     **options: Unpack[FilterOptions],
 ) -> int:
     """Filter the pages of a file into another one, page by page; return their number.
@@ -96,8 +100,9 @@ def filter_stack(
     Files are TIFF, GIF, animated PNG and WebP, and pictures. Count, order, durations, description, resolution and
     compression stay, as far as the target's format can hold them. ``pages`` is "2-5", "3", "3-" or "-5", counted from
     1. ``strip`` leaves metadata out, ``in_place`` allows the target to be the source, and the others are as on the
-    command line. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for all pages, which are
-    filtered twice for it.
+    command line; ``region`` and ``protect`` are (x, y, width, height), a mask ``(height, width)``, which is not 0
+    inside, or the name of its file. ``options`` are those of :class:`Filter`; ``scale`` may be "stack", too: one for
+    all pages, which are filtered twice for it.
 
     Raises ReadError, also for a page that is missing, WriteError, ParameterError, TooLargeError and DeviceError. The
     target appears whole or not at all.
@@ -106,6 +111,7 @@ def filter_stack(
         fftfilter.filter_stack("cells.tif", "flat.tif", H.bandpass("96px", "7px"), output="keep")
     """
     from ..filters import check_transfer
+    from .region import region_of
 
     if compression is not None and compression not in images.COMPRESSIONS:
         raise ParameterError(f"compression {compression!r} is unknown: choose {', '.join(images.COMPRESSIONS)}")
@@ -123,6 +129,7 @@ def filter_stack(
         pages=images.Asked.parse(str(pages)) if pages is not None else None,
         coding=images.Coding(png_level, quality, compression),
         strip=strip,
+        region=region_of(region, protect, feather),
     )
     recipe.refuse_scale()
     images.check_output(source, target, in_place=in_place)

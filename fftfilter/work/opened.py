@@ -63,6 +63,8 @@ class Opened:
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
         picture = self.pages.read(index, self.recipe.working)
+        if self.recipe.region:
+            self.recipe.region.check(picture, self.pages.page_name(index))
         return picture.stripped() if self.recipe.strip else picture
 
     @property
@@ -122,6 +124,8 @@ def open_(
             are_floats=recipe.mode.is_values,
         )
         recipe.how.refuse(first_of(found), name)
+        if recipe.region:
+            recipe.region.check(first_of(found), name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)

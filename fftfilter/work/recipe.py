@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
+    from numpy.typing import NDArray
+
     from ..analysis.search import AutoNotches
     from ..filters import Filter
     from ..images import Asked, Coding, Depth, Picture
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     from ..output.modes import Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
+    from .region import Region
     from .verify import Reference
+
+    Array = NDArray[Any]
 
 
 class Plain:
@@ -118,6 +123,15 @@ class Recipe:
     """That of standard output; else the target's extension says it."""
     strip: bool = False
     preserve_times: bool = False
+    region: Region | None = None
+    """The part of a picture that is filtered, if not all is."""
+
+    def __post_init__(self) -> None:
+        if self.region and not (self.how.keeps_levels(self) or self.mode.is_values):
+            raise ParameterError(
+                "region and protect need an output with the grey levels of the input: keep or real, or imagej with "
+                "--no-autoscale"
+            )
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
@@ -149,6 +163,10 @@ class Recipe:
     def cautions(self) -> list[str]:
         """Return a line if pictures cannot use a part of the range."""
         return self.mode.cautions(self.scale)
+
+    def weight(self, height: int, width: int) -> Array | None:
+        """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
+        return self.region.weight(height, width) if self.region else None
 
     @property
     def how(self) -> Plain:

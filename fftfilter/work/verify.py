@@ -164,13 +164,25 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white:
         raise replaced(name)
     made: list[Difference] = []
-    for wanted, values, stretch, unit in recipe.how.references(given, frame.transfer, recipe, frame.depth):
+    for wanted, values, stretch, unit in _references(given, frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
         made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]
+
+
+def _references(given: Picture, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
+    for made in recipe.how.references(given, frame.transfer, recipe, frame.depth):
+        if not recipe.region:
+            yield made
+            continue
+        wanted = recipe.region.blended(given, made.wanted, frame.depth, is_values=recipe.mode.is_values)
+        # In single precision a sum of both is as exact as the larger one, which may be the input.
+        unit = made.unit and max(made.unit, float(np.abs(wanted).max()) * 2.0**-23 * 65535 / OF_65535)
+        yield made._replace(wanted=wanted, unit=unit if frame.depth.dtype.kind == "f" else made.unit)
 
 
 def replaced(name: str) -> VerifyError:

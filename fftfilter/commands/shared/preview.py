@@ -98,7 +98,9 @@ def write_page(
     _, height, width = given.planes.shape
     title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
     about = _about(opened.transfer).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    report = FilterReport(given.planes, given.maxval, opened.transfer, opened.recipe.edges, device)
+    recipe = opened.recipe
+    weight = recipe.weight(height, width)
+    report = FilterReport(given.planes, given.maxval, opened.transfer, recipe.edges, device, weight)
     _write(preview, page(report, made.planes, made.maxval, title, about), spare)
 
 
