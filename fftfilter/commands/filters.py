@@ -131,7 +131,7 @@ other_options = combined(
 HELP = """{what}
 
 IN and OUT are image files, folders, URLs (s3://bucket/in/), or - for standard input and output. With several
-IN, which must be files, OUT is a folder.
+IN, OUT is a folder; folders among them are left out.
 
 \b
 Example: {examples}

@@ -191,8 +191,12 @@ class Recipe:
 
     @property
     def working(self) -> Working | None:
-        """A function from a picture's size to the bytes of the staged pipeline; None for the fused one."""
+        """A function from a picture's size to the bytes of the staged pipeline or a region; None without both."""
         if not self.needs_staged:
+            if self.region:
+                from .region import weight_bytes
+
+                return weight_bytes
             return None
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..images import Depth, Picture
+    from ..images import Depth, Picture, Size
 
     Array = NDArray[Any]
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 FEATHER = 8.0
 # The time to find distances grows with the feather.
 WIDEST = 1000
+# Pixels that are blended at a time, as the steps between take memory.
+ROWS_PIXELS = 1 << 20
 _NUMBERS = re.compile(r"[-+.\d\s]*(,[-+.\d\s]*)+")
 _RECTANGLE = re.compile(r"\s*(\d{1,9}),\s*(\d{1,9}),\s*(\d{1,9}),\s*(\d{1,9})\s*")
 
@@ -67,7 +69,7 @@ class Area:
             if (wide, high) != (width, height):
                 raise ParameterError(f"{self} has {wide} x {high} pixels, and the picture {width} x {height}")
             bits = np.frombuffer(zlib.decompress(self.mask), np.uint8)
-            return np.unpackbits(bits, count=height * width).reshape(height, width).astype(bool)
+            return np.unpackbits(bits, count=height * width).reshape(height, width).view(bool)
         if x + wide > width or y + high > height:
             raise ParameterError(f"{self} reaches beyond the picture of {width} x {height} pixels")
         found = np.zeros((height, width), bool)
@@ -88,6 +90,17 @@ class Region:
         areas = {area.what: area.text for area in (self.inside, self.outside) if area}
         return {**areas, "feather": self.feather}
 
+    def pixels(self, height: int, width: int) -> Array:
+        """Return which pixels are filtered, bool ``(height, width)``; raises ParameterError if none is."""
+        import numpy as np
+
+        found = self.inside.pixels(height, width) if self.inside else np.ones((height, width), bool)
+        if self.outside:
+            found &= ~self.outside.pixels(height, width)
+        if not found.any():
+            raise ParameterError("no pixel is left to filter: protect less, or give a larger region")
+        return found
+
     def weight(self, height: int, width: int) -> Array:
         """Return the weight of the filtered picture, float32 ``(height, width)``; raises ParameterError."""
         return _weight(self, height, width)
@@ -95,7 +108,7 @@ class Region:
     def check(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that it does not fit; ``name`` is its file's."""
         try:
-            self.weight(*picture.planes.shape[1:])
+            self.pixels(*picture.planes.shape[1:])
         except ParameterError as error:
             raise ParameterError(f"{name}: {error}") from None
 
@@ -113,13 +126,22 @@ class Region:
         if not (is_values or given.is_stored_as(depth)):
             levels = own * (depth.maxval / given.maxval)
             own = (np.floor(levels + 0.5 + NUDGE) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
-        border = (weight > 0) & (weight < 1)
-        before = own[:, border].astype(np.float64)
-        mixed = before + weight[border] * (made[:, border] - before)
         result = made if made.flags.writeable else made.copy()
-        result[:, border] = np.floor(mixed + 0.5 + NUDGE) if is_whole else mixed
-        np.copyto(result, own, where=weight == 0)
+        height, width = weight.shape
+        step = max(1, ROWS_PIXELS // width)
+        for rows in (np.s_[top : top + step] for top in range(0, height, step)):
+            part, before, after = weight[rows], own[:, rows], result[:, rows]
+            border = (part > 0) & (part < 1)
+            values = before[:, border].astype(np.float64)
+            values += part[border] * (after[:, border] - values)
+            after[:, border] = np.floor(values + 0.5 + NUDGE) if is_whole else values
+            np.copyto(after, before, where=part == 0)
         return result
+
+
+def weight_bytes(size: Size) -> int:
+    """Return the bytes that the weight of a picture takes while it is made, beside the picture."""
+    return 16 * size.width * size.height
 
 
 def region_of(region: AreaLike | None, protect: AreaLike | None, feather: float | None) -> Region | None:
@@ -185,19 +207,17 @@ def _mask(pixels: Any, what: str, text: str) -> Area:
 def _weight(region: Region, height: int, width: int) -> Array:
     import numpy as np
 
-    inside = region.inside.pixels(height, width) if region.inside else np.ones((height, width), bool)
-    if region.outside:
-        inside &= ~region.outside.pixels(height, width)
-    if not inside.any():
-        raise ParameterError("no pixel is left to filter: protect less, or give a larger region")
+    inside = region.pixels(height, width)
     widest = region.feather + 1
-    weight = np.zeros((height, width), np.float32)
     # One pixel more than the region on each side, from which distances are counted.
     rows, columns = (np.flatnonzero(inside.any(axis=axis)) for axis in (1, 0))
     part = np.s_[max(0, rows[0] - 1) : rows[-1] + 2, max(0, columns[0] - 1) : columns[-1] + 2]
     away = _distances(inside[part], widest)
-    weight[part] = 0.5 - 0.5 * np.cos(away * np.float32(pi / widest))
-    weight[part][away > widest - 1e-4] = 1  # exactly, so that these samples are not mixed
+    is_deep = away > widest - 1e-4
+    away *= pi / widest
+    weight = np.zeros((height, width), np.float32)
+    weight[part] = 0.5 - 0.5 * np.cos(away, out=away)
+    weight[part][is_deep] = 1  # exactly, so that these samples are not mixed
     weight.flags.writeable = False
     return weight
 
