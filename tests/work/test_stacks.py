@@ -273,6 +273,23 @@ def test_the_program_says_what_became_of_the_pages(run, stack, tmp_path):  # noq
 
 
 @pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["lowpass"], "fftfilter: each page has a scale of its own: --scale stack gives one to all\n"),
+        (["lowpass", "--output", "signed", "--scale", "auto"], "fftfilter: each page has a scale of its own: "),
+        (["imagej"], "fftfilter: each page is autoscaled by itself: --no-autoscale does without\n"),
+        *((["lowpass", *options], "") for options in (["-q"], ["--scale", "stack"], ["--scale", "0:40"])),
+        *((["lowpass", *options], "") for options in (["--output", "keep"], ["--pages", "2"])),
+        (["imagej", "--no-autoscale"], ""),
+    ],
+    ids=str,
+)
+def test_pages_that_cannot_be_compared_are_said(run, stack, tmp_path, words, said):  # noqa: F811
+    code, _, found = run(*words, stack, tmp_path / "out.tif")
+    assert (code, found[: len(said)], found.count("\n")) == (0, said, bool(said)), found
+
+
+@pytest.mark.parametrize(
     ("options", "name", "words"),
     [
         ([], "out.jpg", "holds one page, and there are 4; give --pages 1, or write"),
