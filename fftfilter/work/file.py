@@ -204,7 +204,7 @@ def _filter_pages(
         done.cautions.append("the pages become frames of an animation, shown for 0.1 s each")
     if FORMATS[suffix].name == "GIF" and len(first.planes) > 1:
         done.cautions.append("a GIF has 256 colors a frame: of more, the nearest are taken")
-    if caution := recipe.how.caution_of_pages(recipe):
+    if caution := recipe.how.caution_of_pages(recipe, first):
         done.cautions.append(caution)
     with _threads(submit) as to_threads:
         reading = partial(_read_ahead, opened, to_threads, advance)

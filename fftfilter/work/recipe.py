@@ -51,8 +51,8 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
-    def caution_of_pages(self, recipe: Recipe) -> str | None:
-        """Return a line if pages of a file have grey levels that cannot be compared."""
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
+        """Return a line if pages of a file, such as the first, get grey levels that cannot be compared."""
         if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
             return "each page has a scale of its own: --scale stack gives one to all"
         return None
@@ -86,9 +86,11 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
-    def caution_of_pages(self, recipe: Recipe) -> str | None:
-        """Return a line if each page is autoscaled."""
-        return "each page is autoscaled by itself: --no-autoscale does without" if recipe.options["autoscale"] else None
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
+        """Return a line if each page is autoscaled, as gray ones of whole numbers are."""
+        if not recipe.options["autoscale"] or len(first.planes) > 1 or first.planes.dtype.kind == "f":
+            return None
+        return "each page is autoscaled by itself: --no-autoscale does without"
 
     def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
