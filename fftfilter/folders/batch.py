@@ -29,7 +29,7 @@ from ..files.messages import quoted_if_odd, reason
 from ..work import verify
 from ..work.file import filter_file, largest_of, write
 from ..work.frames import filtered
-from ..work.opened import open_
+from ..work.opened import filled, open_
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
 from .tree import is_inside
@@ -394,10 +394,11 @@ def _row(loaded: Loaded, frame: Frame, settings: Settings, device: str | None) -
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    recipe, weight = settings.recipe, settings.recipe.weight(*given.planes.shape[1:])
-    report = FilterReport(given.planes, given.maxval, frame.transfer, recipe.edges, device, weight)
+    recipe, planes = settings.recipe, filled(given, frame.holes, device)
+    weight = recipe.weight(*planes.shape[1:])
+    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, weight)
     job = loaded.outcome.job
-    return row(report, made.planes, made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
+    return row(report, frame.shown(), made.maxval, job.number, f"{job.source}{loaded.opened.middle_page}")
 
 
 def _with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:

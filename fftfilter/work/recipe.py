@@ -14,29 +14,35 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
+from ..missing.rule import USUAL, Missing
 from ..output.modes import EACH, MODES, Auto, check_scale
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from ..analysis.search import AutoNotches
     from ..filters import Filter
-    from ..images import Asked, Coding, Depth, Picture
+    from ..images import Asked, Coding, Picture
     from ..images.picture import Working
     from ..output.modes import Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
+    from .frames import Frame
     from .region import Region
     from .verify import Reference
 
     Array = NDArray[Any]
+    Holes = NDArray[np.bool_]
 
 
 class Plain:
     """Filters as :class:`Filter` does."""
+
+    takes_missing = True
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
@@ -57,16 +63,27 @@ class Plain:
             return "each page has a scale of its own: --scale stack gives one to all"
         return None
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
 
-        output, scale = recipe.output, recipe.scale
-        return references_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+        picture = frame.as_read
+        return references_of(
+            picture.planes,
+            picture.maxval,
+            frame.transfer,
+            recipe.output,
+            scale=recipe.scale,
+            depth=frame.depth,
+            edges=recipe.edges,
+            holes=frame.holes,
+        )
 
 
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
+
+    takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return an :class:`ImageJFilter`."""
@@ -92,11 +109,11 @@ class ImageJ(Plain):
             return None
         return "each page is autoscaled by itself: --no-autoscale does without"
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
-        return of_imagej(given, transfer, recipe, depth)
+        return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
 MethodName = Literal["plain", "imagej"]
@@ -123,6 +140,8 @@ class Recipe:
     coding: Coding = AS_USUAL
     format: str | None = None
     """That of standard output; else the target's extension says it."""
+    missing: Missing = USUAL
+    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
     region: Region | None = None
@@ -138,8 +157,17 @@ class Recipe:
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
         self.refuse_scale()
+        if self.missing != USUAL and not self.how.takes_missing:
+            raise ParameterError("ImageJ's filter knows no missing pixels: leave --missing and --nodata out")
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
+
+    def holes(self, picture: Picture, name: str) -> Holes | None:
+        """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
+        if self.how.takes_missing:
+            return self.missing.holes(picture, name)
+        picture.refuse_not_finite(name)
+        return None
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale that means nothing to the output."""

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ..images import Depth, Picture, Size
+    from ..images import Picture, Size
+    from .frames import Frame
 
     Array = NDArray[Any]
     AreaLike = str | os.PathLike[str] | Sequence[int] | ArrayLike
@@ -112,15 +113,23 @@ class Region:
         except ParameterError as error:
             raise ParameterError(f"{name}: {error}") from None
 
-    def blended(self, given: Picture, made: Array, depth: Depth, *, is_values: bool) -> Array:
-        """Return the filtered planes ``made``, as an output of this depth has them, blended into those of a picture.
+    def blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
+        """Return the filtered planes ``made`` of a frame blended into those that were read; may overwrite ``made``.
 
         ``is_values`` says that they have the grey levels of the picture. Where the weight is 0, samples are copied.
+        Missing samples are those of ``made``.
         """
+        import numpy as np
+
+        with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
+            return self._blended(frame, made, is_values=is_values)
+
+    def _blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
         import numpy as np
 
         from ..output.rounding import NUDGE
 
+        given, depth, holes = frame.as_read, frame.depth, frame.holes
         weight = self.weight(*made.shape[1:])
         own, is_whole = given.planes, made.dtype.kind == "u"
         if not (is_values or given.is_stored_as(depth)):
@@ -134,8 +143,13 @@ class Region:
             border = (part > 0) & (part < 1)
             values = before[:, border].astype(np.float64)
             values += part[border] * (after[:, border] - values)
-            after[:, border] = np.floor(values + 0.5 + NUDGE) if is_whole else values
-            np.copyto(after, before, where=part == 0)
+            mixed = np.floor(values + 0.5 + NUDGE) if is_whole else values
+            stays = part == 0
+            if holes is not None:
+                mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
+                stays = stays & ~holes[:, rows]
+            after[:, border] = mixed
+            np.copyto(after, before, where=stays)
         return result
 
 
