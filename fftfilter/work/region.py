@@ -121,35 +121,29 @@ class Region:
         """
         import numpy as np
 
-        with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
-            return self._blended(frame, made, is_values=is_values)
-
-    def _blended(self, frame: Frame, made: Array, *, is_values: bool) -> Array:
-        import numpy as np
-
         from ..output.rounding import NUDGE
 
         given, depth, holes = frame.as_read, frame.depth, frame.holes
         weight = self.weight(*made.shape[1:])
         own, is_whole = given.planes, made.dtype.kind == "u"
-        if not (is_values or given.is_stored_as(depth)):
-            levels = own * (depth.maxval / given.maxval)
-            own = (np.floor(levels + 0.5 + NUDGE) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
         result = made if made.flags.writeable else made.copy()
         height, width = weight.shape
         step = max(1, ROWS_PIXELS // width)
-        for rows in (np.s_[top : top + step] for top in range(0, height, step)):
-            part, before, after = weight[rows], own[:, rows], result[:, rows]
-            border = (part > 0) & (part < 1)
-            values = before[:, border].astype(np.float64)
-            values += part[border] * (after[:, border] - values)
-            mixed = np.floor(values + 0.5 + NUDGE) if is_whole else values
-            stays = part == 0
-            if holes is not None:
-                mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
-                stays = stays & ~holes[:, rows]
-            after[:, border] = mixed
-            np.copyto(after, before, where=stays)
+        with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
+            if not (is_values or given.is_stored_as(depth)):
+                levels = own * (depth.maxval / given.maxval)
+                own = (np.floor(levels + 0.5 + NUDGE) if is_whole else levels).clip(0, depth.maxval).astype(made.dtype)
+            for rows in (np.s_[top : top + step] for top in range(0, height, step)):
+                part, before, after = weight[rows], own[:, rows], result[:, rows]
+                border, stays = (part > 0) & (part < 1), part == 0
+                values = before[:, border].astype(np.float64)
+                values += part[border] * (after[:, border] - values)
+                mixed = np.floor(values + 0.5 + NUDGE) if is_whole else values
+                if holes is not None:
+                    mixed = np.where(holes[:, rows][:, border], after[:, border], mixed)
+                    stays = stays & ~holes[:, rows]
+                after[:, border] = mixed
+                np.copyto(after, before, where=stays)
         return result
 
 
