@@ -47,6 +47,7 @@ class Asked(NamedTuple):
 
 
 ALL = Asked()
+PALETTES = ("auto", "table", "colors")
 
 
 class Pages(ABC):

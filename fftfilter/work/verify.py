@@ -115,6 +115,8 @@ def references_of(
             factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
             far, of = largest_deviation, values.copy()
             made = on_ramp(of, planes, holes, ramp[None], dtype=dtype, levels=factor, far=far).pixels
+            if mode.is_values:
+                np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:
             made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
         yield Reference(made, values, stretch, unit)
@@ -190,7 +192,7 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white or is_other:
         raise replaced(name)
     made: list[Difference] = []
-    for wanted, values, stretch, unit in recipe.how.references(frame, recipe):
+    for wanted, values, stretch, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
         if integers is None:
@@ -202,6 +204,19 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
         if made[-1].is_right:
             return made[-1]
     return made[0]
+
+
+def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
+    for made in recipe.how.references(frame, recipe):
+        if not recipe.region:
+            yield made
+            continue
+        wanted = recipe.region.blended(frame, made.wanted, is_values=recipe.mode.is_values)
+        # In single precision a sum of both is as exact as the larger one, which may be the input.
+        largest = float(np.abs(wanted).max(where=np.isfinite(wanted), initial=0))
+        unit = made.unit and max(made.unit, largest * 2.0**-23 * 65535 / OF_65535)
+        yield made._replace(wanted=wanted, unit=unit if frame.depth.dtype.kind == "f" else made.unit)
 
 
 def replaced(name: str) -> VerifyError:

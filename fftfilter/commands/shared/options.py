@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from ...images.formats import COMPRESSIONS
-from ...images.pages import Asked
+from ...images.pages import PALETTES, Asked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -252,7 +252,7 @@ reading_options = combined(
     option(
         "--palette",
         group="Input",
-        type=click.Choice(["auto", "table", "colors"]),
+        type=click.Choice(PALETTES),
         help="What a palette is. table: a look-up table of intensities, which stays, and its indices are filtered; "
         "colors: RGB is filtered; auto: a table if its 256 colors change smoothly.  [default: auto]",
     ),
