@@ -12,6 +12,7 @@ from fftfilter.errors import ParameterError
 from fftfilter.images.picture import Depth
 from fftfilter.output.difference import Difference
 from fftfilter.output.modes import MODES, Auto
+from fftfilter.output.rounding import NUDGE
 from fftfilter.work.verify import references_of
 
 SIZE = (12, 10)
@@ -111,7 +112,7 @@ def test_a_stream_takes_images_with_holes(image, holes):
 
 
 def test_undecided_samples_are_filtered_again_in_double_precision(rng, holes):
-    near_edges = (rng.integers(0, 255, SIZE) + 0.5 + 1e-5 * rng.random(SIZE)) / 255
+    near_edges = (rng.integers(0, 255, SIZE) + 0.5 - NUDGE + 1e-6 * rng.random(SIZE)) / 255
     with Filter(H.lowpass("3cyc"), output="keep") as f:
         made = f(near_edges, missing=holes, dtype=np.uint8)
         assert f.weak() == 1
