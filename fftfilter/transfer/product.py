@@ -189,6 +189,9 @@ class Transfer:
     def __repr__(self) -> str:
         """Return what makes the same function, with ``from fftfilter import transfer as H``; masks in short."""
         made = " * ".join(map(repr, self.parts)) or "H.Transfer(())"
+        sizes = {each.pixel for part in self.parts for each in part.physical()}
+        if len(sizes) > 1:
+            return " * ".join(repr(Transfer((part,))) for part in self.parts)
         return made if self.pixel_size is None else f"({made}).with_pixel_size({self.pixel_size!r})"
 
     def __str__(self) -> str:
