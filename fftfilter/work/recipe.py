@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from .. import __version__
 from ..engine import FUSED, name_of
@@ -33,6 +33,13 @@ if TYPE_CHECKING:
 class Plain:
     """Filters as :class:`Filter` does."""
 
+    usual: ClassVar[Mapping[str, Any]] = {
+        **dict.fromkeys(("engine", "work_group_size", "transpose")),
+        "precision": "single",
+        "edges": "wrap",
+    }
+    """The defaults of a recipe's options."""
+
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
         from ..filters import Filter
@@ -56,6 +63,12 @@ class Plain:
 
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
+
+    usual: ClassVar[Mapping[str, Any]] = {
+        **{name: each for name, each in Plain.usual.items() if name != "edges"},
+        "autoscale": True,
+        "saturate": True,
+    }
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return an :class:`ImageJFilter`."""

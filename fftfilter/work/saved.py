@@ -1,0 +1,202 @@
+"""A recipe as JSON: in a file of its own, in the metadata of an output, and on the page of ``explore``.
+
+The keys are the fields of :class:`Recipe` and the options of its filter; what has its default is left out. Values are
+written and read by the types of the fields, so that a new field needs nothing here. ``docs/recipes.md`` describes all.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import os
+import sys
+import types
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from ..errors import ParameterError
+from ..files.messages import shown
+from ..images import COMPRESSIONS, Asked, refuse_coding
+from ..images.formats import suffix_of
+from ..output.modes import Range, parse_scale, scale_of
+from ..transfer import Transfer, saved
+from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
+from .recipe import METHODS, Recipe
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ..files.sources import Identity
+    from ..filters import Filter
+    from .recipe import MethodName
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+# Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
+_NOT_KEPT = {"device", "pixel_size"}
+
+
+def load(file: str | os.PathLike[str]) -> Recipe:
+    """Return the recipe in a file; raises ReadError, and ParameterError for what is not a recipe."""
+    return from_json(saved.read(file), shown(file, "standard input"), folder_of(file))
+
+
+def save(recipe: Recipe, file: str | os.PathLike[str], spare: Collection[Identity | None] = ()) -> None:
+    """Write a recipe into a file, which replaces none of ``spare``; raises ParameterError and WriteError."""
+    saved.write(file, to_json(recipe, folder_of(file)), spare)
+
+
+def to_json(recipe: Recipe, folder: str = "") -> dict[str, Any]:
+    """Return a recipe as JSON has it, without the version; names of files are relative to ``folder``."""
+    usual = Recipe(Transfer(()))
+    given = {each.name: getattr(recipe, each.name) for each in fields(recipe) if each.name != "options"}
+    kept = {name: each for name, each in given.items() if name == "transfer" or each != getattr(usual, name)}
+    options = {name: each for name, each in recipe.options.items() if each != recipe.how.usual.get(name)}
+    return {name: _encoded(each, folder) for name, each in (kept | options).items()}
+
+
+def from_json(given: Mapping[str, Any], name: str, folder: str = "") -> Recipe:
+    """Return the recipe that :func:`to_json` gave; raises ParameterError, which begins with ``name``."""
+    of_recipe = _types_of(Recipe)
+    if "transfer" not in given:
+        raise ParameterError(f"{name}: a recipe needs 'transfer', the list of its parts: give it")
+    method = _decoded(of_recipe["method"], given.get("method", "plain"), f"{name}: method", folder)
+    of_options = _options(method)
+    known = {key: kind for key, kind in (of_recipe | of_options).items() if key != "options"}
+    refuse_unknown(given, known, f"{name}: a recipe")
+    values = {key: _decoded(known[key], value, f"{name}: {key}", folder) for key, value in given.items()}
+    options = {key: values.pop(key) for key in of_options if key in values}
+    try:
+        return _checked(Recipe(**values, options={**METHODS[method].usual, **options}))
+    except ParameterError as error:
+        raise ParameterError(f"{name}: {error}") from error
+
+
+def recipe_of(filter_: Filter) -> Recipe:
+    """Return the recipe of a filter, for the files that it would filter."""
+    from ..imagej_filter import ImageJFilter
+
+    given: dict[str, Any] = {name: each for name, each in filter_.options.items() if name not in _NOT_KEPT}
+    method: MethodName = "plain"
+    if isinstance(filter_, ImageJFilter):
+        method, given["output"] = "imagej", "keep"
+    of_recipe = {each.name: given.pop(each.name) for each in fields(Recipe) if each.name in given}
+    of_recipe["scale"] = scale_of(of_recipe.get("scale"))
+    return Recipe(filter_.transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
+
+
+def _options(method: MethodName) -> dict[str, Any]:
+    """Return the types of the options that a method's filter has beside a recipe's fields."""
+    from ..filters import FilterOptions
+
+    of_recipe = {each.name for each in fields(Recipe)} | _NOT_KEPT
+    found = {name: kind for name, kind in _types_of(FilterOptions).items() if name not in of_recipe}
+    if method == "imagej":
+        del found["edges"]
+        found |= {"autoscale": bool, "saturate": bool}
+    return found
+
+
+def _checked(recipe: Recipe) -> Recipe:
+    """Return a recipe; raises ParameterError for a value that a command line would refuse."""
+    if isinstance(recipe.scale, Range):
+        parse_scale(f"{recipe.scale.low!r}:{recipe.scale.high!r}")
+    elif recipe.scale:
+        parse_scale(f"auto:{recipe.scale.saturated!r}")
+    recipe.refuse_scale()
+    if recipe.method == "imagej" and recipe.output != "keep":
+        raise ParameterError(f"output {recipe.output} is not for ImageJ's filter: its recipes have the output keep")
+    if recipe.auto:
+        from ..analysis.search import check_strength
+
+        check_strength(recipe.auto.strength)
+    if recipe.pages:
+        Asked.parse(f"{'' if recipe.pages.first is None else recipe.pages.first}-{recipe.pages.last or ''}")
+    refuse_coding("-", recipe.coding)
+    if recipe.coding.compression not in (None, *COMPRESSIONS):
+        raise ParameterError(f"compression {recipe.coding.compression!r} is unknown: choose {', '.join(COMPRESSIONS)}")
+    if recipe.format is not None:
+        suffix_of("OUT", recipe.format)
+    return recipe
+
+
+def _encoded(value: Any, folder: str, key: str = "") -> Any:
+    if isinstance(value, Transfer):
+        return saved.to_json(value, folder)
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value):
+        value = {each.name: getattr(value, each.name) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: _encoded(each, folder, name) for name, each in value.items()}
+    if isinstance(value, tuple | list):
+        return [_encoded(each, folder) for each in value]
+    return saved.relative(key, os.fspath(value) if isinstance(value, os.PathLike) else value, folder)
+
+
+def _decoded(kind: Any, value: Any, where: str, folder: str) -> Any:
+    """Return a value as its type; raises ParameterError, which begins with ``where``."""
+    if get_origin(kind) in (Union, types.UnionType):
+        if value is None and type(None) in get_args(kind):
+            return None
+        # Of several objects, the one that has most of the keys is meant.
+        others = [each for each in get_args(kind) if each is not type(None)]
+        keys = set(value) if isinstance(value, dict) else set()
+        best = max(others, key=lambda each: (len(keys & _keys(each)), _fits(each, value)))
+        return _decoded(best, value, where, folder)
+    if kind is Transfer:
+        return saved.from_json(value, where, folder)
+    if kind in _WORDS and not _fits(kind, value):
+        raise wrong_type(where, value, _WORDS[kind])
+    if get_origin(kind) is Literal and not (isinstance(value, str) and value in get_args(kind)):
+        raise ParameterError(f"{where}: {brief(value)} is unknown: choose {', '.join(map(str, get_args(kind)))}")
+    if kind is Any or kind in _WORDS or get_origin(kind) is Literal:
+        return value
+    return _container(kind, value, where, folder)
+
+
+def _container(kind: Any, value: Any, where: str, folder: str) -> Any:
+    """Return a list, a mapping or an object as its type; raises what :func:`_decoded` raises."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (tuple, list):
+        if not isinstance(value, list):
+            raise wrong_type(where, value, "a list")
+        return origin(_decoded(arguments[0], each, f"{where}[{i}]", folder) for i, each in enumerate(value))
+    if not isinstance(value, dict):
+        raise wrong_type(where, value, "an object")
+    known = dict.fromkeys(value, arguments[1]) if origin else _types_of(kind)
+    refuse_unknown(value, known, where)
+    made = {
+        name: _decoded(known[name], saved.placed(name, each, folder), f"{where}.{name}", folder)
+        for name, each in value.items()
+    }
+    if origin:
+        return made
+    needed = [name for name, each in inspect.signature(kind).parameters.items() if each.default is each.empty]
+    if missing := [name for name in needed if name not in made]:
+        raise ParameterError(f"{where}: needs {missing[0]!r}: give it")
+    return kind(**made)
+
+
+def _fits(kind: Any, value: Any) -> bool:
+    """Whether a number, text or truth value is of a type; a whole number is also one with a fraction."""
+    return type(value) is kind or (kind is float and type(value) is int)
+
+
+def _keys(kind: Any) -> set[str]:
+    return set(_types_of(kind)) if hasattr(kind, "__annotations__") else set()
+
+
+@cache
+def _types_of(kind: Any) -> dict[str, Any]:
+    """Return the types of a class's fields; names that only type checkers import are imported for it."""
+    module = sys.modules[kind.__module__]
+    names = dict(vars(module))
+    for node in ast.parse(inspect.getsource(module)).body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for statement in node.body:
+                with suppress(ImportError):  # a name that its module has for type checkers alone
+                    exec(ast.unparse(statement), names)  # noqa: S102  our own import
+    return get_type_hints(kind, localns=names)
