@@ -40,6 +40,8 @@ class Kind:
     factor: Decorator | None = None
     """The option of the other filters that multiplies this one in. It has the kind's name, may be repeated, and takes
     what the first parameter of :attr:`of` does; so may the option of that name in the kind's own command."""
+    value_of: Callable[[dict[str, Any]], str] = lambda given: str(given.pop(next(iter(given))))
+    """The value of that option for a part; takes what it says out of the part's arguments."""
     takes_files: bool = False
     """Whether these values name files, which are also inputs."""
     output: Output = "magnitude"
@@ -174,6 +176,12 @@ def notch_of(at: str, *, harmonics: int = 1, shape: ShapeName = "gaussian") -> T
     return transfer.notch(peak, width=parts[2] if len(parts) > 2 else None, harmonics=harmonics, shape=shape)
 
 
+def at_of(given: dict[str, Any]) -> str:
+    """Return a notch's peak and width as --at takes them."""
+    fx, fy = given.pop("at")
+    return f"{fx!r},{fy!r},{given.pop('width')}"
+
+
 stripe_options = combined(
     filter_option(
         "--angle",
@@ -297,6 +305,7 @@ KINDS: dict[str, Kind] = {
             notch_of,
             peak_options,
             factor=factor("--notch", PEAK, "Also remove this wave; see 'notch'."),
+            value_of=at_of,
             output="keep",
         ),
         Kind(

@@ -16,7 +16,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS
+from ..images.formats import FORMATS, suffix_of
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
 from .opened import open_
@@ -171,6 +171,10 @@ def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[st
     """Write the filtered picture of an input; return what was dropped of its metadata, as text."""
     recipe = opened.recipe
     frame.put(made.planes)
+    if recipe.embed_recipe:
+        from .saved import embed
+
+        embed(recipe, frame.picture, suffix_of(target, recipe.format, frame.picture))
     return images.write(
         frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
     )
@@ -210,6 +214,10 @@ def _filter_pages(
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
+                    if recipe.embed_recipe and number == 1:
+                        from .saved import embed
+
+                        embed(opened.recipe, picture, suffix)
                     done.note(made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from .. import __version__
 from ..engine import FUSED, name_of
 from ..errors import ParameterError
+from ..files.messages import shown
 from ..files.sources import digest_of
-from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
+from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
 from ..output.modes import EACH, MODES, check_scale
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ class Plain:
 
         return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
 
+    def describe(self, recipe: Recipe, options: Mapping[str, Any]) -> Filter:
+        """Return a filter with some of the recipe's options, whose device is opened on first use."""
+        from ..filters import Filter
+
+        filter_ = Filter.__new__(Filter)
+        filter_.__setstate__((recipe.transfer, {"output": recipe.output, "scale": recipe.scale, **options}))
+        return filter_
+
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
 
@@ -76,6 +85,14 @@ class ImageJ(Plain):
 
         return ImageJFilter(transfer, **recipe.options, **device)
 
+    def describe(self, recipe: Recipe, options: Mapping[str, Any]) -> Filter:
+        """Return an :class:`ImageJFilter`."""
+        from ..imagej_filter import ImageJFilter
+
+        filter_ = ImageJFilter.__new__(ImageJFilter)
+        filter_.__setstate__((recipe.transfer, options))
+        return filter_
+
     def refuse(self, picture: Picture, name: str) -> None:
         """Take gray and RGB pictures."""
         if (channels := len(picture.planes)) not in (1, 3):
@@ -95,6 +112,8 @@ class ImageJ(Plain):
         return of_imagej(given, transfer, recipe, depth)
 
 
+PLACES = {"PNG": "fftfilter", "TIFF": "Description"}
+"""Where an output has its recipe: the key of its text, by Pillow's name of its format."""
 MethodName = Literal["plain", "imagej"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
 
@@ -121,6 +140,8 @@ class Recipe:
     """That of standard output; else the target's extension says it."""
     strip: bool = False
     preserve_times: bool = False
+    embed_recipe: bool = False
+    """Whether the output's metadata have the recipe."""
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
@@ -136,6 +157,14 @@ class Recipe:
         """Raise ParameterError for a target whose format cannot hold the output."""
         if self.mode.is_values:
             refuse_whole_numbers(target, format=self.format)
+        if self.embed_recipe:
+            self.refuse_embedding(target)
+
+    def refuse_embedding(self, target: str | os.PathLike[str]) -> None:
+        """Raise ParameterError for a target whose format has no place for a recipe."""
+        if FORMATS[suffix := suffix_of(target, self.format)].name not in PLACES:
+            name = shown(target, "standard output")
+            raise ParameterError(f"{name}: {suffix} holds no recipe: write .png or .tif, or take --save-recipe")
 
     def open(self, transfer: Transfer, device: str | int | None = None, *, profile: bool = False) -> Filter:
         """Return a filter on a device for a transfer function that knows its pixels; raises what Filter raises."""

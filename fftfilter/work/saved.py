@@ -8,29 +8,31 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import os
 import sys
 import types
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from ..errors import ParameterError
 from ..files.messages import shown
 from ..images import COMPRESSIONS, Asked, refuse_coding
-from ..images.formats import suffix_of
-from ..output.modes import Range, parse_scale, scale_of
+from ..images.formats import FORMATS, suffix_of
+from ..output.modes import EACH, Range, parse_scale, scale_of
 from ..transfer import Transfer, saved
 from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
-from .recipe import METHODS, Recipe
+from .recipe import METHODS, PLACES, Recipe
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterator
 
     from ..files.sources import Identity
     from ..filters import Filter
+    from ..images import Picture
     from .recipe import MethodName
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
@@ -85,6 +87,60 @@ def recipe_of(filter_: Filter) -> Recipe:
     of_recipe = {each.name: given.pop(each.name) for each in fields(Recipe) if each.name in given}
     of_recipe["scale"] = scale_of(of_recipe.get("scale"))
     return Recipe(filter_.transfer, method, {**METHODS[method].usual, **given}, **of_recipe)
+
+
+def described(recipe: Recipe) -> Filter:
+    """Return the filter of a recipe, whose device is opened on first use."""
+    options = {name: each for name, each in recipe.options.items() if each != recipe.how.usual.get(name)}
+    return recipe.how.describe(recipe, options)
+
+
+def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -> Filter:
+    """Return the filter that the file of a recipe describes, on a device.
+
+    Raises ReadError, and ParameterError also for a recipe that a filter of arrays cannot follow: one that finds the
+    waves of each picture, or has one range for several; DeviceError without a usable device.
+
+        soft = fftfilter.load_filter("soft.json")
+        result = soft(image)
+    """
+    recipe = load(file)
+    if recipe.auto or recipe.span != EACH:
+        what = "finds the waves of each picture" if recipe.auto else f"has one range for each {recipe.span}"
+        raise ParameterError(f"{shown(file, 'standard input')}: {what}, which takes files: use fftfilter apply")
+    return recipe.open(recipe.transfer, device)
+
+
+def save_filter(filter_: Filter, file: str | os.PathLike[str]) -> None:
+    """Write a filter into the file of a recipe, for ``fftfilter apply`` and :func:`load_filter`.
+
+    Raises ParameterError for a mask that was read from no file, and WriteError.
+    """
+    save(recipe_of(filter_), file)
+
+
+def files_of(recipe: Recipe) -> tuple[str, ...]:
+    """Return the names of the files that a recipe needs."""
+
+    def found(value: Any) -> Iterator[str]:
+        if isinstance(value, dict):
+            yield from (each for name, each in value.items() if name == "file" and isinstance(each, str))
+        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from found(each)
+
+    return tuple(found(to_json(recipe)))
+
+
+def embed(recipe: Recipe, picture: Picture, suffix: str) -> None:
+    """Put a recipe into the metadata of a picture for a file with this extension; raises ParameterError."""
+    from ..images.metadata import Metadata
+
+    recipe.refuse_embedding(f"OUT{suffix}")
+    given = picture.metadata or Metadata()
+    text = json.dumps({saved.MARK: saved.VERSION, **to_json(recipe)})
+    key = PLACES[FORMATS[suffix].name]
+    # The description of a TIFF is its own, if it has one.
+    picture.metadata = replace(given, text={key: text, **given.text})
 
 
 def _options(method: MethodName) -> dict[str, Any]:
