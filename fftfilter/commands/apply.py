@@ -44,6 +44,8 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
     from ..work import saved
 
     recipe = saved.load(file)
+    if show and names:
+        raise click.UsageError("--show takes a recipe alone: leave IN and OUT out.")
     if show:
         for line in _shown(context, recipe):
             click.echo(line)

@@ -36,6 +36,7 @@ class Format(NamedTuple):
     """For Pillow's writer: the least lossy setting that is still usual for the format."""
     has_quality: bool = False
     pages: bool = False  # whether it can hold several pages or frames
+    has_recipe: bool = False  # whether its metadata have a place for a recipe
 
 
 class Coding(NamedTuple):
@@ -52,7 +53,7 @@ COMPRESSIONS = {"none": 1, "lzw": 5, "deflate": 8, "packbits": 32773, "lzma": 34
 
 
 _JPEG = Format("JPEG", longest=65500, lossy=True, options={"quality": 95}, has_quality=True)
-_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True)
+_TIFF = Format("TIFF", gray=32, color=32, alpha=True, pages=True, has_recipe=True)
 _JPEG2000 = Format("JPEG2000", gray=16, alpha=True)
 # Standard output gets the first extension of a format.
 FORMATS = {
@@ -61,7 +62,7 @@ FORMATS = {
     ".ppm": Format("PPM", gray=16, color=16),
     ".pfm": Format("PPM", gray=32, color=32),
     ".npy": Format("NPY", gray=32, color=32),
-    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True),
+    ".png": Format("PNG", gray=16, color=16, alpha=True, pages=True, has_recipe=True),
     ".tif": _TIFF,
     ".tiff": _TIFF,
     ".jpg": _JPEG,

@@ -13,12 +13,15 @@ import os
 from contextlib import suppress
 from importlib import import_module
 from inspect import signature
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .. import images
 from ..errors import ParameterError, WriteError
 from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import reason, shown
+from ..images.formats import FORMATS
 from .product import Transfer
 
 if TYPE_CHECKING:
@@ -100,13 +103,19 @@ def _part(given: object, where: str, folder: str) -> Transfer:
 
 
 def read(file: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what the file of a recipe has, without its version; raises ReadError and ParameterError."""
+    """Return what the file of a recipe, or a picture that has one, says; raises ReadError and ParameterError."""
 
     def refuse_large(*_: object) -> NoReturn:
         raise ParameterError(f"{name}: has more than {MOST_BYTES:,} bytes, which no recipe has: give another file")
 
     name = shown(file, "standard input")
-    return parse(sources.content(file, refuse_large, MOST_BYTES), name)
+    kind = FORMATS.get(PurePath(os.fsdecode(file)).suffix.lower())
+    if kind is None or not kind.has_recipe:
+        return parse(sources.content(file, refuse_large, MOST_BYTES), name)
+    found = images.opened(images.raw(file), file, images.Asked(1, 1))
+    if not isinstance(found, images.Picture) or not found.metadata or not found.metadata.own_recipe:
+        raise ParameterError(f"{name}: has no recipe: one is put into a picture by --embed-recipe")
+    return parse(found.metadata.own_recipe, name)
 
 
 def parse(text: str | bytes, name: str) -> dict[str, Any]:
@@ -141,8 +150,12 @@ def parse(text: str | bytes, name: str) -> dict[str, Any]:
 
 
 def text_of(data: Mapping[str, Any]) -> str:
-    """Return the text of a recipe's file."""
-    return json.dumps({MARK: VERSION, **data}, indent=2) + "\n"
+    """Return the text of a recipe's file: a line for each key, and for each part."""
+    lines = []
+    for key, value in {MARK: VERSION, **data}.items():
+        parts = ",\n    ".join(map(json.dumps, value)) if key == "transfer" else ""
+        lines.append(f"  {json.dumps(key)}: " + (f"[\n    {parts}\n  ]" if parts else json.dumps(value)))
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def write(file: str | os.PathLike[str], data: Mapping[str, Any], spare: Collection[Identity | None] = ()) -> None:

@@ -174,7 +174,7 @@ def write(opened: Opened, frame: Frame, made: Made, target: str | os.PathLike[st
     if recipe.embed_recipe:
         from .saved import embed
 
-        embed(recipe, frame.picture, suffix_of(target, recipe.format, frame.picture))
+        embed(recipe, frame.picture, target, suffix_of(target, recipe.format, frame.picture))
     return images.write(
         frame.picture, target, format=recipe.format, coding=recipe.coding, times=opened.times, spare=spare
     )
@@ -217,7 +217,7 @@ def _filter_pages(
                     if recipe.embed_recipe and number == 1:
                         from .saved import embed
 
-                        embed(opened.recipe, picture, suffix)
+                        embed(opened.recipe, picture, target, suffix)
                     done.note(made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))

@@ -47,14 +47,6 @@ class Plain:
 
         return Filter(transfer, output=recipe.output, scale=recipe.scale, **recipe.options, **device)
 
-    def describe(self, recipe: Recipe, options: Mapping[str, Any]) -> Filter:
-        """Return a filter with some of the recipe's options, whose device is opened on first use."""
-        from ..filters import Filter
-
-        filter_ = Filter.__new__(Filter)
-        filter_.__setstate__((recipe.transfer, {"output": recipe.output, "scale": recipe.scale, **options}))
-        return filter_
-
     def refuse(self, picture: Picture, name: str) -> None:
         """Raise ParameterError for a picture that the method does not take; ``name`` is its file's."""
 
@@ -85,14 +77,6 @@ class ImageJ(Plain):
 
         return ImageJFilter(transfer, **recipe.options, **device)
 
-    def describe(self, recipe: Recipe, options: Mapping[str, Any]) -> Filter:
-        """Return an :class:`ImageJFilter`."""
-        from ..imagej_filter import ImageJFilter
-
-        filter_ = ImageJFilter.__new__(ImageJFilter)
-        filter_.__setstate__((recipe.transfer, options))
-        return filter_
-
     def refuse(self, picture: Picture, name: str) -> None:
         """Take gray and RGB pictures."""
         if (channels := len(picture.planes)) not in (1, 3):
@@ -112,8 +96,6 @@ class ImageJ(Plain):
         return of_imagej(given, transfer, recipe, depth)
 
 
-PLACES = {"PNG": "fftfilter", "TIFF": "Description"}
-"""Where an output has its recipe: the key of its text, by Pillow's name of its format."""
 MethodName = Literal["plain", "imagej"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
 
@@ -158,11 +140,11 @@ class Recipe:
         if self.mode.is_values:
             refuse_whole_numbers(target, format=self.format)
         if self.embed_recipe:
-            self.refuse_embedding(target)
+            self.refuse_embedding(target, suffix_of(target, self.format))
 
-    def refuse_embedding(self, target: str | os.PathLike[str]) -> None:
-        """Raise ParameterError for a target whose format has no place for a recipe."""
-        if FORMATS[suffix := suffix_of(target, self.format)].name not in PLACES:
+    def refuse_embedding(self, target: str | os.PathLike[str], suffix: str) -> None:
+        """Raise ParameterError for a target whose format, that of an extension, has no place for a recipe."""
+        if not FORMATS[suffix].has_recipe:
             name = shown(target, "standard output")
             raise ParameterError(f"{name}: {suffix} holds no recipe: write .png or .tif, or take --save-recipe")
 

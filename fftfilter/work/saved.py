@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 from ..errors import ParameterError
 from ..files.messages import shown
 from ..images import COMPRESSIONS, Asked, refuse_coding
-from ..images.formats import FORMATS, suffix_of
-from ..output.modes import EACH, Range, parse_scale, scale_of
+from ..images.formats import suffix_of
+from ..output.modes import AUTO, EACH, Range, parse_scale, scale_of
 from ..transfer import Transfer, saved
 from ..transfer.saved import brief, folder_of, refuse_unknown, wrong_type
-from .recipe import METHODS, PLACES, Recipe
+from .recipe import METHODS, Recipe
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -91,8 +91,19 @@ def recipe_of(filter_: Filter) -> Recipe:
 
 def described(recipe: Recipe) -> Filter:
     """Return the filter of a recipe, whose device is opened on first use."""
+    from ..filters import Filter
+    from ..imagej_filter import ImageJFilter
+
     options = {name: each for name, each in recipe.options.items() if each != recipe.how.usual.get(name)}
-    return recipe.how.describe(recipe, options)
+    if recipe.method == "imagej":
+        made: Filter = ImageJFilter.__new__(ImageJFilter)
+    else:
+        made, options["output"] = Filter.__new__(Filter), recipe.output
+        if recipe.scale:  # as Python gives it
+            own = recipe.scale
+            options["scale"] = own[:2] if isinstance(own, Range) else (AUTO, own.saturated)
+    made.__setstate__((recipe.transfer, options))
+    return made
 
 
 def load_filter(file: str | os.PathLike[str], device: str | int | None = None) -> Filter:
@@ -131,16 +142,13 @@ def files_of(recipe: Recipe) -> tuple[str, ...]:
     return tuple(found(to_json(recipe)))
 
 
-def embed(recipe: Recipe, picture: Picture, suffix: str) -> None:
-    """Put a recipe into the metadata of a picture for a file with this extension; raises ParameterError."""
+def embed(recipe: Recipe, picture: Picture, target: str | os.PathLike[str], suffix: str) -> None:
+    """Put a recipe into the metadata of a picture for a target of this extension; raises ParameterError."""
     from ..images.metadata import Metadata
 
-    recipe.refuse_embedding(f"OUT{suffix}")
-    given = picture.metadata or Metadata()
-    text = json.dumps({saved.MARK: saved.VERSION, **to_json(recipe)})
-    key = PLACES[FORMATS[suffix].name]
-    # The description of a TIFF is its own, if it has one.
-    picture.metadata = replace(given, text={key: text, **given.text})
+    recipe.refuse_embedding(target, suffix)
+    text = json.dumps({saved.MARK: saved.VERSION, **to_json(recipe, folder_of(target))})
+    picture.metadata = replace(picture.metadata or Metadata(), recipe=text)
 
 
 def _options(method: MethodName) -> dict[str, Any]:

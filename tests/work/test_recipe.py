@@ -33,6 +33,7 @@ OTHERS = {
     "format": "png",
     "strip": True,
     "preserve_times": True,
+    "embed_recipe": True,
 }
 
 

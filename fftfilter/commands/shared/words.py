@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -25,15 +26,11 @@ def words_of(context: click.Context, recipe: Recipe) -> list[str] | None:
     from ..kinds import KINDS
 
     for kind in KINDS.values():
-        words = _words(kind, recipe)
-        if words is None:
-            continue
-        try:
-            given = context_of(context, words, "IN", "OUT").params
-            if options_of(kind.name, ["IN"], given).recipe == recipe:
-                return words
-        except (click.ClickException, FftfilterError):
-            continue
+        with suppress(click.ClickException, FftfilterError):  # a mask in no file, an option that does not fit
+            if words := _words(kind, recipe):
+                given = context_of(context, words, "IN", "OUT").params
+                if options_of(kind.name, ["IN"], given).recipe == recipe:
+                    return words
     return None
 
 
@@ -48,7 +45,7 @@ def _words(kind: Kind, recipe: Recipe) -> list[str] | None:
         return None
     if any(KINDS[part.kind].factor is None for part in others):
         return None
-    words = [kind.name, *_options(kind, own), *_settings(recipe)]
+    words = [kind.name, *_options(kind, own), *_settings(kind, recipe)]
     words += [f"--{part.kind}={KINDS[part.kind].value_of(part.arguments())}" for part in others]
     if recipe.transfer.pixel_size is not None:
         words.append(f"--pixel-size={recipe.transfer.pixel_size!r}m")
@@ -66,16 +63,13 @@ def _options(kind: Kind, parts: list[Part]) -> list[str]:
     return values + [_word(name, each) for name, each in once.items() if name in kind.parameters]
 
 
-def _settings(recipe: Recipe) -> list[str]:
+def _settings(kind: Kind, recipe: Recipe) -> list[str]:
     """Return the options of all but the transfer function; each that is not its default."""
     given: dict[str, Any] = {each.name: getattr(recipe, each.name) for each in fields(recipe)}
     usual: dict[str, Any] = {each.name: each.default for each in fields(recipe)}
     for name in ("transfer", "method", "options"):
         del given[name]
-    if recipe.method != "plain":
-        del given["output"]  # the command has no option for it
-    else:
-        usual["output"] = None  # each kind has its own default
+    usual["output"] = recipe.output if kind.outputs else kind.output
     given |= {name: each for name, each in recipe.options.items() if each != recipe.how.usual.get(name)}
     auto, coding, span = given.pop("auto"), given.pop("coding"), given.pop("span")
     if auto:
