@@ -37,8 +37,7 @@ def apply(context: click.Context, /, *, file: str, names: tuple[str, ...], show:
     before the recipe's.
 
     \b
-    Example: fftfilter lowpass --radius 8px --save-recipe soft.json in.png out.png
-             fftfilter apply soft.json photos/ soft/
+    Example: fftfilter apply soft.json photos/ soft/
              fftfilter apply --show soft.json
     """
     from ..work import saved

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from dataclasses import fields, replace
+from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 import fftfilter
 from fftfilter import Filter
@@ -21,6 +24,7 @@ from fftfilter.commands.filters import context_of, options_of
 from fftfilter.commands.shared.words import words_of
 from fftfilter.errors import FftfilterError, ParameterError
 from fftfilter.files.sources import identity
+from fftfilter.filters import FilterOptions
 from fftfilter.imagej_filter import ImageJFilter
 from fftfilter.images import Asked, Coding
 from fftfilter.output.modes import Auto, Range
@@ -29,6 +33,7 @@ from fftfilter.work.recipe import METHODS, Recipe
 from tests.folders.helpers import pgm
 from tests.work.test_recipe import OTHERS
 
+DOCUMENT = (Path(__file__).parents[2] / "docs/recipes.md").read_text(encoding="utf-8")
 USUAL = METHODS["plain"].usual
 PLAIN = Recipe(H.lowpass("8px"), options=USUAL)
 
@@ -228,3 +233,26 @@ def test_a_recipe_does_not_replace_an_input(tmp_path):
     with pytest.raises(ParameterError):
         saved.save(PLAIN, source, spare=[identity(source)])
     assert source.read_bytes() == before
+
+
+# The document
+
+
+def test_the_document_describes_every_key_and_every_kind():
+    tables = re.findall(r"^\| (`[^|]+) \|", DOCUMENT, re.MULTILINE)
+    named = {name for cell in tables for name in re.findall(r"`(\w+)`", cell)}
+    of_recipe = {each.name for each in fields(Recipe)} - {"options"}
+    of_options = {*FilterOptions.__annotations__, *USUAL} - {"device", "pixel_size"}
+    kinds = set(H.__all__) - {"Transfer", "load", "mask", "save"}
+    assert named == of_recipe | of_options | kinds
+
+
+def test_the_recipe_of_the_document_is_one(tmp_path):
+    (text,) = re.findall(r"```json\n(.*?)```", DOCUMENT, re.DOTALL)
+    digest = re.search(r'"digest": "(\w+)"', text)[1]
+    Image.fromarray(np.full((4, 4), 255, np.uint8)).save(tmp_path / "gains.png")
+    own = H.mask_file(str(tmp_path / "gains.png")).parts[0].digest
+    (tmp_path / "recipe.json").write_text(text.replace(digest, own))
+    recipe = saved.load(tmp_path / "recipe.json")
+    assert [part.kind for part in recipe.transfer.parts] == ["bandpass", "notch", "mask"]
+    assert (recipe.output, recipe.scale, recipe.edges) == ("signed", Range(0, 40), "mirror")
