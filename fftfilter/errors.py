@@ -37,6 +37,10 @@ class ParameterError(FftfilterError, ValueError):
     exit_code = 2
 
 
+class MissingError(ParameterError):
+    """An image with missing pixels, where none may be missing."""
+
+
 class ImageError(FftfilterError):
     """An image that cannot be read, held or written."""
 
@@ -79,15 +83,20 @@ class RefusedError(DeviceError):
     """A device whose results differ from the reference."""
 
 
-def check_unmasked(what: str, given: object) -> None:
-    """Raise ParameterError for a NumPy array with masked values."""
+def is_masked(given: object) -> bool:
+    """Whether something is a NumPy array with masked values."""
     # A masked array means that numpy.ma is loaded, whose import takes some milliseconds.
     ma = sys.modules.get("numpy.ma")
     # Another thread may just be loading it.
-    if ma and hasattr(ma, "is_masked") and ma.is_masked(given):
+    return bool(ma and hasattr(ma, "is_masked") and ma.is_masked(given))
+
+
+def check_unmasked(what: str, given: object) -> None:
+    """Raise ParameterError for a NumPy array with masked values."""
+    if is_masked(given):
         raise ParameterError(
-            f"{ma.count_masked(given)} values of the {what} are masked, and a transform needs them all: "
-            "give them a value, for example with .filled(0)"
+            f"some values of the {what} are masked, and a transform needs them all: give them a value, for example "
+            "with .filled(0)"
         )
 
 

@@ -15,20 +15,27 @@ from ..errors import ParameterError
 from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
+from ..missing.rule import USUAL, Missing
 from ..output.modes import EACH, MODES, check_scale
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..analysis.search import AutoNotches
     from ..filters import Filter
-    from ..images import Asked, Coding, Depth, Picture
+    from ..images import Asked, Coding, Picture
     from ..images.picture import Working
     from ..output.modes import Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
+    from .frames import Frame
     from .verify import Reference
+
+    Holes = NDArray[np.bool_]
 
 
 class Plain:
@@ -40,6 +47,7 @@ class Plain:
         "edges": "wrap",
     }
     """The defaults of a recipe's options."""
+    takes_missing = True
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
@@ -54,12 +62,21 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
 
-        output, scale = recipe.output, recipe.scale
-        return references_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+        picture = frame.as_read
+        return references_of(
+            picture.planes,
+            picture.maxval,
+            frame.transfer,
+            recipe.output,
+            scale=recipe.scale,
+            depth=frame.depth,
+            edges=recipe.edges,
+            holes=frame.holes,
+        )
 
 
 class ImageJ(Plain):
@@ -70,6 +87,7 @@ class ImageJ(Plain):
         "autoscale": True,
         "saturate": True,
     }
+    takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return an :class:`ImageJFilter`."""
@@ -89,11 +107,11 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
-        return of_imagej(given, transfer, recipe, depth)
+        return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
 MethodName = Literal["plain", "imagej"]
@@ -120,6 +138,8 @@ class Recipe:
     coding: Coding = AS_USUAL
     format: str | None = None
     """That of standard output; else the target's extension says it."""
+    missing: Missing = USUAL
+    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
     embed_recipe: bool = False
@@ -128,8 +148,17 @@ class Recipe:
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
         self.refuse_scale()
+        if self.missing != USUAL and not self.how.takes_missing:
+            raise ParameterError("ImageJ's filter knows no missing pixels: leave --missing and --nodata out")
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
+
+    def holes(self, picture: Picture, name: str) -> Holes | None:
+        """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
+        if self.how.takes_missing:
+            return self.missing.holes(picture, name)
+        picture.refuse_not_finite(name)
+        return None
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale that means nothing to the output."""

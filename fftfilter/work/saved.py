@@ -1,7 +1,8 @@
 """A recipe as JSON: in a file of its own, in the metadata of an output, and on the page of ``explore``.
 
 The keys are the fields of :class:`Recipe` and the options of its filter; what has its default is left out. Values are
-written and read by the types of the fields, so that a new field needs nothing here. ``docs/recipes.md`` describes all.
+written and read by the types of the fields, so that a new field needs nothing here: its type is a plain one, a
+NamedTuple or dataclass of these, or has ``to_json`` and ``from_json``. ``docs/recipes.md`` describes all.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import math
 import os
 import sys
 import types
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from ..images import Picture
     from .recipe import MethodName
 
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no numbers for these
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 # Options of a filter that a recipe does not keep: a device belongs to a machine, radii have the size of a pixel.
 _NOT_KEPT = {"device", "pixel_size"}
@@ -189,7 +192,9 @@ def _checked(recipe: Recipe) -> Recipe:
 def _encoded(value: Any, folder: str, key: str = "") -> Any:
     if isinstance(value, Transfer):
         return saved.to_json(value, folder)
-    if hasattr(value, "_asdict"):
+    if hasattr(value, "to_json"):
+        value = value.to_json()
+    elif hasattr(value, "_asdict"):
         value = value._asdict()
     elif is_dataclass(value):
         value = {each.name: getattr(value, each.name) for each in fields(value)}
@@ -197,6 +202,8 @@ def _encoded(value: Any, folder: str, key: str = "") -> Any:
         return {name: _encoded(each, folder, name) for name, each in value.items()}
     if isinstance(value, tuple | list):
         return [_encoded(each, folder) for each in value]
+    if isinstance(value, float) and value in _INFINITE.values():
+        return str(value)
     return saved.relative(key, os.fspath(value) if isinstance(value, os.PathLike) else value, folder)
 
 
@@ -212,6 +219,8 @@ def _decoded(kind: Any, value: Any, where: str, folder: str) -> Any:
         return _decoded(best, value, where, folder)
     if kind is Transfer:
         return saved.from_json(value, where, folder)
+    if kind is float and isinstance(value, str) and value in _INFINITE:
+        return _INFINITE[value]
     if kind in _WORDS and not _fits(kind, value):
         raise wrong_type(where, value, _WORDS[kind])
     if get_origin(kind) is Literal and not (isinstance(value, str) and value in get_args(kind)):
@@ -230,7 +239,8 @@ def _container(kind: Any, value: Any, where: str, folder: str) -> Any:
         return origin(_decoded(arguments[0], each, f"{where}[{i}]", folder) for i, each in enumerate(value))
     if not isinstance(value, dict):
         raise wrong_type(where, value, "an object")
-    known = dict.fromkeys(value, arguments[1]) if origin else _types_of(kind)
+    made_by = getattr(kind, "from_json", kind)
+    known = dict.fromkeys(value, arguments[1]) if origin else _types_of(made_by)
     refuse_unknown(value, known, where)
     made = {
         name: _decoded(known[name], saved.placed(name, each, folder), f"{where}.{name}", folder)
@@ -238,10 +248,10 @@ def _container(kind: Any, value: Any, where: str, folder: str) -> Any:
     }
     if origin:
         return made
-    needed = [name for name, each in inspect.signature(kind).parameters.items() if each.default is each.empty]
+    needed = [name for name, each in inspect.signature(made_by).parameters.items() if each.default is each.empty]
     if missing := [name for name in needed if name not in made]:
         raise ParameterError(f"{where}: needs {missing[0]!r}: give it")
-    return kind(**made)
+    return made_by(**made)
 
 
 def _fits(kind: Any, value: Any) -> bool:
@@ -263,4 +273,4 @@ def _types_of(kind: Any) -> dict[str, Any]:
             for statement in node.body:
                 with suppress(ImportError):  # a name that its module has for type checkers alone
                     exec(ast.unparse(statement), names)  # noqa: S102  our own import
-    return get_type_hints(kind, localns=names)
+    return {name: each for name, each in get_type_hints(kind, localns=names).items() if name != "return"}

@@ -106,6 +106,20 @@ def test_a_fault_is_refused_in_a_line(given, said):
     assert "\n" not in str(caught.value)
 
 
+def test_a_mask_of_missing_pixels_is_kept_by_the_name_of_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pgm(tmp_path / "holes.pgm")
+    recipe = recipe_of_words(["lowpass", "--missing=holes.pgm", "--nodata=-inf"])
+    assert saved.files_of(recipe) == ("holes.pgm",)
+    (tmp_path / "kept").mkdir()
+    saved.save(recipe, "kept/recipe.json")
+    assert json.loads((tmp_path / "kept/recipe.json").read_text())["missing"]["file"] == "../holes.pgm"
+    assert saved.load("kept/recipe.json") == recipe
+    pgm(tmp_path / "holes.pgm", seed=1)
+    with pytest.raises(ParameterError, match="has changed since the recipe was saved"):
+        saved.load("kept/recipe.json")
+
+
 # A recipe, a command line and the text of a filter
 
 RADII = st.one_of(st.integers(1, 100).map(str), st.floats(0.01, 50).map(lambda each: f"{each!r}px"))
@@ -140,7 +154,7 @@ FILES = st.sampled_from(
         [],
         ["--pages=2-5", "--png-level=9", "--strip"],
         ["--format=tif", "--compression=lzw", "--embed-recipe"],
-        ["--quality=50", "--preserve-times"],
+        ["--quality=50", "--preserve-times", "--missing=none", "--nodata=-inf"],
     ]
 )
 PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(
@@ -170,7 +184,7 @@ def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     assert recipe_of_words(again) == recipe
     # A filter has no files.
     usual = Recipe(H.Transfer(()))
-    of_files = ("pages", "coding", "format", "strip", "preserve_times", "embed_recipe")
+    of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe")
     bare = replace(recipe, **{name: getattr(usual, name) for name in of_files})
     text = repr(saved.described(recipe))
     made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "H": H})  # noqa: S307  our own
