@@ -2,6 +2,7 @@
 
     FftfilterError           exit code 1
     ├── ParameterError       exit code 2   a wrong option or argument; also a ValueError
+    │   └── MissingError                   an array with NaN where no pixel may be missing
     ├── ImageError           exit code 1   an image that cannot be read, held or written
     │   ├── ReadError                      missing, truncated, not an image, not finite ...
     │   │   └── SeveralPagesError          more than the one picture that is wanted
@@ -38,7 +39,7 @@ class ParameterError(FftfilterError, ValueError):
 
 
 class MissingError(ParameterError):
-    """An image with missing pixels, where none may be missing."""
+    """An array with NaN where no pixel may be missing."""
 
 
 class ImageError(FftfilterError):
@@ -95,8 +96,8 @@ def check_unmasked(what: str, given: object) -> None:
     """Raise ParameterError for a NumPy array with masked values."""
     if is_masked(given):
         raise ParameterError(
-            f"some values of the {what} are masked, and a transform needs them all: give them a value, for example "
-            "with .filled(0)"
+            f"{sys.modules['numpy.ma'].count_masked(given)} values of the {what} are masked, and a transform needs "
+            "them all: give them a value, for example with .filled(0)"
         )
 
 

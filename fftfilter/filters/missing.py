@@ -14,7 +14,7 @@ from ..arrays import check_finite, pixel_type, type_of_output, white_of_input, w
 from ..errors import ParameterError, is_masked
 from ..missing.fill import fill
 from ..missing.holes import mask_of, split
-from ..missing.reference import carried_on, waves_of
+from ..missing.reference import filled, waves_of
 from ..missing.valid import OfValid, levels_of_one, on_ramp
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
@@ -54,6 +54,8 @@ def call_with_holes(
     """Filter an image, a stack or a picture as :func:`call` does, one picture after the other."""
     described = prepared.description
     planes, holes = split(image, missing, channel_axis)
+    if planes.dtype.kind == "b":
+        planes = planes * np.uint8(255)
     if described.mode.is_absolute and not described.transfer.is_even:
         raise ParameterError("a magnitude of complex values takes no missing pixels: take output real, or fill them")
     if channel_axis is not None and len(planes) > 1 and described.transfer.is_by_channel:
@@ -107,19 +109,19 @@ def _picture(prepared: Prepared, planes: Array, holes: Holes, grey: Grey, observ
 
 def _filled(prepared: Prepared, planes: Array, holes: Holes) -> tuple[Array, float]:
     """Return a picture's planes with the values in its holes that the filter takes, divided by a unit; and the unit."""
-    own, unit = planes, 1.0
+    own, unit = np.where(holes, planes.dtype.type(0), planes), 1.0
+    own = own.astype(np.result_type(planes, np.float32), copy=False)
     if planes.dtype not in (np.uint8, np.uint16):
         # Floats of any size: sums of those near the end of single precision would leave it.
-        own = np.where(holes, planes.dtype.type(0), planes).astype(np.result_type(planes, np.float32), copy=False)
         check_finite(own)
-        unit = float(np.ldexp(1.0, min(int(np.frexp(np.abs(own).max())[1]), 1023)))
-        own = np.ldexp(own, -int(np.log2(unit)))
-
-    def filled(picture: Array, holes: Holes) -> Array:
-        return fill(prepared.launcher, picture, holes)
-
+        exponent = min(int(np.frexp(np.abs(own).max())[1]), 1023)
+        own, unit = np.ldexp(own, -exponent), float(np.ldexp(1.0, exponent))
     waves = waves_of(prepared.description.transfer, holes)
-    if waves is None:
-        return np.where(holes, filled(own, holes), own), unit
-    of_waves = prepared.of_values(waves)
-    return carried_on(own, holes, filled, lambda picture: call(of_waves, picture, 0, {})[0]), unit
+    of_waves = None if waves is None else prepared.of_values(waves)
+    whole = filled(
+        own,
+        holes,
+        lambda picture, holes: fill(prepared.launcher, picture, holes),
+        None if of_waves is None else lambda picture: call(of_waves, picture, 0, {})[0],
+    )
+    return whole, unit

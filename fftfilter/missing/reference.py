@@ -19,7 +19,7 @@ import numpy as np
 
 from ..transfer import Transfer
 from ..transfer.edges import grid_with
-from ..transfer.reference import filtered
+from ..transfer.reference import filtered as filter_
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,9 +38,9 @@ def complete(planes: Array, holes: Holes, transfer: Transfer, edges: Edges) -> N
     """Return a picture ``(channels, height, width)`` with the values in its holes that a filter takes."""
     waves = waves_of(transfer, holes)
     if waves is None:
-        return fill(planes, holes)
-    gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))]
-    return carried_on(planes, holes, fill, lambda filled: filtered(filled, np.stack(gains), edges).real)
+        return filled(planes.astype(np.float64), holes, fill)
+    gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
+    return filled(planes.astype(np.float64), holes, fill, lambda whole: filter_(whole, gains, edges).real)
 
 
 def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
@@ -50,15 +50,25 @@ def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
     return Transfer(parts).keeping_mean() if parts else None
 
 
-def carried_on(
-    planes: Array, holes: Holes, fill: Callable[[Array, Holes], Array], without_waves: Callable[[Array], Array]
+def filled(
+    planes: Array,
+    holes: Holes,
+    fill: Callable[[Array, Holes], Array],
+    without_waves: Callable[[Array], Array] | None = None,
 ) -> Array:
-    """Return planes with holes filled, through which waves go on; ``without_waves`` is their filter."""
-    made = fill(planes, holes)
-    for _ in range(ROUNDS):
-        waves = made - without_waves(made)
-        made = np.where(holes, fill(planes - waves, holes) + waves, made)
-    return made
+    """Return planes with their holes filled by ``fill``, through which waves go on; ``without_waves`` is their filter.
+
+    A valid value of each plane goes around the fill, so that of a constant nothing is left to round.
+    """
+    base = np.array([plane.reshape(-1)[np.argmin(hole)] for plane, hole in zip(planes, holes, strict=True)])
+    base = np.where(holes.all((1, 2)), 0, base).astype(planes.dtype)[:, None, None]
+    away = planes - base
+    made = fill(away, holes)
+    if without_waves:
+        for _ in range(ROUNDS):
+            waves = made - without_waves(made)
+            made = np.where(holes, fill(away - waves, holes) + waves, away)
+    return np.where(holes, made + base, planes)
 
 
 def sweeps(*, is_finest: bool) -> int:

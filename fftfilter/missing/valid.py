@@ -46,7 +46,7 @@ def on_ramp(
     # In the holes a valid value stands for the others: it changes no range.
     one = values.reshape(-1)[np.argmin(holes)]
     np.copyto(values, one, where=holes)
-    largest, clipped, undecided, made = float(max(values.max(), -values.min())), 0.0, 0.0, values.astype(dtype)
+    made, largest, clipped, undecided = values, float(max(values.max(), -values.min())), 0.0, 0.0
     if ramps is not None:
         if not isinstance(ramps, np.ndarray):
             ramps = ramps.of_pictures(values[~holes].reshape(1, 1, 1, -1))
@@ -54,7 +54,8 @@ def on_ramp(
         if clipped:
             _, is_one, _ = pixels(one.reshape(1, 1, 1).copy(), ramps[0], far, dtype)
             clipped = max(0.0, clipped - is_one * float(holes.mean())) / (1 - float(holes.mean()))
-    np.copyto(made, as_given, where=holes, casting="unsafe")
+    with np.errstate(over="ignore"):  # a value beyond the output's type becomes infinite
+        np.copyto(made, as_given, where=holes, casting="unsafe")
     return OfValid(made, largest, clipped, undecided * holes.size)
 
 

@@ -113,6 +113,8 @@ def references_of(
             factor = 1.0 if mode.is_values else levels_of_one(planes.dtype, white, dtype, depth.maxval)
             far, of = largest_deviation, values.copy()
             made = on_ramp(of, planes, holes, ramp[None], dtype=dtype, levels=factor, far=far).pixels
+            if mode.is_values:
+                np.copyto(made, planes.astype(depth.dtype), where=holes)
         else:
             made = pixels(values.copy(), ramp, largest_deviation, dtype)[0]
         yield Reference(made, values, stretch, unit)
