@@ -18,7 +18,7 @@ ALPHA: Final = "alpha"
 NONE: Final = "none"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Missing:
     """The rule of a recipe. NaN is missing always, and so is what a file's own nodata value says, unless by NONE."""
 
