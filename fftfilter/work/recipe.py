@@ -118,7 +118,7 @@ MethodName = Literal["plain", "imagej"]
 METHODS: dict[MethodName, Plain] = {"plain": Plain(), "imagej": ImageJ()}
 
 
-@dataclass(frozen=True, repr=False)  # what it writes code for takes time
+@dataclass(frozen=True, eq=False, repr=False)  # what it writes code for takes time
 class Recipe:
     """The settings for a file, or for every file of a folder; picklable, and equal to its copy."""
 
@@ -144,6 +144,13 @@ class Recipe:
     preserve_times: bool = False
     embed_recipe: bool = False
     """Whether the output's metadata have the recipe."""
+
+    def __eq__(self, other: object) -> bool:
+        names = [each.name for each in fields(self)]
+        return isinstance(other, Recipe) and all(getattr(self, name) == getattr(other, name) for name in names)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
