@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from operator import mul
 from pathlib import Path
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from ..work.recipe import Recipe
+    from ..work.region import Region
     from .kinds import Kind
 
 OF_FOLDERS = ("recursive", "pattern", "skip_existing", "fail_fast", "dry_run", "report", "cluster", "processes")
@@ -93,7 +94,24 @@ recipe_options = combined(
     ),
     output_option("--embed-recipe", is_flag=True, help="Write them into OUT, too, which is a PNG or a TIFF."),
 )
+region_option = partial(option, group="Region")
+region_options = combined(
+    region_option(
+        "--region",
+        metavar="MASK|X,Y,W,H",
+        help="Filter only there, for --output keep and real: a rectangle in pixels, or a picture of the size of IN "
+        "that is not 0 there.",
+    ),
+    region_option("--protect", metavar="MASK|X,Y,W,H", help="Filter everywhere but there."),
+    region_option(
+        "--feather",
+        type=float,
+        metavar="PX",
+        help="How wide the soft border is, inside of what is filtered.  [default: 8]",
+    ),
+)
 other_options = combined(
+    region_options,
     engine_option,
     choice_of_device("; for a folder also all, or several, such as 0,2"),
     precision_option,
@@ -124,7 +142,7 @@ other_options = combined(
 HELP = """{what}
 
 IN and OUT are image files, folders, URLs (s3://bucket/in/), or - for standard input and output. With several
-IN, which must be files, OUT is a folder.
+IN, OUT is a folder; folders among them are left out.
 
 \b
 Example: {examples}
@@ -198,13 +216,13 @@ class CommandOptions:
     quiet: bool
     verbose: int
     masks: tuple[str, ...]
-    """Files of gains, which are also inputs."""
+    """Files of gains and of regions, which are also inputs."""
     recursive: bool
     pattern: tuple[str, ...]
     skip_existing: bool
     fail_fast: bool
     dry_run: bool
-    report: Path | None
+    report: str | None
     save_recipe: str | None
     cluster: str | None
     processes: int | None
@@ -260,7 +278,8 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
     transfer = reduce(mul, made, Transfer(()))
     transfer = transfer.with_pixel_size(given["pixel_size"]) if given["pixel_size"] else transfer
     recipe = Recipe(transfer, method=KINDS[name].method, auto=auto, **settings_of(given))
-    return of_recipe(recipe, given, tuple(chain.from_iterable(files)))
+    areas = [each for each in (given["region"], given["protect"]) if each]
+    return of_recipe(recipe, given, (*chain.from_iterable(files), *areas))
 
 
 def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -281,6 +300,7 @@ def settings_of(given: Mapping[str, Any]) -> dict[str, Any]:
         "strip": given["strip"],
         "preserve_times": given["preserve_times"],
         "embed_recipe": given["embed_recipe"],
+        "region": _region_of(given),
     }
 
 
@@ -288,6 +308,15 @@ def of_recipe(recipe: Recipe, given: Mapping[str, Any], files: tuple[str, ...]) 
     """Return the options of a command for a recipe; ``files`` are inputs that it names."""
     others = {each: given[each] for each in CommandOptions.__dataclass_fields__ if each in given}
     return CommandOptions(recipe, masks=files, **others)
+
+
+def _region_of(given: Mapping[str, Any]) -> Region | None:
+    chosen = [given[name] for name in ("region", "protect", "feather")]
+    if chosen == [None, None, None]:
+        return None
+    from ..work.region import region_of
+
+    return region_of(*chosen)
 
 
 def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
@@ -304,7 +333,8 @@ def run(options: CommandOptions, sources: Sequence[str], target: str) -> int:
     if len(sources) == 1 and is_folder(sources[0]):
         return run_folder(place(sources[0]), target, options)
     if target.endswith("/") or (target != "-" and is_folder(target)):
-        return run_folder(files_of(sources), target, options)
+        files = files_of(sources)
+        return run_folder(files, target, options) or min(files.folders, 1)
     if len(sources) > 1:
         raise click.UsageError(f"with several IN, OUT must be a folder, and {target!r} is not one.")
     run_file(sources[0], target, options)

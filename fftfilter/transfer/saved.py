@@ -66,10 +66,8 @@ def from_json(given: object, where: str, folder: str = "") -> Transfer:
     """Return the transfer function that :func:`to_json` gave; raises ParameterError, which begins with ``where``."""
     if not isinstance(given, list):
         raise wrong_type(where, given, "a list of parts")
-    made = Transfer(())
-    for i, part in enumerate(given):
-        made *= _part(part, f"{where}[{i}]", folder)
-    return made
+    parts = [each for i, part in enumerate(given) for each in _part(part, f"{where}[{i}]", folder).parts]
+    return Transfer(()) * Transfer(tuple(parts))
 
 
 def _part(given: object, where: str, folder: str) -> Transfer:
@@ -181,6 +179,8 @@ def relative(key: str, value: Any, folder: str) -> Any:
 
 def placed(key: str, value: Any, folder: str) -> Any:
     """Return a value as it is used: the name of a ``file`` leads there from the current folder."""
+    if key == "file" and isinstance(value, str) and "\0" in value:
+        raise ParameterError(f"file {brief(value)} is no name: give that of a mask")
     is_relative = key == "file" and isinstance(value, str) and not urls.is_url(value)
     return os.path.normpath(os.path.join(folder, value)) if is_relative and folder else value  # noqa: PTH118
 

@@ -16,7 +16,7 @@ from ..files.messages import shown
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, FORMATS, refuse_coding, refuse_whole_numbers, suffix_of
 from ..missing.rule import USUAL, Missing
-from ..output.modes import EACH, MODES, check_scale
+from ..output.modes import EACH, MODES, Auto, check_scale
 
 if TYPE_CHECKING:
     import os
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
+    from .region import Region
     from .verify import Reference
 
+    Array = NDArray[Any]
     Holes = NDArray[np.bool_]
 
 
@@ -61,6 +63,12 @@ class Plain:
     def keeps_levels(self, recipe: Recipe) -> bool:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
+
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
+        """Return a line if pages of a file, such as the first, get grey levels that cannot be compared."""
+        if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
+            return "each page has a scale of its own: --scale stack gives one to all"
+        return None
 
     def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
@@ -107,6 +115,12 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
+        """Return a line if each page is autoscaled, as gray ones of whole numbers are."""
+        if not recipe.options["autoscale"] or len(first.planes) > 1 or first.planes.dtype.kind == "f":
+            return None
+        return "each page is autoscaled by itself: --no-autoscale does without"
+
     def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
@@ -144,6 +158,8 @@ class Recipe:
     preserve_times: bool = False
     embed_recipe: bool = False
     """Whether the output's metadata have the recipe."""
+    region: Region | None = None
+    """The part of a picture that is filtered, if not all is."""
 
     def __eq__(self, other: object) -> bool:
         names = [each.name for each in fields(self)]
@@ -151,6 +167,13 @@ class Recipe:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+    def __post_init__(self) -> None:
+        if self.region and not (self.how.keeps_levels(self) or self.mode.is_values):
+            raise ParameterError(
+                "region and protect need an output with the grey levels of the input: keep or real, or imagej with "
+                "--no-autoscale"
+            )
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
@@ -200,6 +223,10 @@ class Recipe:
         """Return a line if pictures cannot use a part of the range."""
         return self.mode.cautions(self.scale)
 
+    def weight(self, height: int, width: int) -> Array | None:
+        """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
+        return self.region.weight(height, width) if self.region else None
+
     @property
     def how(self) -> Plain:
         """The method, by its name."""
@@ -223,8 +250,12 @@ class Recipe:
 
     @property
     def working(self) -> Working | None:
-        """A function from a picture's size to the bytes of the staged pipeline; None for the fused one."""
+        """A function from a picture's size to the bytes of the staged pipeline or a region; None without both."""
         if not self.needs_staged:
+            if self.region:
+                from .region import weight_bytes
+
+                return weight_bytes
             return None
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes

@@ -72,9 +72,10 @@ def from_json(given: Mapping[str, Any], name: str, folder: str = "") -> Recipe:
     known = {key: kind for key, kind in (of_recipe | of_options).items() if key != "options"}
     refuse_unknown(given, known, f"{name}: a recipe")
     values = {key: _decoded(known[key], value, f"{name}: {key}", folder) for key, value in given.items()}
-    options = {key: values.pop(key) for key in of_options if key in values}
+    usual = METHODS[method].usual
+    options = {key: each for key in of_options if key in values and (each := values.pop(key)) != usual.get(key)}
     try:
-        return _checked(Recipe(**values, options={**METHODS[method].usual, **options}))
+        return _checked(Recipe(**values, options={**usual, **options}))
     except ParameterError as error:
         raise ParameterError(f"{name}: {error}") from error
 
@@ -251,12 +252,19 @@ def _container(kind: Any, value: Any, where: str, folder: str) -> Any:
     needed = [name for name, each in inspect.signature(made_by).parameters.items() if each.default is each.empty]
     if missing := [name for name in needed if name not in made]:
         raise ParameterError(f"{where}: needs {missing[0]!r}: give it")
-    return made_by(**made)
+    try:
+        return made_by(**made)
+    except ParameterError as error:
+        raise ParameterError(f"{where}: {error}") from error
 
 
 def _fits(kind: Any, value: Any) -> bool:
-    """Whether a number, text or truth value is of a type; a whole number is also one with a fraction."""
-    return type(value) is kind or (kind is float and type(value) is int)
+    """Whether a value of JSON is of a type; a whole number is also one with a fraction."""
+    if get_origin(kind) in (tuple, list):
+        return isinstance(value, list)
+    if kind in _WORDS:
+        return type(value) is kind or (kind is float and type(value) is int)
+    return isinstance(value, dict)
 
 
 def _keys(kind: Any) -> set[str]:

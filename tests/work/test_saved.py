@@ -45,11 +45,11 @@ def back(recipe):
 
 @pytest.mark.parametrize("name", sorted({each.name for each in fields(Recipe)} - {"transfer", "options"}))
 def test_every_field_comes_back(name):
-    recipe = replace(PLAIN, **{name: OTHERS[name]})
-    if name == "method":
-        recipe = replace(recipe, output="keep", options=METHODS["imagej"].usual)
-    elif name in ("scale", "span"):
-        recipe = replace(recipe, output="signed")
+    of_others = {
+        "method": {"output": "keep", "options": METHODS["imagej"].usual},
+        "region": {"output": "keep"},
+    }
+    recipe = replace(PLAIN, **{name: OTHERS[name]}, **of_others.get(name, {}))
     assert back(recipe) == recipe != PLAIN
     assert back(recipe).key == recipe.key
 
@@ -92,6 +92,10 @@ def test_options_and_values_of_several_parts_come_back(recipe):
         ({"transfer": [], "edges": "no"}, 'edges: "no" is unknown: choose wrap, mirror'),
         ({"transfer": [], "strip": 1}, "strip: 1 is not true or false"),
         ({"transfer": [], "auto": {"strength": 3}}, "strength 3 is invalid"),
+        ({"transfer": [], "output": "keep", "region": {"region": [1, 2]}}, "is no part of a picture"),
+        ({"transfer": [], "output": "keep", "region": {"region": {"fil": "x"}}}, "is no part of a picture"),
+        ({"transfer": [], "output": "keep", "region": {"feather": 3}}, "give region or protect"),
+        ({"transfer": [], "region": {"region": [1, 2, 3, 4]}}, "need an output with the grey levels"),
         ({"transfer": [], "format": "exe"}, "cannot be written as 'exe'"),
         ({"transfer": [], "method": "imagej", "edges": "wrap"}, 'a recipe has no key "edges"'),
         ({"transfer": [], "method": "imagej", "output": "real"}, "is not for ImageJ's filter"),
@@ -106,15 +110,17 @@ def test_a_fault_is_refused_in_a_line(given, said):
     assert "\n" not in str(caught.value)
 
 
-def test_a_mask_of_missing_pixels_is_kept_by_the_name_of_its_file(tmp_path, monkeypatch):
+@pytest.mark.parametrize("option", ["--missing", "--region", "--protect"])
+def test_a_mask_is_kept_by_the_name_of_its_file(tmp_path, monkeypatch, option):
     monkeypatch.chdir(tmp_path)
     pgm(tmp_path / "holes.pgm")
-    recipe = recipe_of_words(["lowpass", "--missing=holes.pgm", "--nodata=-inf"])
+    recipe = recipe_of_words(["lowpass", "--output=keep", f"{option}=holes.pgm", "--nodata=-inf"])
     assert saved.files_of(recipe) == ("holes.pgm",)
     (tmp_path / "kept").mkdir()
     saved.save(recipe, "kept/recipe.json")
-    assert json.loads((tmp_path / "kept/recipe.json").read_text())["missing"]["file"] == "../holes.pgm"
+    assert '"file": "../holes.pgm"' in (tmp_path / "kept/recipe.json").read_text()
     assert saved.load("kept/recipe.json") == recipe
+    assert recipe_of_words(words_of(CONTEXT, recipe)) == recipe
     pgm(tmp_path / "holes.pgm", seed=1)
     with pytest.raises(ParameterError, match="has changed since the recipe was saved"):
         saved.load("kept/recipe.json")
@@ -155,6 +161,7 @@ FILES = st.sampled_from(
         ["--pages=2-5", "--png-level=9", "--strip"],
         ["--format=tif", "--compression=lzw", "--embed-recipe"],
         ["--quality=50", "--preserve-times", "--missing=none", "--nodata=-inf"],
+        ["--region=1,2,30,40", "--feather=2.5", "--format=png"],
     ]
 )
 PLAIN_COMMANDS = st.tuples(OWN, FACTORS, OUTPUT, OTHER, FILES).map(
@@ -184,7 +191,7 @@ def test_a_command_line_a_recipe_and_the_text_of_a_filter_say_the_same(words):
     assert recipe_of_words(again) == recipe
     # A filter has no files.
     usual = Recipe(H.Transfer(()))
-    of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe")
+    of_files = ("pages", "coding", "format", "missing", "strip", "preserve_times", "embed_recipe", "region")
     bare = replace(recipe, **{name: getattr(usual, name) for name in of_files})
     text = repr(saved.described(recipe))
     made = eval(text, {"Filter": Filter, "ImageJFilter": ImageJFilter, "H": H})  # noqa: S307  our own

@@ -76,6 +76,9 @@ def _settings(kind: Kind, recipe: Recipe) -> list[str]:
     if auto:
         given |= {"auto": EACH, "strength": auto.strength}
     given |= {name: each for name, each in coding._asdict().items() if each != type(coding)._field_defaults[name]}
+    if region := given.pop("region"):
+        areas = {"region": region.inside, "protect": region.outside, "feather": region.feather}
+        given |= {name: getattr(each, "text", each) for name, each in areas.items() if each is not None}
     if isinstance(recipe.scale, Range):
         given["scale"] = f"{recipe.scale.low!r}:{recipe.scale.high!r}"
     elif recipe.scale:
