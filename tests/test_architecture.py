@@ -66,7 +66,7 @@ ROOMS = {
     "bench": ALL_ABOVE,
     "commands": ALL_ABOVE,
     "cli": "fftfilter errors startup signals files commands",
-    "__main__": "startup signals system cli",
+    "__main__": "startup signals cli",
 }
 # All others are free of OpenCL.
 WITH_OPENCL = {"startup", "device", "staged", "fused", "bench"}

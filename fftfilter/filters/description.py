@@ -61,7 +61,7 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # what it writes code for takes time
+@dataclass(eq=False, repr=False)  # what it writes code for takes time
 class Description:
     """A transfer function and checked options: everything but the device that decides a filter's results."""
 

@@ -36,18 +36,12 @@ class Picture:
     planes: Samples
     """(channels, height, width), uint8, uint16 or float32; channels 1 (gray) or 3 (RGB), and ``extra`` ones behind
     them. May be read-only."""
-    alpha: Samples | None
-    """(height, width), of the planes' type, or None."""
-    maxval: int
-    """The sample that stands for white: 255, 65535, or that of a PGM's header; 1 for float32."""
-    format: str
-    """Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets."""
-    metadata: Metadata | None = None
-    """None leaves them out of the output."""
-    tiff_compression: int = 1
-    """The number that TIFF has for the compression of the file that it came from; 1 is none."""
-    was_integer: bool = False
-    """Whether float32 planes are integers in the file, signed or of more than 16 bits."""
+    alpha: Samples | None  # (height, width), of the planes' type, or None
+    maxval: int  # the sample that stands for white: 255, 65535, or that of a PGM's header; 1 for float32
+    format: str  # Pillow's name of the format that it came from ("PPM" for all of netpbm), which standard output gets
+    metadata: Metadata | None = None  # None leaves them out of the output
+    tiff_compression: int = 1  # the number that TIFF has for the compression of the file that it came from; 1 is none
+    was_integer: bool = False  # whether float32 planes are integers in the file, signed or of more than 16 bits
     extra: int = 0
     """How many channels are neither gray nor color nor alpha: samples of a TIFF whose meaning it does not say."""
 
@@ -87,8 +81,7 @@ class Size(NamedTuple):
     height: int
     channels: int
     bytes_per_sample: int
-    pages: int = 1
-    """Of its file; the size is that of the first."""
+    pages: int = 1  # of its file; the size is that of the first
 
 
 def refuse_oversize(name: str, size: Size, working: Working | None = None) -> None:

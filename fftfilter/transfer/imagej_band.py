@@ -29,7 +29,7 @@ SUPPRESSED: tuple[Suppress, ...] = get_args(Suppress)
 USUAL_TOLERANCE = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ImageJBand(Part):
     """ImageJ's band. Make one with :func:`imagej`; ``small`` is None for none."""
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .radial import Radial
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Transfer:
     """A transfer function H: the product of its parts. Filters are made of it.
 

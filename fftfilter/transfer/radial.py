@@ -38,7 +38,7 @@ FAINT = 1 / 16
 NARROWEST = 1e-3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Radial(Part):
     """A radial transfer function. Make one with :func:`lowpass` or another function below.
 

@@ -16,7 +16,7 @@ from ..errors import ParameterError, WriteError
 from ..files.atomic import growing
 from ..files.messages import reason, shown
 from ..files.sources import Slices
-from ..images.formats import FORMATS, misfit
+from ..images.formats import FORMATS
 from ..output.modes import EACH, STACK, scale_of
 from .frames import filtered, largest
 from .opened import open_
@@ -24,12 +24,12 @@ from .recipe import Recipe
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
-    from ..files.sources import Identity
+    from ..files.atomic import Spare
     from ..filters import Filter, FilterOptions
     from ..images import Picture
     from ..images.pages import Sink
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from .frames import Frame, Made
     from .opened import Opened
 
-    Spare = Collection[Identity | None]
     Read = tuple[Picture, float | None]
     Submit = Callable[..., Future[Any]]
 
@@ -201,12 +200,12 @@ def _filter_pages(
         if recipe.span == STACK:
             recipe = recipe.with_range(largest(filter_, (picture for picture, _ in reading()), recipe))
             filter_ = filter_.with_options(scale=recipe.scale)
+        encoding: deque[Future[tuple[object, list[str]]]] = deque()
         try:
             with growing(target, opened.times, spare=spare) as file:
                 sink = images.sink(file, suffix, recipe.coding, count=len(pages), plays=pages.plays)
-                encoding: deque[Future[tuple[object, list[str]]]] = deque()
                 for number, (picture, milliseconds) in enumerate(reading(), start=1):
-                    _check_page(picture, number, first, suffix, name)
+                    images.check_page(picture, number, first, suffix, name)
                     frame = opened.frame_of_page(picture, suffix)
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
@@ -214,10 +213,8 @@ def _filter_pages(
                     done.note(made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
-                    while len(encoding) > _WAITING_BYTES // picture.planes.nbytes:
-                        done.left_out += _add(sink, encoding.popleft())
-                for each in encoding:
-                    done.left_out += _add(sink, each)
+                    _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)
+                _add(sink, encoding, done)
                 sink.finish()
                 lost = ["durations"] if pages.milliseconds is not None and FORMATS[suffix].name == "TIFF" else []
                 done.left_out = list(dict.fromkeys([*pages.left_out, *done.left_out, *lost]))
@@ -230,14 +227,6 @@ def _filter_pages(
         except OSError as error:
             raise WriteError(f"{name}: cannot be written: {reason(error)}") from error
     return done
-
-
-def _check_page(picture: Picture, number: int, first: Picture, suffix: str, name: str) -> None:
-    """Raise WriteError for a page that does not fit the file."""
-    if problem := misfit(picture, suffix):
-        raise WriteError(f"{name}: page {number}: {problem}")
-    if FORMATS[suffix].name != "TIFF":
-        images.check_alike(first, picture, number, suffix, name)
 
 
 def largest_of(opened: Opened, filter_: Filter, submit: Submit | None = None) -> float:
@@ -278,8 +267,9 @@ def _read_ahead(opened: Opened, submit: Submit, advance: Callable[[], None] | No
             advance()
 
 
-def _add(sink: Sink, encoded: Future[tuple[object, list[str]]]) -> list[str]:
-    """Append a page; return what was dropped of its metadata, as text."""
-    page, left_out = encoded.result()
-    sink.add(page)
-    return left_out
+def _add(sink: Sink, encoding: deque[Future[tuple[object, list[str]]]], done: Done, most: int = 0) -> None:
+    """Append the first pages that are being encoded, until ``most`` are left."""
+    while len(encoding) > most:
+        page, left_out = encoding.popleft().result()
+        sink.add(page)
+        done.left_out += left_out

@@ -51,12 +51,13 @@ class Opened:
         picture, recipe = self.found, self.recipe
         assert not isinstance(picture, images.Pages)  # noqa: S101  callers have asked
         images.check_fits(picture, target, format=recipe.format)
-        depth = images.output_depth(picture, target, format=recipe.format, is_real=recipe.mode.is_values)
+        suffix = images.suffix_of(target, recipe.format, picture)
+        depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
         return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
 
     def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
         """Return a page, on its way into a file with this extension."""
-        depth = images.depth_of_pages(suffix, picture, is_real=self.recipe.mode.is_values)
+        depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
         return Frame(picture, depth, self.transfer)
 
     def page(self, index: int) -> Picture:
@@ -77,19 +78,15 @@ class Opened:
 
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
-        picture = frame.picture
-        is_of_floats = frame.depth.dtype.kind == "f"
-        return [
-            *self.transfer.cautions(*picture.planes.shape[1:]),
-            *picture.cautions(self.recipe.mode, is_of_floats=is_of_floats),
-        ]
+        of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
 def open_(
     source: str | os.PathLike[str],
     recipe: Recipe,
     *,
-    data: bytes | sources.Slices | None = None,
+    data: sources.Content | None = None,
     times: Times | None = None,
     device: str | None = None,
     limit: int | None = None,

@@ -79,8 +79,7 @@ class ImageJ(Plain):
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
-        own = {name: recipe.options[name] for name in ("autoscale", "saturate")}
-        return of_imagej(given.planes, given.maxval, transfer, depth=depth, **own)
+        return of_imagej(given, transfer, recipe, depth)
 
 
 MethodName = Literal["plain", "imagej"]

@@ -535,7 +535,7 @@ def test_an_interrupt_while_the_program_loads_is_quiet(tmp_path):
     code = (
         "import sys, fftfilter.__main__ as program\n"
         "def interrupted(): raise KeyboardInterrupt\n"
-        "program.startup.import_ahead = interrupted\n"
+        "program.startup.limit_openblas = interrupted\n"
         f"sys.argv = ['fftfilter', 'highpass', {CAMERA!r}, {str(tmp_path / 'out.pgm')!r}]\n"
         "program.main()"
     )

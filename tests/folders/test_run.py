@@ -902,24 +902,24 @@ def test_waiting_pictures_are_counted_until_they_are_filtered(tmp_path):
 def test_of_two_runs_at_a_time_the_last_line_need_not_be_of_the_last_file(tmp_path):
     (tmp_path / "a").write_text("x")
     last = journal.stamp(tmp_path / "a")
-    book = journal.PathJournal(tmp_path)
+    book = journal.Journal(tmp_path)
     book.add("a", journal.Entry("digest", "settings", last))
     book.add("a", journal.Entry("digest", "settings", last._replace(changed_ns=1)))
     book.close()
-    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
 
 
 def test_a_long_journal_is_written_anew(tmp_path):
     (tmp_path / "a").write_text("x")
     entry = journal.Entry("digest", "settings", journal.stamp(tmp_path / "a"))
-    book = journal.PathJournal(tmp_path)
+    book = journal.Journal(tmp_path)
     for _ in range(1100):
         book.add("a", entry)
     book.close()
-    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
     assert (tmp_path / JOURNAL).read_text().count("\n") == 1
-    assert journal.PathJournal(tmp_path).digest("a", "settings") == "digest"
-    assert journal.PathJournal(tmp_path).digest("a", "others") is None
+    assert journal.Journal(tmp_path).digest("a", "settings") == "digest"
+    assert journal.Journal(tmp_path).digest("a", "others") is None
 
 
 def test_leftovers_of_a_killed_run_go_with_the_next(run, tmp_path):

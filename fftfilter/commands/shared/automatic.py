@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ...errors import ParameterError, ReadError
-from ...output.modes import MODES
+from ...output.modes import EACH, FOLDER, MODES
 from .folder import devices_of, files_of, is_folder, refuse_options_of_folders
 from .options import combined, filter_option, pages_of
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...work.opened import Opened
 
 AUTO = "--auto"
-EACH, FOLDER = "each", "folder"
 
 auto_options = combined(
     filter_option(
@@ -129,9 +128,9 @@ def of_folder(auto: AutoNotches, sources: Sequence[str], given: dict[str, Any]) 
 
     if len(sources) == 1 and not is_folder(sources[0]):
         raise click.UsageError(f"{AUTO} {FOLDER} is for folders, and IN is a file: leave {FOLDER} out.")
-    only = {name: given[name] for name in ("recursive", "pattern", "quiet")}
+    only = {name: given[name] for name in ("recursive", "pattern", "quiet")} | {"pages": pages_of(given["pages"])}
     device = next(iter(devices_of(given["device"])), None)
-    mean = of_sources(sources, auto.strength, **only, failures=False, pages=pages_of(given), device=device).spectrum
+    mean = of_sources(sources, auto.strength, **only, failures=False, device=device).spectrum
     found = auto.peaks(mean)
     if not given["quiet"]:
         _say(found, auto, f"{mean.pictures} pictures", given["verbose"])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...errors import WriteError
-from .options import option
+from .options import output_option
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,9 +32,8 @@ TOLD = 3
 # Formats that hold colors and that every browser shows.
 KINDS = (".png", ".jpg", ".webp")
 
-preview_option = option(
+preview_option = output_option(
     "--preview",
-    group="Output",
     metavar="FILE",
     short="Draw IN, the spectrum, OUT and what is removed on one page.",
     help="Draw IN, its spectrum with the filter over it, OUT and what is removed, side by side, as .png, .jpg or "
