@@ -57,6 +57,9 @@ class Prepared:
         self._page_locked: PageLocked | None = None
         self._channels: dict[Transfer, Prepared] = {}
         self._double: Prepared | None = None
+        self._values: Prepared | None = None
+        self.splits = description.channels is not None or description.transfer.is_by_channel
+        """Whether the channels of color pictures are not all filtered alike."""
 
     def of_channel(self, transfer: Transfer) -> Prepared:
         """Return the same filter with a channel's transfer function."""
@@ -69,9 +72,17 @@ class Prepared:
         if self._double is None:
             own = self.description
             options = {"engine": IN_DOUBLE, "precision": "double", "output": own.output, "scale": own.scale}
-            described = describe(own.transfer, {**options, "edges": own.edges})
+            described = describe(own.transfer, {**options, "edges": own.edges, "channels": own.channels})
             self._double = Prepared(described, Launcher(self.launcher.device, precision="double"))
         return self._double
+
+    def values(self) -> Prepared:
+        """Return the same filter of whatever it is given, with the filtered values as its output."""
+        if self._values is None:
+            own = self.description
+            described = describe(own.on_grid, {**own.options, "output": "real", "channels": None})
+            self._values = Prepared(described, self.launcher)
+        return self._values
 
     def pipeline_for(self, stack: Stack) -> Pipeline:
         """Return the pipeline for a stack: the last one, if it fits. Raises what pipelines raise."""
@@ -119,7 +130,7 @@ class Prepared:
             height, width = 2 * height, 2 * width
         if self._is_fused(height, width):
             inverses = 2 if mirrors_itself and not described.transfer.is_even_along_axes else 1
-            real = described.mode.is_values or is_doubled
+            real = described.mode.is_values or is_doubled or described.channels is not None
             return device_bytes(self.launcher.device, (count, height, width), real=real, inverses=inverses)
         from ..staged.pipeline import buffer_bytes
 
@@ -166,8 +177,8 @@ class Prepared:
         self.pipeline = self._stack = self._stream = None
         while self._channels:
             self._channels.popitem()[1].close()
-        if self._double is not None:
-            self._double.close()
+        for each in filter(None, (self._double, self._values)):
+            each.close()
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:

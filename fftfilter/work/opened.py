@@ -79,6 +79,8 @@ class Opened:
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
         of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
+            of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
 
 
@@ -124,6 +126,8 @@ def open_(
             opened.too_few = too_few(mean) or None
             opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer *= notches(opened.peaks, recipe.auto.shape)
+        if recipe.depth is not None:
+            opened.transfer = opened.transfer.with_depth(recipe.depth)
     except BaseException:
         if not isinstance(data, bytes):
             data.close()

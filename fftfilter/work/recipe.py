@@ -14,7 +14,8 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
-from ..output.modes import EACH, MODES, check_scale
+from ..output.modes import ALL, EACH, MODES, check_channels, check_scale
+from ..transfer.product import checked_depth
 
 if TYPE_CHECKING:
     import os
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from ..filters import Filter
     from ..images import Asked, Coding, Depth, Picture
     from ..images.picture import Working
-    from ..output.modes import Mode, Output, Scale, Span
+    from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .verify import Reference
@@ -51,7 +52,8 @@ class Plain:
         from .verify import references_of
 
         output, scale = recipe.output, recipe.scale
-        return references_of(given.planes, given.maxval, transfer, output, scale=scale, depth=depth, edges=recipe.edges)
+        of: dict[str, Any] = {"scale": scale, "depth": depth, "edges": recipe.edges, "channels": recipe.channels}
+        return references_of(given.planes, given.maxval, transfer, output, **of)
 
 
 class ImageJ(Plain):
@@ -116,8 +118,11 @@ class Recipe:
         self.refuse_target(target)
 
     def refuse_scale(self) -> None:
-        """Raise ParameterError for a scale that means nothing to the output."""
+        """Raise ParameterError for a scale or channels that mean nothing to the output, or for an invalid depth."""
         check_scale(self.output, self.scale if self.span == EACH else self.span)
+        check_channels(self.output, self.channels)
+        if self.depth is not None:
+            checked_depth(self.depth)
 
     def refuse_target(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError for a target whose format cannot hold the output."""
@@ -155,6 +160,17 @@ class Recipe:
         """The picture's continuation beyond its borders."""
         edges: Edges = self.options.get("edges", "wrap")
         return edges
+
+    @property
+    def channels(self) -> Channels | None:
+        """The part of color pictures that is filtered; None for all channels."""
+        channels: Channels | None = self.options.get("channels")
+        return None if channels == ALL else channels
+
+    @property
+    def depth(self) -> float | None:
+        """The most decibels that the whole transfer function takes out."""
+        return self.options.get("depth")
 
     @property
     def needs_staged(self) -> bool:

@@ -7,6 +7,7 @@ imported on first use: a run without ``--verify`` does without it.
 from __future__ import annotations
 
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from ..files.messages import shown
 from ..files.standard_streams import STANDARD_STREAM
 from ..output.difference import OF_65535, Difference
 from ..output.histogram import BINS, range_of
+from ..output.luma import filtered_part
 from ..output.modes import MODES, Auto
 from ..output.ramp import pixels, ramps
 from ..output.rounding import NOISE, deviation
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..images import Depth, Pages, Picture
-    from ..output.modes import Output, Scale
+    from ..output.modes import Channels, Output, Scale
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
@@ -61,7 +63,15 @@ class Reference(NamedTuple):
 
 
 def references_of(
-    planes: Array, white: float, transfer: Transfer, output: Output, *, scale: Scale | None, depth: Depth, edges: Edges
+    planes: Array,
+    white: float,
+    transfer: Transfer,
+    output: Output,
+    *,
+    scale: Scale | None,
+    depth: Depth,
+    edges: Edges,
+    channels: Channels | None = None,
 ) -> Iterator[Reference]:
     """Yield the correct outputs of :class:`Filter` for planes ``(channels, height, width)`` with this white.
 
@@ -72,7 +82,7 @@ def references_of(
     gains = [grid_with(edges, each, *planes.shape[1:]).gain() for each in kept.of_channels(len(planes))]
     gain = np.stack(gains) if len(gains) > 1 else gains[0]
     largest_deviation = float(deviation(planes).max()) * transfer.largest
-    complex_values = reference.filtered(planes, gain, edges)
+    complex_values = filtered_part(planes, channels, partial(reference.filtered, gain=gain, edges=edges))
     is_usual = mode.is_default and scale is None
     values = np.abs(complex_values) if is_usual else complex_values.real
     largest = float(np.abs(values).max())

@@ -1,0 +1,62 @@
+"""The luminance and the chroma of a color picture, one of which is filtered while the other stays as it is.
+
+    Y = 0.299 R + 0.587 G + 0.114 B,  Cb = (B - Y) / 1.772,  Cr = (R - Y) / 1.402
+
+These are JPEG's (BT.601 in full range), of the grey levels as the file has them. Nothing is rounded to YCbCr: a filter
+F is linear, so that luminance turns each channel c into c + F(Y) - Y, and chroma into Y + F(c - Y).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors import ParameterError
+from .modes import ALL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import DTypeLike
+
+    from ..arrays import Array
+    from .modes import Channels
+
+RED, GREEN, BLUE = WEIGHTS = 0.299, 0.587, 0.114
+
+
+def part_of(planes: Array, channels: Channels | None, dtype: DTypeLike = np.float64) -> Array:
+    """Return what is filtered of a picture ``(channels, height, width)``: its planes, Y, or R - Y and B - Y.
+
+    Gray pictures have a luminance, which is their plane, and no chroma. Raises ParameterError for pictures that are
+    neither gray nor RGB.
+    """
+    if channels in (None, ALL):
+        return planes
+    if len(planes) == 1:
+        return planes if channels == "luminance" else planes[:0]
+    if len(planes) != 3:
+        raise ParameterError(
+            f"channels {channels} is for RGB, and the picture has {len(planes)} channels: leave 1 or 3, or choose {ALL}"
+        )
+    luma: Array = np.zeros(planes.shape[1:])
+    for weight, plane in zip(WEIGHTS, planes, strict=True):
+        luma += weight * plane
+    return np.asarray(luma[None] if channels == "luminance" else planes[[0, 2]] - luma, dtype)
+
+
+def filtered_part(
+    planes: Array, channels: Channels | None, filter_: Callable[[Array], Array], dtype: DTypeLike = np.float64
+) -> Array:
+    """Return a picture of which a part is filtered, in float64; values of ``dtype`` go to the filter."""
+    part = part_of(planes, channels, dtype)
+    if part is planes:
+        return filter_(planes)
+    if not len(part):
+        return planes.astype(np.float64)
+    change = filter_(part) - part
+    if channels == "chroma":
+        red, blue = change
+        change = np.stack([red, -(RED * red + BLUE * blue) / GREEN, blue])
+    return np.asarray(planes + change)
