@@ -224,7 +224,8 @@ def _by_part(
         values = filtered_part(planes, own.channels, filtered, np.result_type(planes.dtype, real))
         prepared.engine = inner.engine
     values = values.astype(real)
-    stack = Stack(*planes.shape, pixel, dtype, levels, has_colors)
+    count, height, width = planes.shape
+    stack = Stack(count, height, width, pixel, dtype, levels, has_colors)
     magnitudes = np.abs(values).reshape(stack.pictures, -1)
     extremes = np.stack([magnitudes.min(axis=1), magnitudes.max(axis=1)], axis=1)
     if own.mode.is_values:

@@ -400,7 +400,9 @@ def _row(job: Job, frame: Frame, settings: Settings, device: str | None) -> Row:
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    report = FilterReport(given.planes, given.maxval, frame.transfer, settings.recipe.edges, device)
+    report = FilterReport(
+        given.planes, given.maxval, frame.transfer, settings.recipe.edges, device, settings.recipe.channels
+    )
     return row(report, made.planes, made.maxval, job.number, job.source)
 
 

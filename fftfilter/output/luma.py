@@ -55,8 +55,12 @@ def filtered_part(
         return filter_(planes)
     if not len(part):
         return planes.astype(np.float64)
-    change = filter_(part) - part
-    if channels == "chroma":
-        red, blue = change
-        change = np.stack([red, -(RED * red + BLUE * blue) / GREEN, blue])
-    return np.asarray(planes + change)
+    return np.asarray(planes + of_channels(filter_(part) - part, channels))
+
+
+def of_channels(part: Array, channels: Channels | None) -> Array:
+    """Return what a change of a part is for red, green and blue: the same of Y, or those of R - Y, G - Y and B - Y."""
+    if channels != "chroma":
+        return part
+    red, blue = part
+    return np.stack([red, -(RED * red + BLUE * blue) / GREEN, blue])
