@@ -221,9 +221,12 @@ def _by_part(
 
     values = planes
     if has_colors:
-        values = filtered_part(planes, own.channels, filtered, np.result_type(planes.dtype, real))
+        # Of integers, single precision holds a part as well as it is filtered; differences of floats may exceed it.
+        exact = planes.dtype.kind == "f" or real == np.float64
+        values = filtered_part(planes, own.channels, filtered, np.float64 if exact else np.float32)
         prepared.engine = inner.engine
-    values = values.astype(real)
+    with np.errstate(over="ignore"):
+        values = values.astype(real)
     count, height, width = planes.shape
     stack = Stack(count, height, width, pixel, dtype, levels, has_colors)
     magnitudes = np.abs(values).reshape(stack.pictures, -1)

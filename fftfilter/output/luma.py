@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import ParameterError
-from .modes import ALL
+from .modes import ALL, check_colors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +35,7 @@ def part_of(planes: Array, channels: Channels | None, dtype: DTypeLike = np.floa
         return planes
     if len(planes) == 1:
         return planes if channels == "luminance" else planes[:0]
-    if len(planes) != 3:
-        raise ParameterError(
-            f"channels {channels} is for RGB, and the picture has {len(planes)} channels: leave 1 or 3, or choose {ALL}"
-        )
+    check_colors(channels, len(planes), "the picture")
     luma: Array = np.zeros(planes.shape[1:])
     for weight, plane in zip(WEIGHTS, planes, strict=True):
         luma += weight * plane

@@ -131,6 +131,14 @@ def check_channels(output: Output, channels: object) -> None:
         )
 
 
+def check_colors(channels: Channels | None, count: int, what: str) -> None:
+    """Raise ParameterError for ``what``, a picture of ``count`` channels, that is neither gray nor RGB."""
+    if channels not in (None, ALL) and count not in (1, 3):
+        raise ParameterError(
+            f"{what} has {count} channels, and channels {channels} is for gray and RGB: leave 1 or 3, or choose {ALL}"
+        )
+
+
 def scale_of(given: tuple[float, float] | tuple[str, float] | Scale | str | None) -> Scale | None:
     """Return the range that Python gives as (LO, HI), "auto" or ("auto", P), None for each; raises ParameterError."""
     if given is None or given == EACH:

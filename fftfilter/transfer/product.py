@@ -219,7 +219,7 @@ class Transfer:
 def checked_depth(given: object) -> float:
     """Return decibels; raises ParameterError for what is no number above 0."""
     try:
-        decibels = float(given)  # type: ignore[arg-type]
+        decibels = -1.0 if isinstance(given, bool) else float(given)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         decibels = -1.0
     if not (isfinite(decibels) and decibels > 0):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..output.modes import check_colors
 from .frames import Frame
 
 if TYPE_CHECKING:
@@ -113,7 +114,9 @@ def open_(
             keeps_levels=recipe.how.keeps_levels(recipe),
             are_floats=recipe.mode.is_values,
         )
-        recipe.how.refuse(first_of(found), name)
+        first = first_of(found)
+        recipe.how.refuse(first, name)
+        check_colors(recipe.channels, len(first.planes), f"{name}:")
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)
