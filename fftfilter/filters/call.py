@@ -221,9 +221,7 @@ def _by_part(
 
     values = planes
     if has_colors:
-        # Of integers, single precision holds a part as well as it is filtered; differences of floats may exceed it.
-        exact = planes.dtype.kind == "f" or real == np.float64
-        values = filtered_part(planes, own.channels, filtered, np.float64 if exact else np.float32)
+        values = filtered_part(planes, own.channels, filtered)
         prepared.engine = inner.engine
     with np.errstate(over="ignore"):
         values = values.astype(real)

@@ -17,19 +17,17 @@ from .modes import ALL, check_colors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import DTypeLike
-
     from ..arrays import Array
     from .modes import Channels
 
 RED, GREEN, BLUE = WEIGHTS = 0.299, 0.587, 0.114
 
 
-def part_of(planes: Array, channels: Channels | None, dtype: DTypeLike = np.float64) -> Array:
-    """Return what is filtered of a picture ``(channels, height, width)``: its planes, Y, or R - Y and B - Y.
+def part_of(planes: Array, channels: Channels | None) -> Array:
+    """Return what is filtered of a picture ``(channels, height, width)``: its planes; or Y, or R - Y and B - Y.
 
-    Gray pictures have a luminance, which is their plane, and no chroma. Raises ParameterError for pictures that are
-    neither gray nor RGB.
+    The parts are float64. Gray pictures have a luminance, which is their plane, and no chroma. Raises ParameterError
+    for pictures that are neither gray nor RGB.
     """
     if channels in (None, ALL):
         return planes
@@ -38,15 +36,13 @@ def part_of(planes: Array, channels: Channels | None, dtype: DTypeLike = np.floa
     check_colors(channels, len(planes), "the picture")
     luma: Array = np.zeros(planes.shape[1:])
     for weight, plane in zip(WEIGHTS, planes, strict=True):
-        luma += weight * plane
-    return np.asarray(luma[None] if channels == "luminance" else planes[[0, 2]] - luma, dtype)
+        luma += np.multiply(plane, weight, dtype=np.float64)
+    return luma[None] if channels == "luminance" else planes[[0, 2]] - luma
 
 
-def filtered_part(
-    planes: Array, channels: Channels | None, filter_: Callable[[Array], Array], dtype: DTypeLike = np.float64
-) -> Array:
-    """Return a picture of which a part is filtered, in float64; values of ``dtype`` go to the filter."""
-    part = part_of(planes, channels, dtype)
+def filtered_part(planes: Array, channels: Channels | None, filter_: Callable[[Array], Array]) -> Array:
+    """Return a picture of which a part is filtered, in float64."""
+    part = part_of(planes, channels)
     if part is planes:
         return filter_(planes)
     if not len(part):

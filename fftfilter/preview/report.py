@@ -66,7 +66,7 @@ class FilterReport:
         self.white /= unit
         if self.channels == "chroma" and len(self.planes) == 1:
             self.transfer, self.channels = Transfer(()), None  # gray pictures have none
-        self.part = part_of(self.planes, self.channels, np.float32)
+        self.part = part_of(self.planes, self.channels)
         """What is filtered of the picture."""
 
     @property

@@ -65,6 +65,17 @@ def test_sixteen_bits_and_other_whites_are_kept(picture, channels):
 
 
 @each_part
+@pytest.mark.parametrize("dtype", ["uint16", "uint32", "float32"])
+def test_weak_detail_on_a_bright_background_is_exact(picture, channels, dtype):
+    bright = (picture % 3).astype(dtype) + np.array({"uint16": 60000, "uint32": 4e9}.get(dtype, 9e6), dtype)
+    with Filter(H.highpass(2), output="real", channels=channels) as f:
+        got = f(bright, channel_axis=-1)
+    right = wanted(bright, channels, H.highpass(2))
+    # The other part stays, and with it the background.
+    np.testing.assert_allclose(got, right, atol=1e-5 * np.abs(right).max())
+
+
+@each_part
 def test_what_passes_everything_gives_the_picture_back(picture, channels):
     with Filter(H.Transfer(()), output="keep", channels=channels) as f:
         np.testing.assert_array_equal(f(picture, channel_axis=-1), picture)
