@@ -47,12 +47,19 @@ def filtered_part(planes: Array, channels: Channels | None, filter_: Callable[[A
         return filter_(planes)
     if not len(part):
         return planes.astype(np.float64)
-    return np.asarray(planes + of_channels(filter_(part) - part, channels))
+    lost = part - filter_(part)
+    del part  # large pictures: no array stays longer than it is needed
+    values = np.empty(planes.shape, lost.dtype)
+    for value, plane, of_plane in zip(values, planes, of_channels(lost, channels), strict=True):
+        np.subtract(plane, of_plane, out=value)
+    return values
 
 
-def of_channels(part: Array, channels: Channels | None) -> Array:
-    """Return what a change of a part is for red, green and blue: the same of Y, or those of R - Y, G - Y and B - Y."""
-    if channels != "chroma":
-        return part
+def of_channels(part: Array, channels: Channels | None) -> list[Array]:
+    """Return red, green and blue of a part of a picture: Y for each, or R - Y, G - Y and B - Y; of no part itself."""
+    if channels in (None, ALL):
+        return list(part)
+    if channels == "luminance":
+        return [part[0]] * 3
     red, blue = part
-    return np.stack([red, -(RED * red + BLUE * blue) / GREEN, blue])
+    return [red, -(RED * red + BLUE * blue) / GREEN, blue]

@@ -116,7 +116,7 @@ class FilterReport:
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
             result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
-        return np.broadcast_to(of_channels(removed, self.channels), self.planes.shape)
+        return np.stack(of_channels(removed, self.channels)) if self.channels else removed
 
     @cached_property
     def share(self) -> float:

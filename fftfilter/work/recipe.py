@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from .verify import Reference
 
 
-# Of a sample, while the luminance or the chroma of a picture is filtered: measured, 15 beside the picture.
-_BYTES_OF_PART = 16
+# Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
+_BYTES_OF_PART = 24
 
 
 class Plain:

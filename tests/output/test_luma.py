@@ -51,7 +51,7 @@ def test_all_channels_are_filtered_as_they_are():
 
 def test_a_change_of_chroma_leaves_the_luminance():
     change = of_channels(np.array([[[3.0]], [[-2.0]]]), "chroma")
-    assert part_of(change, "luminance")[0, 0, 0] == pytest.approx(0)
+    assert part_of(np.array(change), "luminance")[0, 0, 0] == pytest.approx(0)
 
 
 def test_pictures_that_are_neither_gray_nor_rgb_are_refused():
