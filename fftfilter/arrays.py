@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import ParameterError, check_unmasked
+from .errors import MissingError, ParameterError
 from .output.stack import PIXELS
 
 if TYPE_CHECKING:
@@ -26,10 +26,9 @@ MOST_CHANNELS = 4
 def planes_of(image: ArrayLike, channel_axis: int | None) -> tuple[Array, tuple[int, ...]]:
     """Return an image, a stack or a picture as ``(count, height, width)``, and the shape that it had.
 
-    Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture without
-    its ``channel_axis``, and for an axis that does not exist.
+    Raises ParameterError for an array that is not an image, or looks like a color picture without its
+    ``channel_axis``, and for an axis that does not exist.
     """
-    check_unmasked("image", image)
     array = np.asarray(image)
     axes = (2, 3) if channel_axis is None else (3,)
     if array.ndim not in axes or array.size == 0 or array.dtype.kind not in "biuf":
@@ -107,11 +106,12 @@ def white_of_output(levels: int | None, dtype: np.dtype[Any]) -> int:
 
 
 def check_finite(array: Array, what: str = "values") -> None:
-    """Raise ParameterError for an image, a stack or gains with values that are NaN or infinite."""
+    """Raise ParameterError for an image, a stack or gains with values that are infinite, MissingError for NaN alone."""
     finite = np.isfinite(array)
     if not finite.all():
+        error = ParameterError if np.isinf(array).any() else MissingError
         first = tuple(int(i) for i in np.argwhere(~finite)[0][-2:])
-        raise ParameterError(
+        raise error(
             f"{int((~finite).sum())} {what} are NaN or infinite, the first at row {first[0]}, column {first[1]}: "
             "replace them, for example with numpy.nan_to_num"
         )

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import check_finite, planes_of, white_of_input
+from ..arrays import check_finite, white_of_input
 from ..errors import ParameterError
+from ..missing.fill import filled
+from ..missing.holes import split
 from ..transfer import Transfer
 from .found import APART, Peak, bins_apart, canonical, grouped, without_doubles
 from .power import Spectrum, spectrum, window
@@ -60,16 +62,18 @@ def find_peaks(
     ``white`` is the value that amplitudes are relative to, by default the largest of an integer type, 1 for floats.
 
     Frequencies are refined below a bin: those of strong waves to a hundredth of it. A wave of less than a fifth of
-    a grey level is left out. Raises ParameterError for an array that is not an image, or has fewer than 32
-    pixels a side.
+    a grey level is left out. Missing pixels, which are NaN or masked, are filled as for filters. Raises ParameterError
+    for an array that is not an image, or has fewer than 32 pixels a side.
 
         for peak in fftfilter.find_peaks(image):
             print(peak.period_px, peak.angle_deg, peak.strength_db)
     """
-    planes, _ = planes_of(image, None if np.ndim(image) == 2 else channel_axis)
+    planes, holes = split(image, None, None if np.ndim(image) == 2 else channel_axis)
     if planes.dtype.kind == "b":
         planes = planes.astype(np.float32)
     white = white_of_input(white, planes.dtype)
+    if holes.any():
+        planes = filled(planes, holes)
     check_finite(planes)
     if channel_axis is not None:
         return peaks_of(spectrum(planes, white), strength)

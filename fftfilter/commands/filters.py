@@ -19,6 +19,7 @@ from .kinds import KINDS
 from .shared import automatic
 from .shared.file import run_file
 from .shared.folder import files_of, folder_options, is_folder, run_folder
+from .shared.missing import RULES, missing_of, missing_options
 from .shared.options import (
     STUDY,
     GroupedCommand,
@@ -110,6 +111,7 @@ other_options = combined(
         help="Save every intermediate result as a picture.",
     ),
     pages_option,
+    missing_options,
     preview_option,
     file_options,
     output_option("--strip", is_flag=True, help="Leave out color profile, EXIF, resolution and text."),
@@ -251,6 +253,8 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
 
     given = KEPT | dict(values)
     files = [given.get(kind.name) or () for kind in KINDS.values() if kind.takes_files]
+    if given["missing"] not in RULES:
+        files.append((given["missing"],))
     mode, auto = automatic.take_options(given)
     made = KINDS[name].made(given)
     for kind in KINDS.values():
@@ -274,6 +278,7 @@ def options_of(name: str, sources: Sequence[str], values: Mapping[str, Any]) -> 
         auto=auto,
         coding=Coding(given["png_level"], given["quality"], given["compression"]),
         format=given["format_"],
+        missing=missing_of(given),
         strip=given["strip"],
         preserve_times=given["preserve_times"],
     )

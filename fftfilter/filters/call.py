@@ -24,7 +24,7 @@ from ..arrays import (
     white_of_input,
     white_of_output,
 )
-from ..errors import ParameterError, TooLargeError
+from ..errors import MissingError, ParameterError, TooLargeError, is_masked
 from ..output.histogram import ByHistogram
 from ..output.modes import Auto
 from ..output.ramp import on_ramps, ramps
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..device.launcher import Pipeline
     from ..fused.gpu.stream import Started
     from ..output.histogram import Ramps
-    from .description import PixelOptions
+    from .description import Description, PixelOptions
     from .pipelines import Prepared
 
     Observe = Callable[[str, Array], None] | None
@@ -100,7 +100,7 @@ class Call:
 def call(
     prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pixels: PixelOptions, observe: Observe = None
 ) -> tuple[Array, Found]:
-    """Filter an image, a stack or a picture, as :meth:`Filter.__call__` does."""
+    """Filter an image, a stack or a picture of which nothing is missing; raises MissingError for NaN."""
     if observe is not None and prepared.description.engine.algorithm is None:
         raise ParameterError("the fused engine has no intermediate results: choose another one, for example book")
     if prepared.splits:
@@ -110,7 +110,8 @@ def call(
             if part:
                 results, found = _by_part(prepared, planes, has_colors, of_pixels, observe)
             else:
-                results, found = _by_channel(prepared, planes, of_pixels, observe)
+                refuse_by_channel(prepared.description, observe)
+                results, found = _by_channel(prepared, planes, of_pixels)
             return results.reshape(shape) if channel_axis is None else np.moveaxis(results, 0, channel_axis), found
     ready = _ready(prepared, image, channel_axis, of_pixels)
     run: Any = ready.pipeline.run
@@ -126,7 +127,12 @@ def start(prepared: Prepared, image: ArrayLike, channel_axis: int | None, of_pix
     is_split = prepared.splits and (channel_axis is not None or prepared.description.channels == "chroma")
     if is_split or not prepared.launcher.device.is_gpu:
         return None
-    ready = _ready(prepared, image, channel_axis, of_pixels)
+    if is_masked(image):
+        return None
+    try:
+        ready = _ready(prepared, image, channel_axis, of_pixels)
+    except MissingError:
+        return None
     # What was rounded on its way to the device may be needed again as it was.
     stream = None if ready.is_rounded else prepared.stream()
     return None if stream is None else (stream.start(ready.pixels, ready.ramps), partial(_finish, ready))
@@ -180,9 +186,8 @@ def _finish(ready: Call, result: Array, done: Pipeline | Started) -> tuple[Array
     return result.reshape(ready.shape) if axis is None else np.moveaxis(result, 0, axis), Found(extremes, clipped, weak)
 
 
-def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, observe: Observe) -> tuple[Array, Found]:
-    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
-    own = prepared.description
+def refuse_by_channel(own: Description, observe: Observe) -> None:
+    """Raise ParameterError for what channels that are filtered differently do not have in common."""
     if isinstance(own.scale, Auto) or (own.mode.is_scaled and own.scale is None):
         raise ParameterError(
             f"{own.output} of channels that are filtered differently has no scale in common: take keep, real or "
@@ -190,6 +195,11 @@ def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions, obse
         )
     if observe is not None:
         raise ParameterError("channels that are filtered differently have no intermediate results in common")
+
+
+def _by_channel(prepared: Prepared, planes: Array, of_pixels: PixelOptions) -> tuple[Array, Found]:
+    """Filter the channels of a picture ``(channels, height, width)``, each by its own transfer function."""
+    own = prepared.description
     channels = [prepared.of_channel(transfer) for transfer in own.transfer.of_channels(len(planes))]
     made = [call(channel, plane, None, of_pixels) for channel, plane in zip(channels, planes, strict=True)]
     prepared.engine = channels[-1].engine
@@ -205,7 +215,7 @@ def _by_part(
     """Filter the luminance or the chroma of a picture ``(channels, height, width)``; gray images have no chroma."""
     from ..output.luma import filtered_part
 
-    own, inner, real, weak = prepared.description, prepared.values(), prepared.launcher.real, 0
+    own, inner, real, weak = prepared.description, prepared.of_values(channels=None), prepared.launcher.real, 0
     if planes.dtype.kind == "b":
         planes = planes * np.uint8(255)
     check_finite(planes)

@@ -14,7 +14,7 @@ from ..transfer.edges import EDGES, EdgedGrid, Edges, grid_with
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from ..device.launcher import Precision
     from ..output.modes import Channels, Scale
@@ -47,10 +47,11 @@ class PixelOptions(TypedDict, total=False):
     dtype: DTypeLike | None
     levels: int | None
     white: float | None
+    missing: ArrayLike | None
 
 
 class Options(FilterOptions, PixelOptions):
-    """Options of a single call; ``dtype``, ``levels`` and ``white`` are as :meth:`Filter.__call__` takes them."""
+    """Options of a single call; ``dtype`` to ``missing`` are as :meth:`Filter.__call__` takes them."""
 
 
 # Every option of a filter, in the order of its arguments.

@@ -6,6 +6,7 @@ import copy
 import threading
 import warnings
 from collections import deque
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..device.choice import check_process, open_device
 from ..device.launcher import Launcher
+from ..errors import MissingError, is_masked
 from ..fused import fused
 from .call import NOTHING, call, start
 from .description import DEFAULTS, describe
@@ -167,6 +169,7 @@ class Filter:
         dtype: DTypeLike | None = None,
         levels: int | None = None,
         white: float | None = None,
+        missing: ArrayLike | None = None,
         observe: Observe = None,
     ) -> Array:
         """Filter an image ``(height, width)`` or a stack of images ``(count, height, width)``.
@@ -181,18 +184,30 @@ class Filter:
             out = rgba.copy()
             out[..., :3] = f(rgba[..., :3], channel_axis=-1)
 
+        Missing pixels are NaN, those of masked arrays, and those where ``missing`` is True, an array of bools of the
+        image's shape or ``(height, width)``. They are filled in, and come back as they were; the scale, "keep"'s
+        clipping and all else that is found in an image is found in the others.
+
         ``observe`` is called with the name and contents of every intermediate result, which the fused
         engine does not have.
 
         Notches of some channels alone are for pictures with a ``channel_axis``, and for outputs that have no scale in
         common ("keep", "real", a ``scale`` of (LO, HI)); pictures of one channel are filtered by all of them.
 
-        Raises ParameterError for an array that is not an image, or has masked values, or looks like a color picture
-        without its ``channel_axis``; TooLargeError for one that the device cannot hold.
+        Raises ParameterError for an array that is not an image, or looks like a color picture without its
+        ``channel_axis``; TooLargeError for one that the device cannot hold.
         """
         with self._alone():
             of_pixels: PixelOptions = {"dtype": dtype, "levels": levels, "white": white}
-            result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+            if missing is None and not is_masked(image):
+                with suppress(MissingError):
+                    result, self._found = call(self._ready(), image, channel_axis, of_pixels, observe)
+                    return result
+            from .missing import call_with_holes  # seldom needed
+
+            result, self._found = call_with_holes(
+                self._ready(), image, channel_axis, of_pixels, observe, missing=missing
+            )
             return result
 
     def stream(

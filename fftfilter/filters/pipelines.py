@@ -18,7 +18,7 @@ from ..output.rounding import deviation
 from .description import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ..arrays import Array
     from ..device.launcher import Pipeline
@@ -55,17 +55,28 @@ class Prepared:
         self._stack: Stack | None = None
         self._stream: Stream | None = None
         self._page_locked: PageLocked | None = None
-        self._channels: dict[Transfer, Prepared] = {}
+        self._alike: dict[tuple[Any, ...], Prepared] = {}
         self._double: Prepared | None = None
-        self._values: Prepared | None = None
         self.splits = description.channels is not None or description.transfer.is_by_channel
         """Whether the channels of color pictures are not all filtered alike."""
 
     def of_channel(self, transfer: Transfer) -> Prepared:
         """Return the same filter with a channel's transfer function."""
-        if transfer not in self._channels:
-            self._channels[transfer] = Prepared(describe(transfer, self.description.options), self.launcher)
-        return self._channels[transfer]
+        return self._with(transfer, self.description.options)
+
+    def of_values(self, transfer: Transfer | None = None, **other: Any) -> Prepared:
+        """Return the filter whose output are the filtered values, by default with the same transfer function.
+
+        ``other`` are options that it has instead.
+        """
+        options = {**self.description.options, "output": "real", "scale": None, "depth": None, **other}
+        return self._with(transfer or self.description.on_grid, options)
+
+    def _with(self, transfer: Transfer, options: Mapping[str, Any]) -> Prepared:
+        key = (transfer, options.get("output", ""), options.get("channels"))
+        if key not in self._alike:
+            self._alike[key] = Prepared(describe(transfer, options), self.launcher)
+        return self._alike[key]
 
     def in_double(self) -> Prepared:
         """Return the same filter in double precision, by the staged pipeline."""
@@ -75,14 +86,6 @@ class Prepared:
             described = describe(own.transfer, {**options, "edges": own.edges, "channels": own.channels})
             self._double = Prepared(described, Launcher(self.launcher.device, precision="double"))
         return self._double
-
-    def values(self) -> Prepared:
-        """Return the same filter of whatever it is given, with the filtered values as its output."""
-        if self._values is None:
-            own = self.description
-            described = describe(own.on_grid, {**own.options, "output": "real", "channels": None})
-            self._values = Prepared(described, self.launcher)
-        return self._values
 
     def pipeline_for(self, stack: Stack) -> Pipeline:
         """Return the pipeline for a stack: the last one, if it fits. Raises what pipelines raise."""
@@ -175,10 +178,10 @@ class Prepared:
         if self._stream is not None:
             self._stream.wait_until_read()
         self.pipeline = self._stack = self._stream = None
-        while self._channels:
-            self._channels.popitem()[1].close()
-        for each in filter(None, (self._double, self._values)):
-            each.close()
+        while self._alike:
+            self._alike.popitem()[1].close()
+        if self._double is not None:
+            self._double.close()
 
 
 def gains(description: Description, height: int, width: int) -> tuple[float, float]:

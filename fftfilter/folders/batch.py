@@ -29,7 +29,7 @@ from ..files.messages import quoted_if_odd, reason
 from ..work import verify
 from ..work.file import filter_file, largest_of, write
 from ..work.frames import filtered
-from ..work.opened import open_
+from ..work.opened import filled, open_
 from . import journal
 from .jobs import DONE, FAILED, MEASURED, SKIPPED, DeviceLostError, Job, Outcome, Settings
 from .tree import is_inside
@@ -400,10 +400,9 @@ def _row(job: Job, frame: Frame, settings: Settings, device: str | None) -> Row:
 
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
-    report = FilterReport(
-        given.planes, given.maxval, frame.transfer, settings.recipe.edges, device, settings.recipe.channels
-    )
-    return row(report, made.planes, made.maxval, job.number, job.source)
+    planes, recipe = filled(given, frame.holes, device), settings.recipe
+    report = FilterReport(planes, given.maxval, frame.transfer, recipe.edges, device, recipe.channels)
+    return row(report, frame.shown(), made.maxval, job.number, job.source)
 
 
 def _with_folder(target: str, settings: Settings, work: Callable[[], T]) -> T:

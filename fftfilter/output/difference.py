@@ -98,7 +98,9 @@ class Difference:
         import numpy as np
 
         is_float = wanted.dtype.kind == "f"
-        off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / (unit or 1)
+        with np.errstate(invalid="ignore"):  # missing samples may be NaN or infinite
+            off = np.abs(got.astype(np.float64) - wanted.astype(np.float64)) / (unit or 1)
+        off[(got == wanted) | (np.isnan(got) & np.isnan(wanted))] = 0
         differs = ~(off <= OF_65535 / 65535 * stretch) if is_float else off != 0
         largest, samples = float(off.max()), int(np.count_nonzero(differs))
         distinct = samples

@@ -49,6 +49,7 @@ class Notch(Part):
     channels: tuple[int, ...] | None = None
 
     kind = "notch"
+    carried_on = 1.0
     plural = "notches"
 
     @property

@@ -57,6 +57,8 @@ class Done:
     samples: int = 0
     clipped: float = 0.0
     """The part of the samples of all pages that was clipped to black or white."""
+    missing: float = 0.0
+    """The part of the samples of all pages that is missing."""
     extremes: tuple[float, float] | None = None
     """The smallest and the largest filtered value of all pages, if any was filtered."""
     cautions: list[str] = field(default_factory=list)
@@ -67,9 +69,10 @@ class Done:
     frame: Frame | None = None
     """The picture as it was read and as it was written, if that is kept."""
 
-    def note(self, made: Made, cautions: list[str]) -> None:
+    def note(self, frame: Frame, made: Made, cautions: list[str]) -> None:
         """Add one more page."""
         size = made.planes.size
+        self.missing = (self.missing * self.samples + frame.missing * size) / (self.samples + size)
         if made.extremes:
             (low, high), most = made.extremes, self.extremes or made.extremes
             self.extremes = min(low, most[0]), max(high, most[1])
@@ -157,7 +160,7 @@ def filter_file(
     done = Done(1, opened.found.planes.shape, str(opened.found.planes.dtype), frame=frame if keep else None)
     cautions = opened.cautions(frame)
     (made,) = filtered(filter_, [frame], opened.recipe, observe=observe)
-    done.note(made, cautions)
+    done.note(frame, made, cautions)
     filter_.close()  # the device's memory, which is this machine's if it is a CPU, is needed for writing
     done.left_out = write(opened, frame, made, target, spare)
     if compare:
@@ -210,7 +213,7 @@ def _filter_pages(
                     cautions = opened.cautions(frame)
                     (made,) = filtered(filter_, [frame], recipe)
                     frame.put(made.planes)
-                    done.note(made, cautions)
+                    done.note(frame, made, cautions)
                     encode = partial(sink.encode, milliseconds=milliseconds)
                     encoding.append(to_threads(images.encoded, picture, suffix, name, encode))
                     _add(sink, encoding, done, most=_WAITING_BYTES // picture.planes.nbytes)

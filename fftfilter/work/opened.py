@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from .. import images
 from ..files import sources
 from ..files.messages import shown
+from ..missing.rule import USUAL
 from ..output.modes import check_colors
 from .frames import Frame
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from ..analysis.found import Peak
     from ..analysis.power import Spectrum
@@ -21,6 +26,12 @@ if TYPE_CHECKING:
     from ..images import Pages, Picture, PixelSize
     from ..transfer import Transfer
     from .recipe import Recipe
+
+    Holes = NDArray[np.bool_]
+
+
+# The part of a picture that, if it is missing, is worth a line.
+MUCH = 0.5
 
 
 @dataclass(eq=False, repr=False)  # what it writes code for takes time
@@ -54,12 +65,14 @@ class Opened:
         images.check_fits(picture, target, format=recipe.format)
         suffix = images.suffix_of(target, recipe.format, picture)
         depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
-        return Frame(picture, depth, self.transfer, given=replace(picture) if keep else None)
+        return Frame(
+            picture, depth, self.transfer, recipe.holes(picture, self.name), given=replace(picture) if keep else None
+        )
 
     def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
         """Return a page, on its way into a file with this extension."""
         depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
-        return Frame(picture, depth, self.transfer)
+        return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name))
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
@@ -80,6 +93,8 @@ class Opened:
     def cautions(self, frame: Frame) -> list[str]:
         """Return a line for each thing that users may not expect of a picture's output."""
         of_picture = frame.picture.cautions(self.recipe.mode, is_of_floats=frame.depth.dtype.kind == "f")
+        if frame.missing > MUCH:
+            of_picture.insert(0, f"{frame.missing:.0%} of the picture is missing: the filtered rest says little")
         if self.recipe.channels == "chroma" and len(frame.picture.planes) == 1:
             of_picture.append("gray: there is no chroma to filter, and pixels stay as they are")
         return [*self.transfer.cautions(*frame.picture.planes.shape[1:]), *of_picture]
@@ -125,7 +140,7 @@ def open_(
             # Seldom wanted, and some milliseconds of import.
             from ..analysis.search import notches, too_few
 
-            mean = spectrum_of(found, device=device)
+            mean = spectrum_of(found, device=device, holes=partial(recipe.holes, name=name))
             opened.too_few = too_few(mean) or None
             opened.peaks = [] if opened.too_few else recipe.auto.peaks(mean)
             opened.transfer *= notches(opened.peaks, recipe.auto.shape)
@@ -150,11 +165,15 @@ def for_pixels_of(found: Picture | Pages, transfer: Transfer, name: str) -> tupl
 
 
 def spectrum_of(
-    found: Picture | Pages, size: tuple[int, int] | None = None, device: str | int | None = None
+    found: Picture | Pages,
+    size: tuple[int, int] | None = None,
+    device: str | int | None = None,
+    holes: Callable[[Picture], Holes | None] = USUAL.holes,
 ) -> Spectrum:
     """Return the power spectrum of a picture, or the mean of the pages that have the size of the first one.
 
-    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones.
+    ``size``, height and width, is that of the middle that is taken of each; ``device`` transforms large ones. ``holes``
+    returns which samples are missing.
     """
     from ..analysis.power import middle, spectrum
 
@@ -162,7 +181,7 @@ def spectrum_of(
     shape = first.planes.shape[1:]
 
     def of(picture: Picture) -> Spectrum:
-        return spectrum(middle(picture.planes, *(size or shape)), picture.maxval, device)
+        return spectrum(middle(filled(picture, holes(picture), device), *(size or shape)), picture.maxval, device)
 
     mean = of(first)
     if isinstance(found, images.Pages):
@@ -170,6 +189,15 @@ def spectrum_of(
             if page.planes.shape[1:] == shape:
                 mean.add(of(page))
     return mean
+
+
+def filled(picture: Picture, holes: Holes | None, device: str | int | None = None) -> NDArray[Any]:
+    """Return the planes of a picture, with values for those samples that are missing."""
+    if holes is None:
+        return picture.planes
+    from ..missing.fill import filled as fill
+
+    return fill(picture.planes, holes, device)
 
 
 def spectrum_bytes(size: images.Size) -> int:

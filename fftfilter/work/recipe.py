@@ -14,6 +14,7 @@ from ..engine import FUSED, name_of
 from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
+from ..missing.rule import USUAL, Missing
 from ..output.modes import ALL, EACH, MODES, check_channels, check_scale
 from ..transfer.product import checked_depth
 
@@ -21,14 +22,20 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..analysis.search import AutoNotches
     from ..filters import Filter
-    from ..images import Asked, Coding, Depth, Picture
+    from ..images import Asked, Coding, Picture
     from ..images.picture import Working
     from ..output.modes import Channels, Mode, Output, Scale, Span
     from ..transfer import Transfer
     from ..transfer.edges import Edges
+    from .frames import Frame
     from .verify import Reference
+
+    Holes = NDArray[np.bool_]
 
 
 # Of a sample, while the luminance or the chroma of a picture is filtered: measured, 16 to 25 in all.
@@ -37,6 +44,8 @@ _BYTES_OF_PART = 24
 
 class Plain:
     """Filters as :class:`Filter` does."""
+
+    takes_missing = True
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return a filter; ``device`` has the device, and whether it is profiled."""
@@ -51,17 +60,28 @@ class Plain:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
         from .verify import references_of
 
-        output, scale = recipe.output, recipe.scale
-        of: dict[str, Any] = {"scale": scale, "depth": depth, "edges": recipe.edges, "channels": recipe.channels}
-        return references_of(given.planes, given.maxval, transfer, output, **of)
+        picture = frame.as_read
+        return references_of(
+            picture.planes,
+            picture.maxval,
+            frame.transfer,
+            recipe.output,
+            scale=recipe.scale,
+            depth=frame.depth,
+            edges=recipe.edges,
+            holes=frame.holes,
+            channels=recipe.channels,
+        )
 
 
 class ImageJ(Plain):
     """Filters as ImageJ's dialog does; recipes have the output keep."""
+
+    takes_missing = False
 
     def open(self, recipe: Recipe, transfer: Transfer, **device: Any) -> Filter:
         """Return an :class:`ImageJFilter`."""
@@ -81,11 +101,11 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
-    def references(self, given: Picture, transfer: Transfer, recipe: Recipe, depth: Depth) -> Iterator[Reference]:
+    def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
 
-        return of_imagej(given, transfer, recipe, depth)
+        return of_imagej(frame.as_read, frame.transfer, recipe, frame.depth)
 
 
 MethodName = Literal["plain", "imagej"]
@@ -112,14 +132,25 @@ class Recipe:
     coding: Coding = AS_USUAL
     format: str | None = None
     """That of standard output; else the target's extension says it."""
+    missing: Missing = USUAL
+    """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
         self.refuse_scale()
+        if self.missing != USUAL and not self.how.takes_missing:
+            raise ParameterError("ImageJ's filter knows no missing pixels: leave --missing and --nodata out")
         refuse_coding(target, self.coding, format=self.format)
         self.refuse_target(target)
+
+    def holes(self, picture: Picture, name: str) -> Holes | None:
+        """Return which samples of a picture are missing, None if all are valid; raises ParameterError."""
+        if self.how.takes_missing:
+            return self.missing.holes(picture, name)
+        picture.refuse_not_finite(name)
+        return None
 
     def refuse_scale(self) -> None:
         """Raise ParameterError for a scale or channels that mean nothing to the output, or for an invalid depth."""

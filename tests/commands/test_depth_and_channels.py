@@ -20,7 +20,7 @@ TO_KEEP = ("lowpass", "--radius", "3", "--output", "keep")
 
 @pytest.fixture
 def rgba(tmp_path, rng):
-    pixels = rng.integers(0, 256, (*SIZE, 4), dtype=np.uint8)
+    pixels = rng.integers(1, 256, (*SIZE, 4), dtype=np.uint8)  # transparent pixels would be missing
     Image.fromarray(pixels).save(tmp_path / "in.png")
     return pixels
 

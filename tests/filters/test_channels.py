@@ -11,7 +11,9 @@ import fftfilter
 from fftfilter import transfer as H
 from fftfilter.errors import ParameterError
 from fftfilter.filters import Filter
+from fftfilter.images import Depth
 from fftfilter.transfer import reference
+from fftfilter.work.verify import references_of
 from tests.helpers import assert_grey_levels
 from tests.output.test_luma import by_matrix
 
@@ -119,7 +121,27 @@ def test_bools_and_floats_of_any_size_are_taken(picture):
         huge = (picture / 255 * 3e38).astype(np.float32)
         assert np.isfinite(f(huge, channel_axis=-1)).all()
         with pytest.raises(ParameterError, match="1 values are NaN or infinite"):
-            f(np.where(np.indices(picture.shape).sum(axis=0) == 0, np.nan, picture), channel_axis=-1)
+            f(np.where(np.indices(picture.shape).sum(axis=0) == 0, np.inf, picture), channel_axis=-1)
+
+
+@each_part
+@pytest.mark.parametrize("output", ["keep", "real"])
+def test_missing_pixels_come_back_and_have_no_influence(picture, channels, output):
+    holes = np.indices(SIZE).sum(axis=0) % 5 == 0
+    made = []
+    transfer = LOW * H.notch((0.3, 0.2), width=2)
+    for value in (0, 255):
+        given = np.where(holes[..., None], np.uint8(value), picture)
+        with Filter(transfer, output=output, channels=channels, depth=12) as f:
+            made.append(f(given, channel_axis=-1, missing=holes))
+        assert (made[-1][holes] == value).all()
+        planes = np.moveaxis(given, -1, 0)
+        options = {"scale": None, "depth": Depth(made[-1].dtype, 255), "edges": "wrap", "channels": channels}
+        of = {**options, "holes": np.broadcast_to(holes, planes.shape)}
+        (right,) = references_of(planes, 255, transfer.with_depth(12), output, **of)
+        off = np.abs(np.moveaxis(made[-1], -1, 0) - right.wanted.astype(float))
+        assert off.max() <= (1 if output == "keep" else 5e-3)
+    np.testing.assert_array_equal(made[0][~holes], made[1][~holes])
 
 
 def test_streams_copies_and_other_options_do_the_same(picture):

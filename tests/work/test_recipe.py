@@ -14,6 +14,7 @@ from fftfilter import transfer as H
 from fftfilter.analysis.search import AutoNotches
 from fftfilter.errors import ParameterError
 from fftfilter.images import Asked, Coding
+from fftfilter.missing.rule import Missing
 from fftfilter.output.modes import Auto, Range
 from fftfilter.work.opened import open_
 from fftfilter.work.recipe import Recipe
@@ -31,6 +32,7 @@ OTHERS = {
     "auto": AutoNotches(20.0),
     "coding": Coding(9),
     "format": "png",
+    "missing": Missing(-9999),
     "strip": True,
     "preserve_times": True,
 }

@@ -180,6 +180,7 @@ def _summary(filter_: Filter, opened: Opened, done: Done) -> str:
     filtered_by += f", {opened.recipe.channels} alone" if opened.recipe.channels else ""
     without = f"\nleft out: {', '.join(done.left_out)}" if done.left_out else ""
     cut = f"; {done.clipped:.2%} clipped" if done.clipped else ""
+    cut += f"; {done.missing:.2%} missing" if done.missing else ""
     given = filter_.transfer.pixel_size
     pixels = f", {opened.pixel_size or f'pixel size {length_text(given)}'}" if given else ""
     device = filter_.launcher.device.name
