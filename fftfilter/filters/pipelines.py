@@ -78,6 +78,12 @@ class Prepared:
             self._alike[key] = Prepared(describe(transfer, options), self.launcher)
         return self._alike[key]
 
+    def at_dc(self, shape: tuple[int, ...]) -> Array:
+        """Return H(0) for the channels of a picture ``(channels, height, width)``: (channels or 1, 1, 1)."""
+        transfers = self.description.transfer.of_channels(shape[0])
+        own = [self.of_channel(each) if len(transfers) > 1 else self for each in transfers]
+        return np.array([each.gains(*shape[1:])[1] for each in own])[:, None, None]
+
     def in_double(self) -> Prepared:
         """Return the same filter in double precision, by the staged pipeline."""
         if self._double is None:

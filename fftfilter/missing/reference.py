@@ -13,7 +13,6 @@ lines are, through which stripes would carry on whatever lies at their ends.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,12 +43,15 @@ def complete(
 
     ``channels`` is the part of its colors that is filtered, None for all.
     """
-    waves = waves_of(transfer, holes)
-    if waves is None:
-        return filled(planes.astype(np.float64), holes, fill)
-    gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
-    without_waves = partial(filtered_part, channels=channels, filter_=lambda part: filter_(part, gains, edges).real)
-    return filled(planes.astype(np.float64), holes, fill, without_waves)
+    waves, without_waves = waves_of(transfer, holes), None
+    if waves is not None:
+        gains = np.stack([grid_with(edges, each, *planes.shape[1:]).gain() for each in waves.of_channels(len(planes))])
+
+        def without_waves(whole: Array) -> Array:
+            return filtered_part(whole, channels, lambda part: filter_(part, gains, edges).real)
+
+    made, base = filled(planes.astype(np.float64), holes, fill, without_waves)
+    return np.where(holes, made + base, planes)
 
 
 def waves_of(transfer: Transfer, holes: Holes) -> Transfer | None:
@@ -63,11 +65,12 @@ def filled(
     planes: Array,
     holes: Holes,
     fill: Callable[[Array, Holes], Array],
-    without_waves: Callable[[Array], Array] | None = None,
-) -> Array:
-    """Return planes with their holes filled by ``fill``, through which waves go on; ``without_waves`` is their filter.
+    without_waves: Callable[[Array], Array] | None,
+) -> tuple[Array, Array]:
+    """Return planes less a valid value of each, with their holes filled by ``fill``, and these values.
 
-    A valid value of each plane goes around the fill, so that of a constant nothing is left to round.
+    Waves go on through the holes if ``without_waves``, their filter, is given. What is left has nothing to round where
+    a plane is constant, and little where it is nearly so.
     """
     base = np.array([plane.reshape(-1)[np.argmin(hole)] for plane, hole in zip(planes, holes, strict=True)])
     base = np.where(holes.all((1, 2)), 0, base).astype(planes.dtype)[:, None, None]
@@ -77,7 +80,7 @@ def filled(
         for _ in range(ROUNDS):
             waves = made - without_waves(made)
             made = np.where(holes, fill(away - waves, holes) + waves, away)
-    return np.where(holes, made + base, planes)
+    return np.where(holes, made, away), base
 
 
 def sweeps(*, is_finest: bool) -> int:

@@ -56,6 +56,8 @@ class FilterReport:
     edges: Edges = "wrap"
     device: str | int | None = None
     """The device that transforms large planes, as :class:`Filter` takes it."""
+    weight: Array | None = None
+    """The weight of the filtered picture in each pixel, ``(height, width)``, if it is not 1 everywhere."""
     channels: Channels | None = None
     """The part of color pictures that is filtered; None for all channels."""
     known_power: Floats | None = None
@@ -116,7 +118,8 @@ class FilterReport:
             away = (plane - np.float32(plane.mean())).astype(np.float32, copy=False)
             whole = np.pad(away, beyond, "symmetric")
             result[:] = backward(forward(whole, self.device) * part, whole.shape, self.device)[:height, :width]
-        return np.stack(of_channels(removed, self.channels)) if self.channels else removed
+        whole = np.stack(of_channels(removed, self.channels)) if self.channels else removed
+        return whole if self.weight is None else whole * self.weight
 
     @cached_property
     def share(self) -> float:

@@ -65,18 +65,20 @@ class Opened:
         images.check_fits(picture, target, format=recipe.format)
         suffix = images.suffix_of(target, recipe.format, picture)
         depth = images.depth_as(suffix, picture, is_real=recipe.mode.is_values)
-        return Frame(
-            picture, depth, self.transfer, recipe.holes(picture, self.name), given=replace(picture) if keep else None
-        )
+        given = replace(picture) if keep else None
+        return Frame(picture, depth, self.transfer, recipe.holes(picture, self.name), given)
 
-    def frame_of_page(self, picture: Picture, suffix: str) -> Frame:
+    def frame_of_page(self, picture: Picture, suffix: str, *, keep: bool = False) -> Frame:
         """Return a page, on its way into a file with this extension."""
         depth = images.depth_as(suffix, picture, is_real=self.recipe.mode.is_values, is_page=True)
-        return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name))
+        given = replace(picture) if keep else None
+        return Frame(picture, depth, self.transfer, self.recipe.holes(picture, self.name), given)
 
     def page(self, index: int) -> Picture:
         """Return a page, counted from 0, of those that are asked for; raises ReadError, TooLargeError."""
         picture = self.pages.read(index, self.recipe.working)
+        if self.recipe.region:
+            self.recipe.region.check(picture, self.pages.page_name(index))
         return picture.stripped() if self.recipe.strip else picture
 
     @property
@@ -84,6 +86,16 @@ class Opened:
         """The pages of a file that has several."""
         assert isinstance(self.found, images.Pages)  # noqa: S101  callers have asked
         return self.found
+
+    @property
+    def middle(self) -> int:
+        """The page that previews show: the middle one of those that are asked for, counted from 0."""
+        return (len(self.pages) - 1) // 2
+
+    @property
+    def middle_page(self) -> str:
+        """That page, to be put behind the name of the file; nothing for a picture."""
+        return f", page {self.pages.chosen[self.middle] + 1}" if isinstance(self.found, images.Pages) else ""
 
     def close(self) -> None:
         """Close a file of several pages."""
@@ -132,6 +144,8 @@ def open_(
         first = first_of(found)
         recipe.how.refuse(first, name)
         check_colors(recipe.channels, len(first.planes), f"{name}:")
+        if recipe.region:
+            recipe.region.check(first, name)
         if recipe.strip and not isinstance(found, images.Pages):
             found = found.stripped()
         transfer, pixel_size = for_pixels_of(found, recipe.transfer, name)

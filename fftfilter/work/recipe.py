@@ -15,7 +15,7 @@ from ..errors import ParameterError
 from ..files.sources import digest_of
 from ..images.formats import AS_USUAL, refuse_coding, refuse_whole_numbers
 from ..missing.rule import USUAL, Missing
-from ..output.modes import ALL, EACH, MODES, check_channels, check_scale
+from ..output.modes import ALL, EACH, MODES, Auto, check_channels, check_scale
 from ..transfer.product import checked_depth
 
 if TYPE_CHECKING:
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from ..transfer import Transfer
     from ..transfer.edges import Edges
     from .frames import Frame
+    from .region import Region
     from .verify import Reference
 
+    Array = NDArray[Any]
     Holes = NDArray[np.bool_]
 
 
@@ -59,6 +61,12 @@ class Plain:
     def keeps_levels(self, recipe: Recipe) -> bool:
         """Whether outputs have the grey levels of the input."""
         return recipe.mode.keeps_levels
+
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:  # noqa: ARG002
+        """Return a line if pages of a file, such as the first, get grey levels that cannot be compared."""
+        if recipe.mode.is_scaled and recipe.span == EACH and (recipe.scale is None or isinstance(recipe.scale, Auto)):
+            return "each page has a scale of its own: --scale stack gives one to all"
+        return None
 
     def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield the possible correct outputs of a picture, the most likely first."""
@@ -101,6 +109,12 @@ class ImageJ(Plain):
         """Whether nothing is autoscaled."""
         return not recipe.options["autoscale"]
 
+    def caution_of_pages(self, recipe: Recipe, first: Picture) -> str | None:
+        """Return a line if each page is autoscaled, as gray ones of whole numbers are."""
+        if not recipe.options["autoscale"] or len(first.planes) > 1 or first.planes.dtype.kind == "f":
+            return None
+        return "each page is autoscaled by itself: --no-autoscale does without"
+
     def references(self, frame: Frame, recipe: Recipe) -> Iterator[Reference]:
         """Yield three if values are autoscaled: one on the edge of a histogram's bin may fall on either side."""
         from .verify import of_imagej
@@ -136,6 +150,15 @@ class Recipe:
     """Which pixels are missing."""
     strip: bool = False
     preserve_times: bool = False
+    region: Region | None = None
+    """The part of a picture that is filtered, if not all is."""
+
+    def __post_init__(self) -> None:
+        if self.region and not (self.how.keeps_levels(self) or self.mode.is_values):
+            raise ParameterError(
+                "region and protect need an output with the grey levels of the input: keep or real, or imagej with "
+                "--no-autoscale"
+            )
 
     def refuse(self, target: str | os.PathLike[str]) -> None:
         """Raise ParameterError if these settings cannot go together, or not into a target."""
@@ -180,6 +203,10 @@ class Recipe:
         """Return a line if pictures cannot use a part of the range."""
         return self.mode.cautions(self.scale)
 
+    def weight(self, height: int, width: int) -> Array | None:
+        """Return the weight of the filtered picture in each pixel, from 0 to 1; None if all is filtered."""
+        return self.region.weight(height, width) if self.region else None
+
     @property
     def how(self) -> Plain:
         """The method, by its name."""
@@ -214,9 +241,15 @@ class Recipe:
 
     @property
     def working(self) -> Working | None:
-        """A function from a picture's size to the bytes of the staged pipeline, or of a part; None for neither."""
+        """A function from a picture's size to the bytes of the staged pipeline, a part or a region; None without."""
         if not self.needs_staged:
-            return (lambda size: _BYTES_OF_PART * size.channels * size.height * size.width) if self.channels else None
+            if self.channels:
+                return lambda size: (16 + _BYTES_OF_PART * size.channels) * size.height * size.width  # a region's, too
+            if self.region:
+                from .region import weight_bytes
+
+                return weight_bytes
+            return None
         from ..staged.algorithms import load
         from ..staged.pipeline import buffer_bytes
 

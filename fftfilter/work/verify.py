@@ -191,13 +191,26 @@ def _compare(frame: Frame, found: Picture, recipe: Recipe, name: str) -> Differe
     if found.planes.shape[1:] != given.planes.shape[1:] or found.maxval != white:
         raise replaced(name)
     made: list[Difference] = []
-    for wanted, values, stretch, unit in recipe.how.references(frame, recipe):
+    for wanted, values, stretch, unit in _references(frame, recipe):
         # Some formats hold gray as equal colors.
         pixels_, values_ = (np.broadcast_to(each, found.planes.shape) for each in (wanted, values))
         made.append(Difference.of(found.planes, pixels_, white, stretch=stretch, unit=unit, values=values_))
         if made[-1].is_right:
             return made[-1]
     return made[0]
+
+
+def _references(frame: Frame, recipe: Recipe) -> Iterator[Reference]:
+    """Yield the possible correct outputs of a frame, blended into the picture if only a region of it is filtered."""
+    for made in recipe.how.references(frame, recipe):
+        if not recipe.region:
+            yield made
+            continue
+        wanted = recipe.region.blended(frame, made.wanted, is_values=recipe.mode.is_values)
+        # In single precision a sum of both is as exact as the larger one, which may be the input.
+        largest = float(np.abs(wanted).max(where=np.isfinite(wanted), initial=0))
+        unit = made.unit and max(made.unit, largest * 2.0**-23 * 65535 / OF_65535)
+        yield made._replace(wanted=wanted, unit=unit if frame.depth.dtype.kind == "f" else made.unit)
 
 
 def replaced(name: str) -> VerifyError:

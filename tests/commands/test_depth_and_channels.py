@@ -94,7 +94,7 @@ def test_pages_and_files_of_a_folder_take_both(run, tmp_path, rgba):
 
 
 def test_a_preview_says_what_is_filtered(run, tmp_path, rgba):  # noqa: ARG001  it is the file
-    options = ("--channels", "luminance", "--depth", "12", "--preview", tmp_path / "page.png")
+    options = ("--channels", "luminance", "--depth", "12", "--region", "1,2,6,7", "--preview", tmp_path / "page.png")
     assert run(*TO_KEEP, *options, tmp_path / "in.png", tmp_path / "out.png") == (0, b"", "")
     assert Image.open(tmp_path / "page.png").size[0] > 1000
 

@@ -96,10 +96,11 @@ def write_page(
     given, made = frame.given, frame.picture
     assert given  # noqa: S101  it was kept for this
     _, height, width = given.planes.shape
-    title = f"{Path(opened.name).name}   {width} x {height}"
+    title = f"{Path(opened.name).name}{opened.middle_page}   {width} x {height}"
     about = _about(opened.transfer, opened.recipe).replace("n/8", f"n/8 = {min(height, width) / 8:g}")
-    planes, recipe = filled(given, frame.holes, device), opened.recipe
-    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, recipe.channels)
+    recipe, planes = opened.recipe, filled(given, frame.holes, device)
+    weight = recipe.weight(height, width)
+    report = FilterReport(planes, given.maxval, opened.transfer, recipe.edges, device, weight, recipe.channels)
     _write(preview, page(report, frame.shown(), made.maxval, title, about), spare)
 
 
