@@ -67,14 +67,14 @@ depth_option = filter_option(
     "--depth",
     type=float,
     metavar="DB",
-    help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole filter "
-    "with its notches, stripes and masks.  [default: remove]",
+    help="Attenuate by so many decibels instead of removing: 6 leaves a half, 20 a tenth. It applies to the whole "
+    "filter with its notches, stripes and masks.  [default: remove]",
 )
 channels_option = filter_option(
     "--channels",
     type=click.Choice(CHANNELS),
-    help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; for "
-    "--output keep and real.  [default: all]",
+    help="Filter only the luminance (Y) or the chroma (Cb and Cr, as in JPEG) of color pictures, and keep the other; "
+    "for --output keep and real.  [default: all]",
 )
 edges_option = filter_option(
     "--edges",
