@@ -22,8 +22,8 @@ from ..files import sources, urls
 from ..files.atomic import store
 from ..files.messages import reason, shown
 from ..images.formats import FORMATS
+from ..text import Angle
 from .product import Transfer
-from .units import Angle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
