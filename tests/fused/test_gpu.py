@@ -317,7 +317,7 @@ def test_all_buffers_are_checked_before_any_is_allocated_and_announced(launcher,
 
 def test_edges_are_mirrored(launcher):
     """Odd sides, columns by chirp-z."""
-    image, transfer = noise((1, 17, 5)), H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2))
+    image, transfer = noise((1, 17, 5), "float32"), H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2))
     assert_real(fused(launcher, image, transfer, real=True, edges="mirror"), image, transfer, "mirror")
 
 
@@ -326,9 +326,10 @@ SLANTED = H.highpass("6px") * H.notch((0.2, 0.13), width="0.05cyc")
 
 @pytest.mark.parametrize(("count", "height", "width"), [(1, 17, 5), (2, 16, 16)])
 def test_edges_are_mirrored_where_the_function_is_not_even_along_each_axis(launcher, count, height, width):
-    images = noise((count, height, width))
+    images = noise((count, height, width), "float32")
     for real in (True, False):
-        pipeline = FusedGpuPipeline(launcher, SLANTED, stack_of(images, real=real), one_launch=True, edges="mirror")
+        stack = stack_of(images, "u1", real=real)
+        pipeline = FusedGpuPipeline(launcher, SLANTED, stack, one_launch=True, edges="mirror")
         assert len(pipeline._launches) == (5 if real else 6)  # columns and inverse rows twice
         got = pipeline.run(images)
         (assert_real if real else assert_as_the_reference)(got, images, SLANTED, edges="mirror")
