@@ -76,7 +76,10 @@ FORMS = ("staged", "fused for CPUs", "fused for GPUs")
 
 
 def values_by(form, launcher, transfer, images):
-    """Return the filtered values of images ``(count, height, width)`` by one of FORMS, whatever the device is."""
+    """Return the filtered values of images ``(count, height, width)`` by one of FORMS, whatever the device is.
+
+    "generic" is the form for GPUs with the program for any size.
+    """
     from fftfilter.fused.cpu.pipeline import FusedCpuPipeline
     from fftfilter.fused.gpu.pipeline import FusedGpuPipeline
     from fftfilter.output.stack import Stack
@@ -87,6 +90,7 @@ def values_by(form, launcher, transfer, images):
         "staged": partial(StagedPipeline, algorithm=algorithms.load("book")),
         "fused for CPUs": FusedCpuPipeline,
         "fused for GPUs": FusedGpuPipeline,
+        "generic": partial(FusedGpuPipeline, generic=True),
     }[form]
     return make(launcher, transfer, Stack(*images.shape, images.dtype, launcher.real, white=None)).run(images)
 
