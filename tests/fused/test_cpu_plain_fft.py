@@ -180,5 +180,5 @@ def test_many_sizes_are_two_programs(cpu):
 
 
 def test_too_large_is_said_before_anything_is_allocated(cpu):
-    with pytest.raises(TooLargeError, match="a transform of 1 x 4194304 x 4194304"):
-        CpuTransform(cpu, Shape("complex", "both", 1, 1 << 22, 1 << 22))
+    with pytest.raises(TooLargeError, match="a transform of 1 x 262144 x 262144"):
+        CpuTransform(cpu, Shape("complex", "both", 1, 1 << 18, 1 << 18))

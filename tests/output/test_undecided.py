@@ -30,9 +30,9 @@ from fftfilter.work.verify import references_of
 from tests.soak.check import as_gpu
 
 ALL = H.lowpass("3cyc", shape="ideal")
-SIZE, LONG, LARGE = (12, 10), (20, 20), (300, 400)
+SIZE, LONG, LARGE = (12, 10), (30, 45), (300, 400)
 SQUARE = 128, 128  # it compiles sooner for one size, and has enough pixels
-TINY = Limits(local_bytes=4 * 12 + RESERVED_BYTES)
+TINY = Limits(local_bytes=4 * 24 + RESERVED_BYTES)
 # The outputs with their ranges, all of 8 bits.
 OUTPUTS = [
     ("magnitude", None),

@@ -68,9 +68,12 @@ def worker(address, folder, *options, preload="", **environment):
         file = folder / "preload.py"
         file.write_text(preload)
         options += ("--preload", file)
+    from distributed import Client
+
     before = len(workers(address))
     with process(*command, "--local-directory", folder, *options, environment=environment) as started:
-        wait_for(lambda: len(workers(address)) > before)
+        with Client(address, set_as_default=False) as client:
+            client.wait_for_workers(before + 1, timeout=120)
         yield started
 
 
