@@ -32,9 +32,11 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
 # Started with it, a program leaves nothing in a buffer that fails once more at its end.
 os.environ.pop("PYTHONUNBUFFERED", None)
-# Started in the background by a script, a process ignores Ctrl-C, and so would all that it starts.
+# Started in the background by a script or by nohup, a process ignores Ctrl-C or SIGHUP, and so would all that it starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Examples have no time limit: a busy machine is no fault.
 hypothesis.settings.register_profile("fftfilter", deadline=None)

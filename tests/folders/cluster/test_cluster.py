@@ -28,9 +28,12 @@ from fftfilter.folders.pool import Pool
 from fftfilter.work.recipe import Recipe
 from tests.files.helpers import serve
 from tests.folders.helpers import JOURNAL, names, pgm, same
+from tests.helpers import needs_distributed
 
-pytest.importorskip("distributed")
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups")
+pytestmark = [
+    needs_distributed,
+    pytest.mark.skipif(sys.platform == "win32", reason="processes are killed as groups"),
+]
 
 
 @contextmanager
