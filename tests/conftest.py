@@ -32,7 +32,7 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
 # Started with it, a program leaves nothing in a buffer that fails once more at its end.
 os.environ.pop("PYTHONUNBUFFERED", None)
-# Started in the background by a script or by nohup, a process ignores Ctrl-C or SIGHUP, and so would all that it starts.
+# Started by a script in the background, or by nohup, a process ignores Ctrl-C or SIGHUP, and so would all it starts.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
